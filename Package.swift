@@ -104,7 +104,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log", condition: everything),
       ],
       path: "Examples/feed"),
-    // Decodes pictures from anywhere, without a right to anything: `feed` starts it beside itself.
+    // Decodes pictures from anywhere, without a right to anything: `feed` starts it next to itself.
     .executableTarget(
       name: "picture-decoder",
       linkerSettings: [

@@ -50,7 +50,7 @@ let package = Package(
         .product(name: "FeedTLS", package: "FeedStream"),
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ], swiftSettings: [.swiftLanguageMode(.v5)]),
-    // Beside hiredis in C, a program of its own: see the script `redis`.
+    // Besides hiredis in C, a program of its own: see the script `redis`.
     .executableTarget(
       name: "redis-commands", dependencies: [subject, .product(name: "FeedRedis", package: "FeedStream")],
       swiftSettings: [.swiftLanguageMode(.v5)]),

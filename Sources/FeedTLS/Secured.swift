@@ -13,7 +13,7 @@ extension Connection {
   /// - Parameters:
   ///   - client: whom to trust, and what to offer.
   ///   - host: a name, also sent as the server's name (SNI), or a numeric address: the certificate has to be for it.
-  ///   - limit: how long the handshake may take: ten seconds unless changed.
+  ///   - limit: how long the handshake may take: ten seconds by default.
   ///   - scheduler: the one that the connection lives on.
   public func secured(
     by client: TLSClient, host: String, within limit: StreamInstant.Stride = .seconds(10),
@@ -28,7 +28,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - server: who we are, and whom we let in.
-  ///   - limit: how long the handshake may take: ten seconds unless changed.
+  ///   - limit: how long the handshake may take: ten seconds by default.
   ///   - scheduler: the one that the connection lives on.
   public func secured(
     by server: TLSServer, within limit: StreamInstant.Stride = .seconds(10), on scheduler: any LoopScheduler
@@ -65,9 +65,9 @@ extension Connection {
   /// - Parameters:
   ///   - host: `name:port`, with a name or a numeric address; one of IPv6 in brackets.
   ///   - client: whom to trust, and what to offer.
-  ///   - lookUpLimit: how long the look-up may take: five seconds unless changed.
-  ///   - connectLimit: how long connecting may take: ten seconds unless changed.
-  ///   - handshakeLimit: how long the handshake may take: ten seconds unless changed.
+  ///   - lookUpLimit: how long the look-up may take: five seconds by default.
+  ///   - connectLimit: how long connecting may take: ten seconds by default.
+  ///   - handshakeLimit: how long the handshake may take: ten seconds by default.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   public static func connect(
     to host: String, securedBy client: TLSClient, lookUpLimit: StreamInstant.Stride = .seconds(5),
@@ -96,9 +96,9 @@ extension Publisher where Output == Connection, Failure == Never {
   ///
   /// - Parameters:
   ///   - server: who we are, and whom we let in.
-  ///   - handshakes: how many handshakes run at the same time: 64 unless changed. One that makes no progress keeps its place until
+  ///   - handshakes: how many handshakes run at the same time: 64 by default. One that makes no progress keeps its place until
   ///     `limit`.
-  ///   - limit: how long a handshake may take: ten seconds unless changed.
+  ///   - limit: how long a handshake may take: ten seconds by default.
   ///   - scheduler: the one that the connections live on.
   ///   - report: called with each failure, and with the address of the other side; unless given,
   ///     `StreamDiagnostics.onCaughtError` hears of it.

@@ -10,7 +10,7 @@ public final class TLSClient: @unchecked Sendable {
   let wallClock: @Sendable () -> Int64
 
   /// - Parameters:
-  ///   - roots: who may vouch for a server: those whom the system trusts, unless changed.
+  ///   - roots: who may vouch for a server: those whom the system trusts by default.
   ///   - identity: what is shown to a server that asks who the client is; nothing unless given.
   ///   - protocols: the application protocols that are offered, the preferred one first (ALPN, RFC 7301).
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's unless given.
@@ -69,7 +69,7 @@ public final class TLSServer: @unchecked Sendable {
 
   /// - Parameters:
   ///   - identity: the server's certificate and key.
-  ///   - clientCertificates: what clients have to show: nothing, unless changed.
+  ///   - clientCertificates: what clients have to show: nothing by default.
   ///   - protocols: the application protocols that are spoken, the preferred one first (ALPN, RFC 7301). A client that offers
   ///     some, but none of these, is refused; one that offers none is let in.
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's unless given.

@@ -107,7 +107,7 @@ final class TLSEngine {
   /// Plaintext of what has come, at most 64 KiB.
   func read() -> Step<Chunk> {
     guard !hasFailed else { return .failed(.protocolViolation(reason: "it was broken before")) }
-    // As much as what came can be, beside a record of which the beginning came before.
+    // As much as what came can be, besides a record of which the beginning came before.
     let capacity = min(input.count + Int(SSL_pending(ssl)) + 17 * 1024, 64 * 1024)
     var stop: Step<Chunk>?
     let chunk = Chunk(capacity: capacity) { room in

@@ -214,11 +214,11 @@ import Testing
         "GET /\(String(repeating: "p", count: path)) HTTP/1.1\r\nHost: \(String(repeating: "h", count: value))\r\n\(fields)\r\n"
       return Self.read(Chunk(text), limits)
     }
-    // 16 bytes of the line beside the path.
+    // 16 bytes of the line besides the path.
     #expect(status(24, 1) != .refused(414))
     #expect(status(25, 1) == .refused(414))
     #expect(status(1_000, 1) == .refused(414))
-    // 10 bytes of the header beside the host.
+    // 10 bytes of the header besides the host.
     #expect(status(1, 50) != .refused(431))
     #expect(status(1, 51) == .refused(431))
     #expect(status(1, 1, 2) != .refused(431))

@@ -8,7 +8,7 @@ final class ScriptedRedis {
   private var connections: [Connection] = []
   /// The commands of each connection, words joined by blanks.
   private(set) var heard: [[String]] = []
-  /// Its reply; `nil` for nothing. Accepts any login, unless changed.
+  /// Its reply; `nil` for nothing. Accepts any login by default.
   var answer: ([String]) -> String?
 
   init(at place: SocketAddress, on time: any LoopScheduler, answer: @escaping ([String]) -> String? = { _ in nil })

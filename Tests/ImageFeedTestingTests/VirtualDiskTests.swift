@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Behavior that the specification of stores (run over this one too, beside the feed's own) does not cover.
+/// Behavior that the specification of stores (run over this one too, next to the feed's own) does not cover.
 @Suite("VirtualDisk", .settled)
 struct VirtualDiskTests {
   private let time = VirtualTimeScheduler()

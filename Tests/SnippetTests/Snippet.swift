@@ -14,7 +14,7 @@ struct Snippet: Sendable {
     return try pages.flatMap { try fences(of: $0, project) } + sources.flatMap { try comments(of: $0, project) }
   }
 
-  /// The files of these folders; of the project itself only those beside `Package.swift`.
+  /// The files of these folders; of the project itself only those next to `Package.swift`.
   static func files(in project: URL, _ folders: [String], ending: String) throws -> [String] {
     try folders.flatMap { folder -> [String] in
       let place = project.appending(path: folder).path

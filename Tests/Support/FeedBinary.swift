@@ -11,7 +11,7 @@ package struct FeedBinary {
 
   package static let path = path(of: "feed")
 
-  /// The path of a program of this package: beside the tests, where the build puts both.
+  /// The path of a program of this package: next to the tests, where the build puts both.
   package static func path(of program: String) -> String {
     URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
       .deletingLastPathComponent().appendingPathComponent(program).path

@@ -21,7 +21,7 @@ func urlSession(_ url: URL, _ inFlight: Int, _ count: Int) -> Run {
     })
 }
 
-/// AsyncHTTPClient, in a process of its own beside this executable: it takes minutes to build, and a short run leaves it
+/// AsyncHTTPClient, in a process of its own next to this executable: it takes minutes to build, and a short run leaves it
 /// out.
 func asyncHTTPClient(_ url: URL, _ inFlight: Int, _ count: Int) -> Run {
   let process = Process()

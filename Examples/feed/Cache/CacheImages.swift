@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed cache images`: shows or deletes the pictures that are kept beside the feeds.
+/// `feed cache images`: shows or deletes the pictures that are kept next to the feeds.
 struct CacheImages: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "images", abstract: "Show or clear the pictures that are saved.",

@@ -7,7 +7,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed work`: polls the feeds of a fleet, beside any number of others that do.
+/// `feed work`: polls the feeds of a fleet, alongside any number of others that do.
 struct WorkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "work",

@@ -31,7 +31,7 @@ struct CommonOptions: ParsableArguments {
   /// The cache file: the one given, or the user's default.
   var cachePath: String { cache ?? Self.defaultCachePath() }
 
-  /// The pictures, kept beside the feeds; every command has the same.
+  /// The pictures, kept next to the feeds; every command has the same.
   var imageStore: DiskImageStore {
     let folder = URL(fileURLWithPath: cachePath).deletingLastPathComponent().appendingPathComponent("images")
     return DiskImageStore(folder: folder.path, limit: imageCacheSize.bytes)

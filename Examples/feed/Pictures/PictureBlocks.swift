@@ -3,7 +3,7 @@ import ImageFeed
 import PlainText
 import TerminalPictures
 
-/// Images with their pictures, for a terminal that scrolls: beside their descriptions, or side by side.
+/// Images with their pictures, for a terminal that scrolls: next to their descriptions, or side by side.
 struct PictureBlocks: Sendable {
   /// An image and its place in the list.
   struct Entry: Sendable {
@@ -59,7 +59,7 @@ struct PictureBlocks: Sendable {
     isGrid ? tiles(entries) : entries.flatMap { block($0.0, $0.1) }
   }
 
-  // MARK: - Beside the text
+  // MARK: - Besides the text
 
   private func block(_ entry: Entry, _ result: Result<Drawing, NoPicture>) -> [UInt8] {
     let left = box.columns + 2

@@ -82,7 +82,7 @@ final class PictureShow {
 }
 
 extension ImageLoader {
-  /// The pictures of a session, kept beside its feeds.
+  /// The pictures of a session, kept next to its feeds.
   convenience init(for common: CommonOptions, client: any HTTPClient, on session: Session) {
     self.init(client: client, cache: ImageCache(store: common.imageStore, on: session.loop)) {
       [console = session.console] in console.warn("\($0)")

@@ -7,7 +7,7 @@ enum PageSecret {
 
   static func random() -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }
 
-  /// The one that is kept beside a cache file, so that addresses that other readers have are right after a restart; made when
+  /// The one that is kept next to a cache file, so that addresses that other readers have are right after a restart; made when
   /// there is none. One for this run where it cannot be kept.
   static func kept(besideCacheAt path: String) -> [UInt8] {
     let cache = URL(fileURLWithPath: path)

@@ -136,7 +136,7 @@ struct ServeCommand: ParsableCommand {
     }
   }
 
-  /// The pictures, kept beside the feeds, and made smaller where that can be done.
+  /// The pictures, kept next to the feeds, and made smaller where that can be done.
   private func pictures(
     _ client: ObservedClient, in store: DiskImageStore, on session: Session
   ) -> SizedImageLoader {

@@ -161,7 +161,7 @@ private struct CachedHead: Codable {
   }
 }
 
-/// Beside a fleet's other keys:
+/// Besides a fleet's other keys:
 /// - `c:<key>`, a hash: the head of each response by its number, and `n`, which changes with it; `cb:<number>`, its body;
 /// - `cu`, a sorted set: the numbers by their last use; `ci`, a hash: bytes and key of each; `cm`, a hash of counters.
 extension FleetScripts {

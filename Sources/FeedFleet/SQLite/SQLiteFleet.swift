@@ -23,8 +23,8 @@ public final class SQLiteFleet {
   /// - Parameters:
   ///   - path: relative to the current directory at this moment, or absolute.
   ///   - creates: begins a fleet where there is no file; otherwise calls fail with ``FleetError/noFeeds(_:)`` there.
-  ///   - logDuration: how long the log keeps updates: an hour unless changed.
-  ///   - pause: how long a reader of the log that has everything waits before it looks again: 200 milliseconds unless changed.
+  ///   - logDuration: how long the log keeps updates: an hour by default.
+  ///   - pause: how long a reader of the log that has everything waits before it looks again: 200 milliseconds by default.
   ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
   ///   - now: the wall clock, which the processes share.
   ///   - onSetAside: receives the new path of a damaged file, on a thread of the pool.

@@ -3,7 +3,7 @@ public import FeedStream
 public import Foundation
 public import ImageFeed
 
-/// Polls what a ``WorkQueue`` hands out, beside any number of other workers.
+/// Polls what a ``WorkQueue`` hands out, alongside any number of other workers.
 ///
 ///     let fleet = RedisFleet(RedisClient(address, on: loop))
 ///     let worker = FleetWorker(fleet, client: CurlHTTPClient(on: loop), on: loop)

@@ -168,7 +168,7 @@ extension OPMLReader {
     while !open.isEmpty { closeLastWithoutTag() }
   }
 
-  /// A feed that was not closed holds what follows it, which is beside it; a folder keeps what it holds.
+  /// A feed that was not closed holds what follows it, which is next to it; a folder keeps what it holds.
   private mutating func closeLastWithoutTag() {
     guard var outline = open.popLast() else { return }
     guard outline.address != nil else { return append([outline]) }

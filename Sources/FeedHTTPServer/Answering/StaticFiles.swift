@@ -33,7 +33,7 @@ extension HTTPServer {
     /// - Parameters:
     ///   - folder: where the files are.
     ///   - links: symbolic links are refused unless this says otherwise.
-    ///   - cacheControl: the field `Cache-Control`: clients ask each time if a file has changed, unless changed.
+    ///   - cacheControl: the field `Cache-Control`; by default, clients ask each time if a file has changed.
     public init(_ folder: String, links: Links = .refused, cacheControl: String = "no-cache") {
       self.folder = folder
       self.links = links

@@ -45,10 +45,10 @@ extension HTTPServer {
     private var ids = GivenIDs()
 
     /// - Parameters:
-    ///   - capacity: how many events are kept: 4,096 unless changed.
-    ///   - bytes: how many bytes of them: 8 MiB unless changed.
-    ///   - heartbeat: how long a client may hear nothing before it gets an empty comment: 15 s unless changed.
-    ///   - retry: how long a client shall wait before it connects again: 2 s unless changed, and up to half as much more, so
+    ///   - capacity: how many events are kept: 4,096 by default.
+    ///   - bytes: how many bytes of them: 8 MiB by default.
+    ///   - heartbeat: how long a client may hear nothing before it gets an empty comment: 15 s by default.
+    ///   - retry: how long a client shall wait before it connects again: 2 s by default, and up to half as much more, so
     ///     that not all of them come together.
     ///   - epoch: begins each id, so that ids of an earlier run are told apart; random unless given.
     public init(

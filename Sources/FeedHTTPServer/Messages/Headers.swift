@@ -67,7 +67,7 @@ extension HTTPServer {
       }
     }
 
-    /// Adds a field, beside others of its name.
+    /// Adds a field, alongside others of its name.
     public mutating func add(_ name: String, _ value: String) {
       makeOwn()
       own.append((name, value))

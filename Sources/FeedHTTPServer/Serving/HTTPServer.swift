@@ -96,7 +96,7 @@ public final class HTTPServer {
   public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
 
   /// Fields of every response, including the server's own, such as 400; a response's own field of the same
-  /// name replaces one. None unless changed.
+  /// name replaces one. None by default.
   ///
   /// - Precondition: they are fields, and neither `Date` nor what delimits bodies.
   public var headers: Headers {
@@ -134,7 +134,7 @@ public final class HTTPServer {
   /// **Demand:** begins at the call. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
   /// goes on unheard. Policy: delivers nothing.
   ///
-  /// - Parameter deadline: after how long what is left is cut off: 10 s unless changed.
+  /// - Parameter deadline: after how long what is left is cut off: 10 s by default.
   @discardableResult public func shutdown(within deadline: StreamInstant.Stride = .seconds(10)) -> AnyPublisher<
     Never, Never
   > {

@@ -33,7 +33,7 @@ extension HTTPServer {
     public var writeGrace: StreamInstant.Stride = .seconds(30)
     /// The least rate of bodies and of answers, while they are waited for.
     public var bytesPerSecond = 240
-    /// How many bytes of answers may wait to be written to a connection, beside one chunk.
+    /// How many bytes of answers may wait to be written to a connection, besides one chunk.
     public var bufferedBytes = 64 * 1024
     /// Bytes of long bodies that were given whole, as a `Chunk` instead of a publisher or a file, and wait to be written: of
     /// all connections together; a chunk that several share counts once. Beyond that, connections are closed, first the one

@@ -33,7 +33,7 @@ extension RedisClient {
   ///
   /// - Parameters:
   ///   - id: the last one that the reader has; `0-0` for all.
-  ///   - wait: how long the server holds one question when there is nothing: five seconds unless changed.
+  ///   - wait: how long the server holds one question when there is nothing: five seconds by default.
   public func entries(
     of stream: String, after id: String, count: Int = 512, wait: Duration = .seconds(5)
   ) -> AnyPublisher<RedisEntry, RedisError> {

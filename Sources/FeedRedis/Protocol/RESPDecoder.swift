@@ -18,13 +18,13 @@ public import FeedStream
 public struct RESPDecoder: ChunkDecoder {
   /// The bounds of a reply.
   public struct Limits: Hashable, Sendable {
-    /// The longest string, in bytes: 64 MiB unless changed.
+    /// The longest string, in bytes: 64 MiB by default.
     public var stringBytes = 64 << 20
-    /// The longest line, which is a status, an error or a number: 64 KiB unless changed.
+    /// The longest line, which is a status, an error or a number: 64 KiB by default.
     public var lineBytes = 64 << 10
-    /// How deep arrays may lie in arrays: 16 unless changed.
+    /// How deep arrays may lie in arrays: 16 by default.
     public var depth = 16
-    /// How many values one reply may have in all: four million unless changed.
+    /// How many values one reply may have in all: four million by default.
     public var values = 4_000_000
 
     public init() {}

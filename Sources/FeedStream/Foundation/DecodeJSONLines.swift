@@ -24,8 +24,8 @@ extension Publisher where Output == Chunk {
   /// - Parameters:
   ///   - type: what a line is.
   ///   - decoder: decodes each line.
-  ///   - maxLength: how many bytes a line may have: a mebibyte, unless changed.
-  ///   - onInvalid: decides about a line that cannot be decoded or is too long: the stream fails, unless changed.
+  ///   - maxLength: how many bytes a line may have: a mebibyte by default.
+  ///   - onInvalid: decides about a line that cannot be decoded or is too long: the stream fails by default.
   public func decodeJSONLines<Value: Decodable>(
     _ type: Value.Type, decoder: JSONDecoder = JSONDecoder(), maxLength: Int = 1 << 20,
     onInvalid: InvalidJSONLines = .fail

@@ -1,7 +1,7 @@
 /// A scheduler on which a whole application can live: an ``EventLoop``, or the virtual time scheduler of
 /// `FeedStreamTesting` instead.
 ///
-/// Beside time it offers what an application needs from outside its thread, so that a test can replace everything
+/// Besides time it offers what an application needs from outside its thread, so that a test can replace everything
 /// asynchronous.
 public protocol LoopScheduler: Scheduler, AnyObject
 where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {

@@ -20,7 +20,7 @@ extension AnySubscriber {
 }
 
 /// A subject that cancels its upstreams when it is deallocated, and so can be reached without a weak reference: loading
-/// one takes 50 ns a value.
+/// one takes 50 ns per value.
 @usableFromInline protocol UpstreamCancelling: Subject {}
 
 extension PassthroughSubject: UpstreamCancelling {}

@@ -88,7 +88,7 @@ extension MarbleDiagram {
       /// A value, with the text in its marble.
       case value(String)
       case finished
-      /// A failure, with the text beside it.
+      /// A failure, with the text next to it.
       case failed(String)
       /// A request, as text: `1`, `∞`.
       case requested(String)

@@ -47,7 +47,7 @@ struct MarbleNames<Value, Failure: Error> {
     }
   }
 
-  /// The arguments that a test needs beside the diagram: `, values: ["A": 13]`.
+  /// The arguments that a test needs besides the diagram: `, values: ["A": 13]`.
   ///
   /// - Parameter label: the label of the argument for a failure.
   func arguments(failure label: String = "failure") -> String {

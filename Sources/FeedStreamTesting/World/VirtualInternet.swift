@@ -6,11 +6,11 @@ public final class VirtualInternet {
   public struct Link: Hashable, Sendable {
     /// How long a byte takes from one side to the other; connecting takes as long.
     public var latency: StreamInstant.Stride = .zero
-    /// How many bytes a second each direction carries; `nil` for any number.
+    /// How many bytes per second each direction carries; `nil` for any number.
     public var bytesPerSecond: Int?
-    /// How many bytes each direction holds, on the way and unread, before its writer has to wait: 64 KiB unless changed.
+    /// How many bytes each direction holds, on the way and unread, before its writer has to wait: 64 KiB by default.
     public var buffer = 64 * 1024
-    /// The most bytes that arrive as one chunk: 16 KiB unless changed. With 1 every byte comes alone.
+    /// The most bytes that arrive as one chunk: 16 KiB by default. With 1 every byte comes alone.
     public var segment = 16 * 1024
     /// Loses the connection when this many bytes of the side that connected have arrived.
     public var lostAfterBytesUp: Int?
@@ -45,7 +45,7 @@ public final class VirtualInternet {
   public var lookUpLatency: StreamInstant.Stride? = .zero
   /// True for a datagram that gets lost on its way.
   public var losesDatagram: (Datagram) -> Bool = { _ in false }
-  /// How many bytes of datagrams wait for a reader; what arrives beyond that is dropped: 208 KiB unless changed.
+  /// How many bytes of datagrams wait for a reader; what arrives beyond that is dropped: 208 KiB by default.
   public var datagramBuffer = 208 * 1024
   /// How many datagrams were lost or dropped, or had nobody to receive them.
   public internal(set) var lostDatagrams = 0

@@ -16,7 +16,7 @@ public final class VirtualTerminal: TerminalPort {
   /// The bytes that it would be sent if the process ended now.
   public private(set) var farewell: Chunk?
 
-  /// Its size: 80 by 24 unless changed.
+  /// Its size: 80 by 24 by default.
   public var size = TerminalSize(columns: 80, rows: 24) {
     didSet { for announce in watches.values { time.schedule { announce() } } }
   }

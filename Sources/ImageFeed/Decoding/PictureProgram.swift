@@ -1,7 +1,7 @@
 import Foundation
 
 extension PictureDecoder {
-  /// The path of `picture-decoder`: beside the program that runs, or in the folder `libexec` beside that one's.
+  /// The path of `picture-decoder`: next to the program that runs, or in the folder `libexec` next to that one's.
   ///
   /// For `/usr/bin/feed`, `/usr/bin/picture-decoder`, `/usr/libexec/picture-decoder` and `/usr/libexec/feed/picture-decoder`,
   /// the first of them that can be run; symbolic links to the program are followed first. `nil` when there is none. It is

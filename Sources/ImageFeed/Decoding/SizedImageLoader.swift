@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// Pictures in sizes that fit a screen: made once by a decoder, and kept beside their originals.
+/// Pictures in sizes that fit a screen: made once by a decoder, and kept next to their originals.
 ///
 /// The widths are few (``ladder``), so that nobody can fill the disk by asking for many. Lives on its scheduler's thread, as
 /// streams do.

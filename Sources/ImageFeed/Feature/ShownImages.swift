@@ -51,7 +51,7 @@ extension Set<FeedImage.ID> {
   }
 }
 
-/// Keeps which images of each feed have been shown, beside the feeds themselves.
+/// Keeps which images of each feed have been shown, next to the feeds themselves.
 ///
 /// Calls block, as those of ``FeedStore`` do.
 public protocol ShownImagesStore: FeedStore {

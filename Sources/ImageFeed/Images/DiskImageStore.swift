@@ -105,7 +105,7 @@ public final class DiskImageStore: ImageStore {
     try FileManager.default.createDirectory(
       atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     do {
-      // For this user alone, as everything beside it.
+      // For this user alone, as everything next to it.
       let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

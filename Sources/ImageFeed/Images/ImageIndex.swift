@@ -71,7 +71,7 @@ struct ImageIndex {
     try write { db in try Self.insert(url, entry.bytes, image, now: now, db) }
   }
 
-  /// Makes room for the file of a picture, beside the one that it replaces, and counts it as there.
+  /// Makes room for the file of a picture, next to the one that it replaces, and counts it as there.
   ///
   /// - Returns: false when it is larger than what is left after making room.
   func reserve(_ bytes: Int, for url: URL, _ image: Saved<FetchedImage>, now: Date) throws -> Bool {

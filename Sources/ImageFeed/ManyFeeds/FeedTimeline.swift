@@ -6,7 +6,7 @@ public import Foundation
 /// feed without any dates comes after all that have some, in the order given. Where dates are equal, the order of the feeds
 /// and of their images is kept.
 ///
-/// Made off the loop when feeds are long: sorting takes about 0.2 µs an image.
+/// Made off the loop when feeds are long: sorting takes about 0.2 µs per image.
 public struct FeedTimeline: Sendable {
   /// One of the feeds.
   public struct Member: Sendable {

@@ -4,7 +4,7 @@ public import Foundation
 /// A list of subscriptions in a file, as OPML, which other readers understand and a person can edit.
 ///
 /// Calls block. Changes by several processes come one after another, and a reader sees the list before a change or after
-/// it: it is written beside the file and renamed.
+/// it: it is written next to the file and renamed.
 public struct SubscriptionFile: Sendable {
   /// The absolute path of the file.
   public let path: String
@@ -15,7 +15,7 @@ public struct SubscriptionFile: Sendable {
     self.path = file.path
   }
 
-  /// The list beside a cache file: `feeds.opml` beside `feeds.db`.
+  /// The list next to a cache file: `feeds.opml` next to `feeds.db`.
   public init(besideCacheAt path: String) {
     self.init(path: URL(fileURLWithPath: path).deletingPathExtension().path + ".opml")
   }

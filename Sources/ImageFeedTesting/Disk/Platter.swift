@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// The data that survives a crash, and the state of the process beside it.
+/// The data that survives a crash, and the state of the process next to it.
 struct Platter {
   struct Record {
     var feed: CachedFeed

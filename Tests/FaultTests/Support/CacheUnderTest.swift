@@ -52,7 +52,7 @@ struct CacheUnderTest {
   }
 
   /// Looks at everything there is to look at: the feed, the database beneath it, that it can be saved to, and that
-  /// nothing is left beside it.
+  /// nothing is left next to it.
   ///
   /// - Parameter mayBeDamaged: whether the file may be no database, as it was before.
   /// - Returns: which generation was saved.

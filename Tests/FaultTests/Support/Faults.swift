@@ -50,7 +50,7 @@ struct Faults: Sendable {
     (try? String(contentsOfFile: log, encoding: .utf8))?.trimmingCharacters(in: .newlines)
   }
 
-  /// The library, built beside the tests with the clang that comes with Swift.
+  /// The library, built next to the tests with the clang that comes with Swift.
   static let library: String = {
     let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "faults.c").path
     let library = FeedBinary.path(of: "libfaults.so")

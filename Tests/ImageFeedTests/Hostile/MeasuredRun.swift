@@ -9,7 +9,7 @@ struct MeasuredRun: Sendable {
   /// The most memory that was resident, in MiB.
   let peak: Double
 
-  /// Beside the tests, where the build puts it.
+  /// Next to the tests, where the build puts it.
   private static let feed = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("feed").path
 

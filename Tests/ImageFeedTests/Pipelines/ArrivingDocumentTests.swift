@@ -181,7 +181,7 @@ import Testing
     #expect(feed.images.count == 50_000)
   }
 
-  /// A line an image, after a first line that says so.
+  /// A line per image, after a first line that says so.
   private struct Lines: FeedFormat {
     var limit = Int.max
 

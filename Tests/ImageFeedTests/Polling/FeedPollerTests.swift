@@ -47,7 +47,7 @@ import Testing
 
     func stop() { (process, other) = (nil, nil) }
 
-    /// Starts one more beside the one that runs.
+    /// Starts one more next to the one that runs.
     func startAnother() {
       other = process
       start()

@@ -88,7 +88,7 @@
 }
 
 /// The stage of `receive(on:)` and `delay`. Final, as everything on the value path must be: a method that may be
-/// overridden is called through the class's vtable, and never specialized (470 instead of 25 ns a value).
+/// overridden is called through the class's vtable, and never specialized (470 instead of 25 ns per value).
 @usableFromInline final class ReceiveOnStage<Input, Failure: Error>: ScheduledStage<Input, Failure>, Subscriber {
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     if isLive, isOpen { enqueue(input) }

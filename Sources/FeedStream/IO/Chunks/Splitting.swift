@@ -21,7 +21,7 @@ extension Publisher where Output == Chunk {
   ///
   /// - Parameters:
   ///   - separator: such as `UInt8(ascii: ",")`.
-  ///   - maxLength: how many bytes a part may have: a mebibyte, unless changed.
+  ///   - maxLength: how many bytes a part may have: a mebibyte by default.
   public func split(
     by separator: UInt8, maxLength: Int = 1 << 20
   ) -> Publishers.Framed<Self, SplittingDecoder, Publishers.Throwing<Failure>> {
@@ -38,7 +38,7 @@ extension Publisher where Output == Chunk {
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/split(by:maxLength:)``.
   ///
-  /// - Parameter maxLength: how many bytes a line may have: a mebibyte, unless changed.
+  /// - Parameter maxLength: how many bytes a line may have: a mebibyte by default.
   public func lines(
     maxLength: Int = 1 << 20
   ) -> Publishers.Framed<Self, LineDecoder, Publishers.Throwing<Failure>> {

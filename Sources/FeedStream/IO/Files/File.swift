@@ -20,7 +20,7 @@ public struct File: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - offset: where to begin, in bytes.
-  ///   - chunkSize: the most that a chunk has, in bytes: 256 KiB unless changed.
+  ///   - chunkSize: the most that a chunk has, in bytes: 256 KiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func bytes(
     from offset: Int64 = 0, chunkSize: Int = 256 * 1024, on scheduler: any LoopScheduler

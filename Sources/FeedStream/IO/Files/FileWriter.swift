@@ -7,7 +7,7 @@ public enum FileWriting: Hashable, Sendable {
   /// As a new file; fails when there is one already.
   case creating
   /// All or nothing: whoever opens the file finds what was in it before or everything that is written now, even after the
-  /// machine has stopped. The bytes go to a file beside it, which takes its name when they are on the disk. It keeps the
+  /// machine has stopped. The bytes go to a file next to it, which takes its name when they are on the disk. It keeps the
   /// permissions of the file it replaces; a link is followed.
   case atomically
 }
@@ -35,9 +35,9 @@ extension Publisher where Output == Chunk {
   /// - Parameters:
   ///   - file: where to.
   ///   - writing: what becomes of a file that is there.
-  ///   - permissions: those of a new file, from which the process's mask takes some away: 0666 unless changed.
+  ///   - permissions: those of a new file, from which the process's mask takes some away: 0666 by default.
   ///   - syncs: true to finish when the bytes are on the disk; ``FileWriting/atomically`` always does.
-  ///   - limit: how many bytes may wait: a mebibyte unless changed.
+  ///   - limit: how many bytes may wait: a mebibyte by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func write(
     to file: File, _ writing: FileWriting = .replacing, permissions: UInt16 = 0o666, syncs: Bool = false,

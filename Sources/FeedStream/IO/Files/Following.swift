@@ -22,9 +22,9 @@ extension File {
   /// nothing.
   ///
   /// - Parameters:
-  ///   - start: where to begin in a file that is there: at its end, unless changed.
-  ///   - interval: how often to look: every second unless changed.
-  ///   - chunkSize: the most that a chunk has, in bytes: 64 KiB unless changed.
+  ///   - start: where to begin in a file that is there: at its end by default.
+  ///   - interval: how often to look: every second by default.
+  ///   - chunkSize: the most that a chunk has, in bytes: 64 KiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Precondition: `interval` and `chunkSize` are more than zero.
   public func following(

@@ -28,7 +28,7 @@ extension Folder {
   /// has vanished, or another has its name. **Cancellation:** ends the watch. **Policy:** holds the latest change of each entry.
   ///
   /// - Parameters:
-  ///   - interval: how often to look: every five seconds unless changed.
+  ///   - interval: how often to look: every five seconds by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Precondition: `interval` is more than zero.
   public func changes(

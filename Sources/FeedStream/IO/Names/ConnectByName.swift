@@ -14,9 +14,9 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - host: `name:port`, with a name or a numeric address; one of IPv6 in brackets.
-  ///   - lookUpLimit: how long the look-up may take: five seconds unless changed.
-  ///   - connectLimit: how long all attempts may take together: ten seconds unless changed.
-  ///   - attemptDelay: how long an attempt is alone: 250 ms unless changed, as in RFC 8305, section 8.
+  ///   - lookUpLimit: how long the look-up may take: five seconds by default.
+  ///   - connectLimit: how long all attempts may take together: ten seconds by default.
+  ///   - attemptDelay: how long an attempt is alone: 250 ms by default, as in RFC 8305, section 8.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public static func connect(
     to host: String, lookUpLimit: StreamInstant.Stride = .seconds(5), connectLimit: StreamInstant.Stride = .seconds(10),

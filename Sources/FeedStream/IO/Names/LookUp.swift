@@ -12,7 +12,7 @@ extension SocketAddress {
   /// - Parameters:
   ///   - host: a name or a numeric address.
   ///   - port: 0 to 65,535, for the addresses delivered.
-  ///   - limit: how long it may take: five seconds unless changed.
+  ///   - limit: how long it may take: five seconds by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public static func lookUp(
     _ host: String, port: Int, within limit: StreamInstant.Stride = .seconds(5), on scheduler: any LoopScheduler

@@ -8,7 +8,7 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// A program that runs beside an event loop: libuv's `uv_process_t`. It keeps itself until the program has ended.
+/// A program that runs alongside an event loop: libuv's `uv_process_t`. It keeps itself until the program has ended.
 final class LoopProcess: LoopHandle, ChildProcess {
   package private(set) var number: Int32 = 0
   package private(set) var input: (any ByteChannel)?

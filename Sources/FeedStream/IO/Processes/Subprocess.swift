@@ -40,7 +40,7 @@ public struct Subprocess: Hashable, Sendable {
   /// A path, or a name that is looked for in this process's `PATH`.
   public var program: String
   public var arguments: [String]
-  /// The variables that it sees: this process's, unless changed.
+  /// The variables that it sees: this process's by default.
   public var environment: Environment
   /// The folder that it begins in; this process's when `nil`.
   public var folder: String?
@@ -48,7 +48,7 @@ public struct Subprocess: Hashable, Sendable {
   public var standardInput = Stream.null
   public var standardOutput = Stream.pipe
   public var standardErrors = Stream.inherited
-  /// How long it has to end after `SIGTERM`, when it is cancelled, before `SIGKILL`: five seconds unless changed.
+  /// How long it has to end after `SIGTERM`, when it is cancelled, before `SIGKILL`: five seconds by default.
   public var grace: StreamInstant.Stride = .seconds(5)
   /// True to run it in a session of its own, without this process's terminal: ending it ends the programs that it started
   /// as well, and a Ctrl-C at the terminal does not reach it.

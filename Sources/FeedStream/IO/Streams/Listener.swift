@@ -20,7 +20,7 @@ public final class Listener {
 
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
-  ///   - backlog: how many connections may wait: 511 unless changed; the system may allow fewer.
+  ///   - backlog: how many connections may wait: 511 by default; the system may allow fewer.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Throws: when the address is not one, is taken, or may not be used.
   public init(at address: SocketAddress, backlog: Int = 511, on scheduler: any LoopScheduler) throws(SystemError) {

@@ -70,7 +70,7 @@ extension Publisher where Output == Chunk {
   ///
   /// - Parameters:
   ///   - stream: which of both.
-  ///   - limit: how many bytes may wait: 256 KiB unless changed.
+  ///   - limit: how many bytes may wait: 256 KiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func write(
     to stream: StandardStream, limit: Int = 256 * 1024, on scheduler: any LoopScheduler

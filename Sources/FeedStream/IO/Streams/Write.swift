@@ -16,8 +16,8 @@ extension Publisher where Output == Chunk {
   ///
   /// - Parameters:
   ///   - connection: where to.
-  ///   - limit: how many bytes may wait: 256 KiB unless changed.
-  ///   - ending: what becomes of the connection when upstream has finished; it is left as it is, unless changed.
+  ///   - limit: how many bytes may wait: 256 KiB by default.
+  ///   - ending: what becomes of the connection when upstream has finished; it is left as it is by default.
   public func write(
     to connection: Connection, limit: Int = 256 * 1024, atEnd ending: WriteEnding = .leavesOpen
   ) -> Publishers.Write<Self> {

@@ -45,7 +45,7 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
     self.path = database.path
   }
 
-  /// Closes the file, which tidies up beside it; the next call opens it again.
+  /// Closes the file, which tidies up next to it; the next call opens it again.
   public func close() { database.close() }
 
   public func responses(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file of a cache and the two that SQLite keeps beside it: their identity, and how they are set aside.
+/// The file of a cache and the two that SQLite keeps next to it: their identity, and how they are set aside.
 struct CacheFile: Sendable {
   /// Absolute, so that it survives a change of directory and SQLite never reads it as a `file:` URI.
   let path: String
@@ -28,7 +28,7 @@ struct CacheFile: Sendable {
   /// The identity of the file at the path now; `nil` if there is none.
   var identity: Identity? { Self.identity(of: path) }
 
-  /// True when a write-ahead log that is not empty is beside the file.
+  /// True when a write-ahead log that is not empty is next to the file.
   var hasLog: Bool { (Self.identity(of: resolved + "-wal")?.size ?? 0) > 0 }
 
   /// Creates the folders that lead to the file, for this user alone, as the XDG base directory specification requires.

@@ -22,7 +22,7 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// Connects to a file that SQLite cannot open as it is because it may not write beside it: a read-only folder, a full
+  /// Connects to a file that SQLite cannot open as it is because it may not write next to it: a read-only folder, a full
   /// disk. Right only as long as nobody writes to the file, so compare the file's identity before and after.
   init(frozen file: CacheFile) throws {
     var configuration = Self.configuration(busyTimeout: .zero)

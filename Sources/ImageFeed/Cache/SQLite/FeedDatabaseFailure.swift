@@ -4,7 +4,7 @@ import GRDB
 /// A failed database call, classified by the remedy.
 package struct FeedDatabaseFailure: Error {
   package let cause: FeedStoreError.Cause
-  /// True when opening the file without writing beside it may help a reader.
+  /// True when opening the file without writing next to it may help a reader.
   let mayBeReadFrozen: Bool
   /// True when the file at the path is no longer the one that was opened.
   let hasMoved: Bool

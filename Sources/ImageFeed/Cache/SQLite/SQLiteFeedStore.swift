@@ -33,7 +33,7 @@ public final class SQLiteFeedStore: FeedStore {
     database = Mutex(SharedDatabase(file: file, busyTimeout: busyTimeout))
   }
 
-  /// Closes the file, which removes the files beside it; the next call opens it again.
+  /// Closes the file, which removes the files next to it; the next call opens it again.
   ///
   /// Optional, for a program that is about to exit: nothing that was saved is lost without it.
   public func close() {

@@ -68,7 +68,7 @@ package final class TableFile: Sendable {
   /// The absolute path of the file.
   package var path: String { file.path }
 
-  /// Closes the file, which tidies up beside it; the next call opens it again.
+  /// Closes the file, which tidies up next to it; the next call opens it again.
   package func close() { shared.withLock { $0.close() } }
 
   /// Runs `body` in a transaction that no other process comes between; renames a damaged file, and tries again.
