@@ -70,7 +70,7 @@ import Testing
     let images = FeedImages([FeedImage(id: UUID(), url: URL(feed: 2))])
     for (seconds, mark) in [(1.0, true), (2, false), (3, nil)] as [(Double, Bool?)] {
       let date = Date(timeIntervalSince1970: 1_700_000_000 + seconds)
-      try store.replace(
+      _ = try store.replace(
         for: URL(feed: 1), with: CachedFeed(images.marked(isFromPrivateNetwork: mark), timestamp: date), now: date)
       #expect(try store.retrieve(for: URL(feed: 1))?.images.isFromPrivateNetwork == mark)
     }
