@@ -1,4 +1,4 @@
-/// A type that can deliver a sequence of values over time, and then one ending.
+/// A type that can deliver a sequence of values over time, and then one completion.
 ///
 /// A publisher is a description: nothing happens until a ``Subscriber`` attaches, and every subscription starts from
 /// the beginning unless the publisher's documentation says otherwise. Publishers are not `Sendable`: a stream lives on

@@ -21,7 +21,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .oneSubscription: "One subscription"
     case .demandAddsUp: "Demand adds up"
     case .neverMoreThanAsked: "Never more than asked"
-    case .oneEnding: "One ending"
+    case .oneEnding: "One completion"
     case .cancelIsFinal: "Cancelling is final"
     case .orderIsKept: "Order is kept"
     case .nothingLostInSilence: "Nothing is dropped silently"
@@ -40,18 +40,20 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
         + "cancels every other."
     case .demandAddsUp:
       "Requests, and answers to values, add up and saturate at unlimited. A request asks for one value or more."
-    case .neverMoreThanAsked: "No more values are delivered than were asked for."
-    case .oneEnding: "There is at most one ending, finished or failed, and nothing after it."
+    case .neverMoreThanAsked: "No more values are delivered than were requested."
+    case .oneEnding: "There is at most one completion, finished or failed, and nothing after it."
     case .cancelIsFinal:
-      "After cancel() has returned, nothing is delivered: no value and no ending, not even one already scheduled. "
-        + "Cancelling reaches upstream. Cancelling again, or asking for more, has no effect."
+      "After cancel() has returned, nothing is delivered: no value and no completion, not even one already scheduled. "
+        + "Cancelling reaches upstream. Cancelling again, or requesting more, has no effect."
     case .orderIsKept:
       "Values are delivered in the order in which the operator's rule produces them, even when requests, values or "
         + "cancellations arrive within a delivery."
     case .nothingLostInSilence:
-      "What was asked for and produced is delivered, however late it was asked for; an operator that drops says so."
+      "A value that was produced and requested is delivered, however late the request; an operator that drops values "
+        + "says so."
     case .everythingReleased:
-      "After the ending, or cancellation, the operator releases its upstream and its subscriber and schedules nothing more."
+      "After the completion, or cancellation, the operator releases its upstream and its subscriber and schedules "
+        + "nothing more."
     case .flatStack: "Values pulled one by one do not deepen the stack."
     }
   }
@@ -63,9 +65,9 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .oneSubscription: "The second subscription is cancelled; a value before the first is ignored, or traps."
     case .demandAddsUp: "A request for none traps, naming the operator."
     case .neverMoreThanAsked: "Operators that keep account of demand trap; others pass the value on."
-    case .oneEnding: "What follows the ending is ignored; operators without state pass it on."
+    case .oneEnding: "Events after the completion are ignored; operators without state pass them on."
     case .cancelIsFinal:
-      "What a publisher delivers in spite of cancel() is ignored; operators without state pass it on."
+      "Events that a publisher delivers despite cancel() are ignored; operators without state pass them on."
     case .orderIsKept, .nothingLostInSilence, .everythingReleased, .flatStack:
       "A defect of the operator; the conformance kit finds it."
     }
