@@ -2,7 +2,7 @@ import Foundation
 
 /// The header fields of an answer, in the order they arrived.
 ///
-/// They are stored unread and read when asked for: most answers' fields are never used.
+/// Fields are stored unread and read on access: most responses' fields are never used.
 public struct HTTPHeaders: Sendable {
   // Lines of "name:value", each ending with a line feed; no line is folded.
   package let lines: [UInt8]

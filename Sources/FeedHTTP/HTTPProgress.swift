@@ -1,4 +1,4 @@
-/// How far a request is.
+/// The progress of a request.
 public enum HTTPProgress: Sendable, Equatable {
   /// It waits until it may run, or for a connection to become free.
   case waiting

@@ -34,7 +34,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     }
   }
 
-  /// Those of a name. **Blocks** while the name is looked up.
+  /// The addresses of a name. **Blocks** while the name is looked up.
   static func addresses(of host: String) -> [NetworkAddress] {
     var first: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, nil, nil, &first) == 0 else { return [] }

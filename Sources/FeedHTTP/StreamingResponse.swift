@@ -7,7 +7,7 @@ public struct StreamingResponse {
   public var status: Int
   /// The header fields of the final answer.
   public var headers: HTTPHeaders
-  /// Where the answer comes from: the address asked for, or the last one that a redirect led to.
+  /// The URL that the response comes from: the requested one, or the last one that a redirect led to.
   public var url: URL
   /// The body, decompressed, while it arrives. It can be subscribed to once.
   ///

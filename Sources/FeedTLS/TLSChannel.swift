@@ -5,7 +5,7 @@ internal import FeedStream
 ///
 /// It holds at most a chunk of ciphertext that is not read, and ``batch`` bytes that are encrypted and not sent.
 final class TLSChannel: ByteChannel {
-  /// How many bytes are encrypted at a time.
+  /// The number of bytes that are encrypted at a time.
   static let batch = 128 * 1024
 
   let engine: TLSEngine
@@ -14,7 +14,7 @@ final class TLSChannel: ByteChannel {
   private let below: Connection
   let inner: any ByteChannel
   private(set) var isClosed = false
-  /// Why it is not secure any more.
+  /// The reason why it is not secure any more.
   var failure: TLSError?
 
   // Reading.
@@ -22,7 +22,7 @@ final class TLSChannel: ByteChannel {
   var isWanted = false
   var isReadingBelow = false
   var isDelivering = false
-  /// How the connection below ended.
+  /// The way in which the connection below ended.
   private var ending: ReadResult?
   /// Called instead of delivering during the handshake.
   private var onInput: (() -> Void)?

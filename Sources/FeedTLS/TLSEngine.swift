@@ -162,7 +162,7 @@ final class TLSEngine {
 
   // MARK: Reasons
 
-  /// Why the last call failed.
+  /// The reason why the last call failed.
   private func reason(_ host: String?) -> TLSError {
     let error = ERR_get_error()
     ERR_clear_error()

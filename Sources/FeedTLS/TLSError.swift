@@ -8,7 +8,7 @@ public import FeedStream
   import Darwin
 #endif
 
-/// Why a connection is not secure, or is not any more.
+/// The reason why a connection is not secure, or is not any more.
 public enum TLSError: Error, Hashable, Sendable {
   // The certificate of the other side.
   /// It was valid once.

@@ -44,7 +44,7 @@ public struct TrustedRoots: Sendable {
   let includesSystem: Bool
   let certificates: [Certificate]
 
-  /// Those that the system trusts.
+  /// The certificates that the system trusts.
   public static let system = TrustedRoots(includesSystem: true, certificates: [])
 
   /// These and no others.
@@ -54,7 +54,7 @@ public struct TrustedRoots: Sendable {
     TrustedRoots(includesSystem: false, certificates: try Certificate.all(in: PEM(pem), "the trusted roots"))
   }
 
-  /// Those in a file and no others. Blocks while it reads.
+  /// The certificates in a file and no others. Blocks while it reads.
   public static func only(file: String) throws(TLSError) -> TrustedRoots {
     TrustedRoots(includesSystem: false, certificates: try Certificate.all(in: PEM(file: file), file))
   }

@@ -23,7 +23,7 @@ extension Connection {
   /// The parameters agreed on, for a connection that is secure.
   public var tls: TLSSession? { (channel as? TLSChannel)?.engine.session }
 
-  /// Why it is not secure any more: ``TLSError/truncated``, ``TLSError/refused(reason:)`` and so on.
+  /// The reason why it is not secure any more: ``TLSError/truncated``, ``TLSError/refused(reason:)`` and so on.
   public var tlsFailure: TLSError? { (channel as? TLSChannel)?.failure }
 }
 

@@ -1,5 +1,5 @@
 extension Character {
-  /// How many columns of a terminal the character takes: 0, 1 or 2.
+  /// The number of columns that the character takes: 0, 1 or 2.
   ///
   /// Wide are the characters that Unicode calls so (UAX #11, W and F) and emoji, in sequences too; combining marks, joiners
   /// and control characters take none.
@@ -14,7 +14,7 @@ extension Character {
 }
 
 extension StringProtocol {
-  /// How many columns of a terminal the text takes; colors take none.
+  /// The number of columns that the text takes; colors take none.
   public var columns: Int {
     var (total, rest) = (0, self[...])
     while let first = rest.first {
@@ -30,7 +30,7 @@ extension StringProtocol {
 }
 
 extension StringProtocol {
-  /// Where the sequence for a color ends that the text begins with: `ESC [ 3 1 m`.
+  /// The end of the sequence for a color that the text begins with: `ESC [ 3 1 m`.
   var endOfColour: Index? {
     guard first == "\u{1B}" else { return nil }
     let parameters = dropFirst()

@@ -20,7 +20,7 @@ private struct Wrapping {
   private let columns: Int
   private let margin: String
   private(set) var text = ""
-  /// How many columns of the last line are taken.
+  /// The number of columns of the last line that are taken.
   private var used = 0
 
   init(_ line: Substring, to columns: Int) {

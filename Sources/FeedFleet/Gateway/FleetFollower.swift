@@ -62,9 +62,9 @@ public struct FleetFollower {
 public struct FleetList: Sendable {
   /// All of them, in their order.
   public var addresses: [URL]
-  /// Those that were not among them before, or were and are known again; the rest has no news.
+  /// The feeds that were not among them before, or are known again; the others are unchanged.
   public var added: [FleetFeed]
-  /// Those of which nothing is known any more: they were removed, and are among ``addresses`` only if they were asked for by name.
+  /// The feeds that are no longer known: they were removed, and are among ``addresses`` only if they were requested by name.
   public var forgotten: Set<URL>
   /// True when there are more.
   public var isCut: Bool
@@ -76,7 +76,7 @@ public struct FleetSnapshot: Sendable {
   public var feeds: [(address: URL, feed: FleetFeed?)]
   /// The latest updates up to the snapshot, the oldest first: what a client that comes from another gateway has seen.
   public var history: [LoggedUpdate]
-  /// From where the updates go on.
+  /// The place where the updates go on.
   public var cursor: UpdateCursor
   /// True when something may have been missed before it.
   public var isReset: Bool

@@ -123,7 +123,7 @@ final class FollowingRun: Subscription {
     }
   }
 
-  /// How many updates a snapshot has, for clients that come from elsewhere.
+  /// The number of updates that a snapshot has, for clients that come from elsewhere.
   private static let history = 4000
 
   /// The feeds to follow, and if there are more.

@@ -22,7 +22,7 @@ public final class MemoryFleet {
   }
 
   struct Host {
-    /// When each feed is due; `distantFuture` for never.
+    /// The time when each feed is due; `distantFuture` for never.
     var feeds: [URL: Date] = [:]
     var opens = Date.distantFuture
     var lease: Lease?

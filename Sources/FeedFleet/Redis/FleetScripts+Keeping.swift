@@ -125,7 +125,7 @@ extension FleetScripts {
   static let append = script(
     "append", "return redis.call('XADD', p .. 'updates', '*', 'a', ARGV[1], 'v', ARGV[2])")
 
-  /// Where the log ends. Before its first update there is none.
+  /// The end of the log. Before its first update there is none.
   static let end = RedisScript("end", reading + beginning + guarding + ending + "return ending()")
 
   /// Names the list as it is.

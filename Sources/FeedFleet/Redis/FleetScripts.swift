@@ -12,7 +12,7 @@ import FeedRedis
 /// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `s:<minute>`, a hash of counts.
 enum FleetScripts {
   static let schema = 1
-  /// How long a host is left alone whose keys another program has written, in milliseconds.
+  /// The pause of a host whose keys another program has written, in milliseconds.
   static let heldOff = 60_000
   /// Stands for never: beyond every time, and exact as a score.
   static let never = 9_000_000_000_000_000

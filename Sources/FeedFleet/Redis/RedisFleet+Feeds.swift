@@ -116,7 +116,7 @@ extension RedisFleet: FeedLibrary {
       .eraseToAnyPublisher()
   }
 
-  /// Why a feed is asked for when it is.
+  /// The reason why a feed is due when it is.
   public func explanation(of address: URL) -> AnyPublisher<FeedExplanation, FleetError> {
     let address = address.absoluteURL
     return feeds([address], withImages: false)

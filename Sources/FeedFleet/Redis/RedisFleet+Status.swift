@@ -2,11 +2,11 @@ import FeedRedis
 public import FeedStream
 public import Foundation
 
-/// How a fleet is doing.
+/// The state of a fleet.
 public struct FleetStatus: Hashable, Sendable {
   public struct Worker: Hashable, Sendable {
     public var name: String
-    /// When it was heard of last, by the engine's clock.
+    /// The time when it was heard of last, by the engine's clock.
     public var seen: Date
     /// The worker's own figures: `concurrency`, `running`, `polls`, `failures`.
     public var about: [String: Int]
@@ -30,11 +30,11 @@ public struct FleetStatus: Hashable, Sendable {
   public var now: Date
   public var feeds: Int
   public var hosts: Int
-  /// How many hosts may be asked now and are not.
+  /// The number of hosts that may be asked now and are not.
   public var dueHosts: Int
-  /// How many feeds of these hosts are due; of the first ``looked`` hosts.
+  /// The number of due feeds of these hosts; of the first ``looked`` hosts.
   public var dueFeeds: Int
-  /// When the feed was due that has waited for longest, its host being free.
+  /// The due time of the feed that has waited for longest, its host being free.
   public var oldestDue: Date?
   public var leases: [Lease]
   public var pausedHosts: Int
@@ -45,16 +45,16 @@ public struct FleetStatus: Hashable, Sendable {
   public var lastMinute: [String: Int]
   public var thisMinute: [String: Int]
   public var updates: Int
-  /// When the next host's time comes.
+  /// The time when the next host's time comes.
   public var next: Date?
-  /// How many hosts were looked at for ``dueFeeds``.
+  /// The number of hosts that were looked at for ``dueFeeds``.
   public var looked: Int
-  /// How many bytes the engine uses; 0 when it does not say.
+  /// The number of bytes that the engine uses; 0 when it does not say.
   public var memory: Int
   /// The rule by which the engine deletes keys when its memory is full, which loses feeds; `nil` when it keeps them, or does not say.
   public var evictionPolicy: String?
 
-  /// How long the feed has waited that waits for longest.
+  /// The time that the longest waiting feed has waited.
   public var lateness: Duration { oldestDue.map { .seconds(max(0, now.timeIntervalSince($0))) } ?? .zero }
 
   /// Polls of the minute before this one.
@@ -73,7 +73,7 @@ extension RedisFleet {
     run(FleetScripts.leave, [RedisArgument(worker)]).map { _ in }.eraseToAnyPublisher()
   }
 
-  /// How the fleet is doing. Changes nothing.
+  /// The state of the fleet. Changes nothing.
   public func status() -> AnyPublisher<FleetStatus, FleetError> {
     return run(FleetScripts.status, [1000])
       .reading(in: self) { reply in reply.elements.flatMap { $0.count == 17 ? $0 : nil } }

@@ -8,7 +8,7 @@ import ImageFeed
 /// Nothing happens on creation. The first call looks what the database is: one that holds another program's keys, or
 /// another schema, is refused and never written. Lives on its scheduler's thread.
 public final class RedisFleet {
-  /// How long the log of updates keeps what gateways may have missed: an hour.
+  /// The time that the log keeps updates for gateways that may have missed them: an hour.
   public static let logDuration = Duration.seconds(3600)
   static let prefix = "fs{0}:"
 

@@ -8,7 +8,7 @@ struct FleetTables {
   let db: Database
   /// Milliseconds since 1970, as all times here.
   let now: Int64
-  /// How long the log keeps updates.
+  /// The time that the log keeps updates.
   let logDuration: Duration
 
   /// Stands for never: beyond every time.

@@ -11,12 +11,12 @@ public struct FeedRecord: Hashable, Sendable {
   public var digest: UInt64?
   /// The images' `FeedImages.isFromPrivateNetwork`.
   public var isFromPrivateNetwork: Bool?
-  /// When the saved feed was asked for, if that is not to a microsecond.
+  /// The time when the saved feed was asked for, if that is not to a microsecond.
   public var timestamp: Date?
   /// The latest decisions but the last one, which is in ``health``, the oldest first: at most ``kept``.
   public var decisions: [PollDecision] = []
 
-  /// How many decisions a fleet keeps of each feed: three. A file keeps 20.
+  /// The number of decisions that a fleet keeps of each feed: three. A file keeps 20.
   public static let kept = 3
 
   public init(health: FeedHealth) { self.health = health }
@@ -27,7 +27,7 @@ public struct FeedRecord: Hashable, Sendable {
   }
 }
 
-/// With short names and without what is as usual: a million of these are in memory.
+/// The form in memory: short names, and no defaults, because there are a million of these.
 extension FeedRecord {
   private struct Form: Codable {
     struct Decision: Codable {

@@ -59,7 +59,7 @@ public protocol WorkQueue: AnyObject {
 public struct WorkClaim: Hashable, Sendable {
   /// Whose name the lease has.
   public var worker: String
-  /// How many at most.
+  /// The most that may be taken.
   public var count: Int
   public var lease: Duration
   /// Begins the nonces: random, never used before.
@@ -82,7 +82,7 @@ public struct WorkGrant: Hashable, Sendable {
   public var leases: [WorkLease]
   /// The engine's clock.
   public var now: Date
-  /// When the next host's time comes; `nil` when there is none.
+  /// The time when the next host's time comes; `nil` when there is none.
   public var next: Date?
   /// Damage that the engine found: the hosts of these keys are left alone for a minute, all others are not.
   public var problems: [FleetError] = []
@@ -99,7 +99,7 @@ public struct WorkLease: Hashable, Sendable {
   public var host: String
   public var nonce: String
   public var address: URL
-  /// When it was due.
+  /// The time when it was due.
   public var due: Date
   /// The time that the saved feed was asked for at; `nil` when there is none.
   public var version: FeedVersion?
@@ -126,7 +126,7 @@ public enum WorkVisit: Hashable, Sendable {
   case paused(until: Date?, reason: String)
 }
 
-/// When a saved feed was asked for, in microseconds since 1970: a later one is never replaced by an earlier.
+/// The time of a saved feed's request, in microseconds since 1970: a later version is never replaced by an earlier one.
 public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var microseconds: Int64
 
@@ -157,11 +157,11 @@ public struct WorkCompletion: Hashable, Sendable {
   public var version: FeedVersion?
   /// Its images as bytes, when they differ from the saved ones.
   public var document: Chunk?
-  /// When it is due next; `nil` for never by itself.
+  /// The time when it is due next; `nil` for never by itself.
   public var due: Date?
   /// The host that it is asked of from now on.
   public var host: String
-  /// How long the host is left alone after this request, whatever happens to its feeds meanwhile.
+  /// The pause of the host after this request, whatever happens to its feeds meanwhile.
   public var gap: Duration
   /// The end of the pause that the host asked for.
   public var pausedUntil: Date?
@@ -200,7 +200,7 @@ public enum WorkVerdict: Hashable, Sendable {
 /// A feed to be added.
 public struct NewFeed: Hashable, Sendable {
   public var address: URL
-  /// How long until it is due for the first time.
+  /// The time until it is due for the first time.
   public var delay: Duration
 
   public init(_ address: URL, after delay: Duration = .zero) {

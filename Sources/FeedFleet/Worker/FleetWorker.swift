@@ -21,7 +21,7 @@ public final class FleetWorker {
   public struct Options {
     /// The name that status shows. The machine's, with the process' number, by default.
     public var name = FleetWorker.defaultName()
-    /// How many requests run at a time. 64 by default.
+    /// The number of requests that run at a time. 64 by default.
     public var concurrency = 64
     /// How long a host is taken for; kept for longer while a request runs. 45 seconds by default, and never shorter than a
     /// request may take (``load``): its host would be another worker's before it ends.
@@ -30,15 +30,15 @@ public final class FleetWorker {
       set { wantedLease = newValue }
     }
     private var wantedLease = Duration.seconds(45)
-    /// How long a host is left alone after a request. A second by default.
+    /// The pause of a host after a request. A second by default.
     public var gap: Duration = .seconds(1)
-    /// How often a feed is asked for at most; `nil` adapts to how often it changes. An hour by default.
+    /// The least interval between two polls of a feed; `nil` adapts to how often it changes. An hour by default.
     public var interval: Duration? = PolledAddress.defaultInterval
-    /// How long it sleeps at most when nothing is due: something may have been added. A second by default.
+    /// The longest sleep when nothing is due: something may have been added. A second by default.
     public var longestSleep: Duration = .seconds(1)
     /// The pause after a failure of the engine, doubled by each further one, and the longest. Half a second and ten by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(500)...(.seconds(10))
-    /// How feeds are loaded.
+    /// The options with which feeds are loaded.
     public var load = FeedLoader.Options()
     /// The wall clock; only its pace counts, the time is the engine's.
     public var now: @Sendable () -> Date = { Date() }
@@ -59,7 +59,7 @@ public final class FleetWorker {
     public var host: String
     public var outcome: WorkCompletion.Outcome
     public var verdict: WorkVerdict
-    /// How long after its due time, and after its host was free, it was claimed.
+    /// The time from when it was due, and its host was free, until it was claimed.
     public var lateness: Duration
     public var decision: PollDecision?
   }

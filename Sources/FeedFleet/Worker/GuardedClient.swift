@@ -13,9 +13,9 @@ final class GuardedClient: HTTPClient {
   private let worker: FleetWorker
   private var visited: Set<String> = []
 
-  /// How many redirects are followed for one request.
+  /// The number of redirects that are followed for one request.
   private static let mostRedirects = 10
-  /// How long an engine that fails is left alone, and how long a busy host is not looked at, at most.
+  /// The longest pause of an engine that fails, and of a busy host.
   private static let pause = Duration.milliseconds(500)
 
   init(_ lease: WorkLease, of worker: FleetWorker) {

@@ -106,7 +106,7 @@ final class LeaseStore: FeedStore, PollStore {
     return verdict
   }
 
-  /// Those of what is saved; with them an answer that nothing has changed needs no reading.
+  /// The validators of the saved feed; with them a response that nothing has changed needs no reading.
   var validators: FeedValidators { lease.version == nil ? FeedValidators() : lease.record.validators }
 
   func record(_ record: PollRecord, now: Date) -> Bool {

@@ -94,7 +94,7 @@ final class WorkingRun: Subscription {
     }
   }
 
-  /// When to claim again; nothing while it is now.
+  /// The time of the next claim; nothing while it is now.
   private var sleep: Duration?
 
   private func take(_ grant: WorkGrant, wanted: Int) {

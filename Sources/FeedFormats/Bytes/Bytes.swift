@@ -15,7 +15,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     Bytes(start: baseAddress.map { $0 + start }, count: end - start)
   }
 
-  /// Where `byte` is first found from `start` on, before `end`.
+  /// The first place of `byte` from `start` on, before `end`.
   @inline(__always)
   func firstIndex(of byte: UInt8, from start: Int, to end: Int) -> Int? {
     guard start < end, let base = baseAddress, let found = memchr(base + start, Int32(byte), end - start) else {
@@ -24,7 +24,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return base.distance(to: found.assumingMemoryBound(to: UInt8.self))
   }
 
-  /// Where `text` is first found from `start` on.
+  /// The first place of `text` from `start` on.
   func firstRange(of text: StaticString, from start: Int = 0) -> Int? {
     let last = count - text.utf8CodeUnitCount
     var index = start

@@ -43,7 +43,7 @@ private struct AddressParts {
   /// The part after `//`.
   var authority: Bytes
   var path: Bytes
-  /// With its question mark.
+  /// The query, with its question mark.
   var query: Bytes
 
   init(_ address: Bytes) {

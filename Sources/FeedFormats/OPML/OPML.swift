@@ -36,7 +36,7 @@ public struct OPML: Hashable, Sendable {
 
   /// An attribute of an outline.
   public struct Attribute: Hashable, Sendable {
-    /// With its prefix, if it has one.
+    /// The name, with its prefix, if it has one.
     public var name: String
     public var value: String
 
@@ -117,7 +117,7 @@ extension OPML {
     return feeds
   }
 
-  /// How many outlines name a feed whose address is not one of http or https.
+  /// The number of outlines that name a feed whose address is not one of http or https.
   public var unusableFeeds: Int {
     var count = 0
     visit(outlines, in: []) { outline, _ in

@@ -65,7 +65,7 @@ struct SyndicationBuilder: XMLSink {
   /// The text of the field that is open.
   var text: [UInt8] = []
   var kind = TextKind.html
-  /// Where the picture is found whose address is being read.
+  /// The source of the picture whose address is being read.
   var imageSource = FeedImageCandidate.Source.image
   var wantsText = false
   var bases: [String] = []

@@ -47,10 +47,10 @@ enum ElementName: UInt8, CaseIterable {
 
 /// Elements of HTML, which occur unescaped in texts.
 enum HTMLNames {
-  /// Those without an end tag.
+  /// True for elements without an end tag.
   static func isVoid(_ hash: UInt64) -> Bool { voids.contains(hash) }
 
-  /// Those that end at the next one of the same name.
+  /// True for elements that end at the next one of the same name.
   static func endsItself(_ hash: UInt64) -> Bool { selfEnding.contains(hash) }
 
   static func isKnown(_ hash: UInt64) -> Bool { voids.contains(hash) || known.contains(hash) }

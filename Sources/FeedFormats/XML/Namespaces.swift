@@ -65,7 +65,7 @@ struct Namespaces {
   }
 
   private static let defaultPrefix: UInt64 = 0
-  /// They are searched for each element.
+  /// The most namespaces: they are searched for each element.
   private static let most = 256
   private var bindings: [Binding] = []
 

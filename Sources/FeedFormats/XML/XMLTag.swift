@@ -1,7 +1,7 @@
 /// The opening tag of an element, while it is read.
 struct XMLTag {
   let bytes: Bytes
-  /// From `<` to `>`.
+  /// The tag's bytes, from `<` to `>`.
   var source = 0..<0
   var name = 0..<0
   var isClosed = false

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How old a stored response is and how long it is fresh (RFC 9111, section 4.2).
+/// The age and the freshness of a stored response (RFC 9111, section 4.2).
 struct CacheFreshness {
   let control: CacheControl
   private let head: HTTPStoredResponse.Head
@@ -12,7 +12,7 @@ struct CacheFreshness {
 
   // MARK: Lifetime
 
-  /// How long it is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and does not count.
+  /// The time that it is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and does not count.
   ///
   /// A malformed or contradictory lifetime makes it stale: `max-age=5, max-age=6`, `Expires: 0`.
   var lifetime: TimeInterval {
@@ -44,7 +44,7 @@ struct CacheFreshness {
 
   // MARK: Age
 
-  /// When the origin made it; the time of its arrival if it does not say.
+  /// The time when the origin made it; the time of its arrival if it does not say.
   private var date: Date {
     head.headers["Date"].flatMap { HTTPDate.parse($0, now: head.received) } ?? head.received
   }

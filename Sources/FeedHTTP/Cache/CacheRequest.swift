@@ -73,7 +73,7 @@ struct CacheRequest: Sendable {
     case validate
   }
 
-  /// How a stored response may be used (sections 4, 4.2.4 and 5.2).
+  /// The use that a stored response may have (sections 4, 4.2.4 and 5.2).
   func use(of head: HTTPStoredResponse.Head, at now: Date) -> Use {
     let freshness = CacheFreshness(head)
     guard freshness.needsNoValidation, !control.has("no-cache") else { return .validate }

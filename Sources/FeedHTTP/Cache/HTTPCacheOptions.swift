@@ -5,7 +5,7 @@ public struct HTTPCacheOptions {
   /// True when a stale response may be used because no server can be reached, unless the response forbids it (RFC 9111,
   /// section 4.2.4). True by default.
   public var usesStaleWhenDisconnected = true
-  /// How many redirects are followed for one request; each hop's answer is stored on its own. 10 by default.
+  /// The number of redirects that are followed for one request; each hop's answer is stored on its own. 10 by default.
   public var maxRedirects = 10
   /// Called with each decision.
   public var report: (HTTPCacheEvent) -> Void = { _ in }

@@ -22,7 +22,7 @@ public final class MemoryHTTPCache: HTTPCacheStore {
   /// - Parameter capacity: the most bytes kept; 16 MiB by default.
   public init(capacity: Int = 16 << 20) { self.capacity = capacity }
 
-  /// How many responses are kept.
+  /// The number of responses that are kept.
   public private(set) var count = 0
 
   public func responses(

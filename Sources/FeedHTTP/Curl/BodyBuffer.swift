@@ -35,7 +35,7 @@ struct BodyBuffer: ~Copyable {
     return nil
   }
 
-  /// Where more bytes can be written before ``didWrite(_:)``.
+  /// The room for more bytes before ``didWrite(_:)``.
   var room: UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(start: base.map { $0 + count }, count: capacity - count)
   }

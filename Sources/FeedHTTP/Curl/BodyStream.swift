@@ -15,7 +15,7 @@ final class BodyStream {
 
   /// The number of waiting bytes from which on the connection isn't read.
   static let window = 256 << 10
-  /// How much is decoded for one chunk.
+  /// The amount that is decoded for one chunk.
   private static let decodedBytes = 64 << 10
 
   /// True while the connection is not read because of ``window``.

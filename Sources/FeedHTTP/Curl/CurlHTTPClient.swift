@@ -27,7 +27,7 @@ public final class CurlHTTPClient: HTTPClient {
     public var maxConnections = 256
     /// The most connections to one host, and the most requests to it running. 8 by default.
     public var maxConnectionsPerHost = 8
-    /// How many redirects are followed for one request. 10 by default.
+    /// The number of redirects that are followed for one request. 10 by default.
     public var maxRedirects = 10
     /// The most bytes of header taken for one request, redirects included. 256 KiB by default.
     public var maxHeaderBytes = 256 << 10
@@ -103,7 +103,7 @@ public final class CurlHTTPClient: HTTPClient {
     AnyPublisher(HTTPEvents(client: self, request: request))
   }
 
-  /// How far the requests are that run now; those that wait for their turn are not among them.
+  /// The progress of the running requests; requests that wait for their turn are not among them.
   public var progress: [HTTPProgress] { running.compactMap { $0.exchange?.progress } }
 
   /// The number of open connections, idle ones included.

@@ -21,7 +21,7 @@ final class Deadlines {
   @exclusivity(unchecked)  // Here and below: touched for each request, on one thread.
   private var heap: ContiguousArray<Entry> = []
   @exclusivity(unchecked) private var counter: UInt64 = 0
-  /// When the timer fires.
+  /// The time when the timer fires.
   @exclusivity(unchecked) private var set: StreamInstant?
   private var timer: LoopTimer?
 

@@ -8,7 +8,7 @@ import Foundation
 /// kinds, and others later. Where nobody knows who delivered it, the latest response from the origin's host counts, and
 /// without one all addresses of its name.
 final class NetworkGuard {
-  /// Where the latest response of a host came from, as ``URL/lowercasedHost`` has it.
+  /// The origin of the latest response of each host, as ``URL/lowercasedHost`` has it.
   private var isPrivateHost: [String: Bool] = [:]
   private static let mostHosts = 10_000
   private let publicAddresses: Set<NetworkAddress>

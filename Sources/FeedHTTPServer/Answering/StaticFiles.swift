@@ -20,9 +20,9 @@ extension HTTPServer {
   public struct StaticFiles: Sendable {
     /// The treatment of symbolic links below the folder.
     public enum Links: Sendable {
-      /// They are not found.
+      /// Links are not found.
       case refused
-      /// They are followed, wherever they lead: for folders that nobody else writes to.
+      /// Links are followed, wherever they lead: for folders that nobody else writes to.
       case followed
     }
 

@@ -2,7 +2,7 @@ internal import FeedStream
 
 /// One client: a place in the log.
 final class EventClient: ResponseSource {
-  /// How much is handed to a connection before it has written that.
+  /// The amount that is handed to a connection at a time, in bytes.
   static let mostBytes = 16 * 1024
 
   private unowned let connection: ServerConnection

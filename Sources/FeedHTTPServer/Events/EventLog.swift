@@ -67,7 +67,7 @@ extension HTTPServer {
 
     deinit { beat?.cancel() }
 
-    /// How many clients there are.
+    /// The number of clients.
     public var clientCount: Int { clients.count }
 
     /// Sends an event to all clients, and keeps it for those that are behind.

@@ -3,7 +3,7 @@ internal import FeedStream
 extension HTTPServer {
   /// Header fields, in their order; names are compared without regard to case.
   ///
-  /// Those of a request stay bytes until one is asked for.
+  /// The fields of a request stay bytes until one is read.
   public struct Headers: Sendable {
     private struct Received: Sendable {
       let bytes: Chunk

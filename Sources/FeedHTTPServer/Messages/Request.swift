@@ -82,7 +82,7 @@ extension HTTPServer {
     }
   }
 
-  /// Why a request's body ended early.
+  /// The reason why a request's body ended early.
   public enum BodyError: Error, Hashable, Sendable {
     /// There is more than `limit` bytes; the client is told so with 413.
     case tooLarge(limit: Int)

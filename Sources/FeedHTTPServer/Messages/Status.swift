@@ -1,5 +1,5 @@
 extension HTTPServer {
-  /// How a request went (RFC 9110, 15). A handler may throw one, which then is the answer.
+  /// The status of a response (RFC 9110, 15). A handler may throw one, which then is the response.
   public struct Status: Error, Hashable, Sendable, CustomStringConvertible {
     /// Three digits.
     public let code: Int

@@ -28,9 +28,9 @@ final class ChunkedDecoder {
   private var state = State.size
   private var size = 0
   private var digits = 0
-  /// How many bytes of the chunk are still to come.
+  /// The number of bytes of the chunk that are still to come.
   private var left = 0
-  /// How many bytes all chunks so far have, and may have.
+  /// The number of bytes that all chunks so far have, and may have.
   private var total = 0
   private let limit: Int
   private var extensionBytes = 0
@@ -44,7 +44,7 @@ final class ChunkedDecoder {
     limit = limits.bodyBytes
   }
 
-  /// How much the extensions of all chunks may be: nobody uses them, but they take time to read.
+  /// The most bytes of extensions in all chunks: nobody uses them, but they take time to read.
   static let extensionLimit = 8 * 1024
 
   /// Takes bytes off the beginning of `input`, until there is something to say.

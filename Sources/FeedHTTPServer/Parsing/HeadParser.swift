@@ -33,11 +33,11 @@ struct HeadParser {
   /// True for the trailers of a chunked body.
   let isTrailer: Bool
   private var state: State
-  /// How many bytes have been looked at.
+  /// The number of bytes that have been looked at.
   private var position = 0
   /// The bytes so far of a head that arrives in several chunks.
   private var partial: [UInt8] = []
-  /// Where the line, the fields and what is being read begin.
+  /// The places where the line, the fields and the present part begin.
   private var lineStart = 0
   private var fieldsStart = 0
   private var start = 0

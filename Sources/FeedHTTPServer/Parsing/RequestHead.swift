@@ -6,7 +6,7 @@ struct FieldPlace {
   var value: Place
 }
 
-/// How a body is delimited (RFC 9112, 6.3).
+/// The way in which a body is delimited (RFC 9112, 6.3).
 enum BodyFraming: Equatable {
   case none
   case length(Int)
@@ -39,7 +39,7 @@ final class RequestHead {
   func text(_ place: Place) -> String { bytes[place.range].text }
 }
 
-/// Why a request is refused: the status of the answer, and its text.
+/// The reason why a request is refused: the status of the answer, and its text.
 struct ParseFailure: Error, Equatable {
   let status: HTTPServer.Status
   let reason: StaticString

@@ -1,6 +1,6 @@
 /// Writes bytes one behind the other into memory that is large enough.
 struct ByteCursor {
-  /// Where the next byte goes.
+  /// The place of the next byte.
   var at: UnsafeMutablePointer<UInt8>
 
   mutating func put(_ text: StaticString) {

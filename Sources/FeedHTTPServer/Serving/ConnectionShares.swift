@@ -2,7 +2,7 @@ internal import FeedStream
 
 /// Counts what clients have, where a limit is for several connections together.
 struct ConnectionShares {
-  /// How many connections each client has open that is limited.
+  /// The number of open connections of each limited client.
   private var counts: [String: Int] = [:]
   /// The memory of long bodies that wait, and how many times it does.
   private var bodies: [ObjectIdentifier: (users: Int, bytes: Int)] = [:]

@@ -86,10 +86,10 @@ public final class HTTPServer {
 
   deinit { close() }
 
-  /// Where it listens; `nil` when it was given its connections.
+  /// The address where it listens; `nil` when it was given its connections.
   public var address: SocketAddress? { listener?.address }
 
-  /// How many connections are open.
+  /// The number of connections that are open.
   public var connectionCount: Int { connections.count }
 
   /// Bytes of answers that wait to be written, on all connections.

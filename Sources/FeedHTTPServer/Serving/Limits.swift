@@ -3,10 +3,10 @@ public import FeedStream
 extension HTTPServer {
   /// The limits on what a client may send and use. Every limit has a default; see also `docs/Limits.md`.
   public struct Limits: Sendable {
-    /// How many connections are open. For one more, the connection that has waited for a request for longest, a second or
+    /// The number of connections that are open. For one more, the connection that has waited for a request for longest, a second or
     /// more, is closed; while there is none, the others wait in the system's backlog.
     public var connections = 4_096
-    /// How many connections one client has open, by its address; a network of IPv6 with a prefix of 64 bits is one client.
+    /// The number of connections that one client has open, by its address; a network of IPv6 with a prefix of 64 bits is one client.
     /// One more is closed immediately.
     public var connectionsPerAddress = 256
     /// True for addresses that ``connectionsPerAddress`` does not limit, such as that of a proxy in front, whose connections
@@ -16,38 +16,38 @@ extension HTTPServer {
     public var requestLineBytes = 8 * 1024
     /// Bytes of all header fields of a request, and of its trailers. The response to more is 431.
     public var headerBytes = 32 * 1024
-    /// How many header fields. More is answered with 431.
+    /// The number of header fields. The response to more is 431.
     public var headerCount = 100
     /// Bytes of a body. More is answered with 413.
     public var bodyBytes = 1 << 20
     /// Bytes of a body that nobody read, which are thrown away to keep the connection; it is closed if there are more.
     public var drainedBytes = 64 * 1024
-    /// How long a connection may wait for a request, even its first; then it is closed.
+    /// The time that a connection may wait for a request, even its first; then it is closed.
     public var idle: StreamInstant.Stride = .seconds(60)
-    /// How long the head of a request may take from its first byte; then it is answered with 408.
+    /// The time that the head of a request may take from its first byte; then it is answered with 408.
     public var header: StreamInstant.Stride = .seconds(10)
-    /// How long a body that is waited for may be slower than ``bytesPerSecond``; then it is answered with 408.
+    /// The time for which an awaited body may be slower than ``bytesPerSecond``; then it is answered with 408.
     public var bodyGrace: StreamInstant.Stride = .seconds(10)
-    /// How long a client may take nothing of an answer, beyond the time that its bytes take at ``bytesPerSecond``; then
+    /// The time that a client may take nothing of an answer, beyond the time that its bytes take at ``bytesPerSecond``; then
     /// the connection is closed.
     public var writeGrace: StreamInstant.Stride = .seconds(30)
     /// The least rate of bodies and of answers, while they are waited for.
     public var bytesPerSecond = 240
-    /// How many bytes of answers may wait to be written to a connection, besides one chunk.
+    /// The number of bytes of answers that may wait to be written to a connection, besides one chunk.
     public var bufferedBytes = 64 * 1024
     /// Bytes of long bodies that were given whole, as a `Chunk` instead of a publisher or a file, and wait to be written: of
     /// all connections together; a chunk that several share counts once. Beyond that, connections are closed, first the one
     /// that has taken nothing for longest. A single body may be longer.
     public var wholeBodyBytes = 256 << 20
-    /// How many bytes are read ahead of the request that is being answered.
+    /// The number of bytes that are read ahead of the request that is being answered.
     public var readAheadBytes = 16 * 1024
-    /// How long, and for how many bytes, a client is listened to after the last answer, so that this reaches it.
+    /// The time, and the bytes, for which a client is read after the last response, so that the response reaches it.
     public var linger: StreamInstant.Stride = .seconds(2)
     public var lingerBytes = 1 << 20
 
     public init() {}
 
-    /// How often connections are looked at: deadlines are kept to within twice this, and never too early.
+    /// The interval at which connections are checked: deadlines are kept to within twice this, and never too early.
     var tick: StreamInstant.Stride {
       let least = min(idle, header, bodyGrace, writeGrace, linger)
       return min(max(.nanoseconds(Int(least.nanoseconds / 8)), .milliseconds(10)), .milliseconds(500))

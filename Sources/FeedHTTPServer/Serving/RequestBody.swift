@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// How much is still to come of a request's body.
+/// The amount that is still to come of a request's body.
 enum BodyState {
   case none
   case length(Int)

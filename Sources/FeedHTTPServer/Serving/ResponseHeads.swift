@@ -2,7 +2,7 @@ internal import FeedStream
 
 /// Writes the heads of responses, and short bodies after them.
 struct ResponseHeads {
-  /// How the end of a body is found.
+  /// The way in which the end of a body is found.
   enum Delimiting: Equatable {
     case none
     case length(Int)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a Redis server is, and how to log in: what an address such as `redis://user:secret@host:6379/0` says.
+/// The place of a Redis server, and the login, as in `redis://user:secret@host:6379/0`.
 ///
 /// - `redis://[[user]:password@]host[:port][/database]`, port 6379 and database 0 unless said;
 /// - `rediss://…`, the same over TLS;

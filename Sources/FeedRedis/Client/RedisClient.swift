@@ -20,12 +20,12 @@ public import FeedTLS
 public final class RedisClient {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// How long a reply may take, and the entire login too. Ten seconds by default.
+    /// The time that a reply may take, and the entire login too. Ten seconds by default.
     public var patience: Duration = .seconds(10)
     /// The pause after the first failure to connect, doubled by each further one, and the longest; a pause is a random part
     /// of that, at least half. 50 milliseconds and two seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
-    /// How many commands may wait for replies or for a connection. 100,000 by default.
+    /// The number of commands that may wait for replies or for a connection. 100,000 by default.
     public var maxWaiting = 100_000
     /// The name that the server lists this client under (`CLIENT LIST`). `feedstream` by default.
     public var name = "feedstream"
@@ -56,13 +56,13 @@ public final class RedisClient {
   private var failures = 0
   /// The node of a cluster that has the keys, once another one has said so.
   private var node: RedisAddress?
-  /// How often in a row one node has named another one.
+  /// The number of times in a row that one node has named another one.
   private var hops = 0
   /// Connections to nodes that were left, until their last reply.
   private var leaving: [RedisLink] = []
   /// The digests of scripts that the server has been given.
   var digests: [String: String] = [:]
-  /// How many connections were made.
+  /// The number of connections that were made.
   public private(set) var connectionCount = 0
 
   /// - Parameter scheduler: an event loop, or virtual time in a test.

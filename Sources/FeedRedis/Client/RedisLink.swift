@@ -16,11 +16,11 @@ final class RedisLink {
   private let connection: Connection
   private let patience: Duration
   @exclusivity(unchecked) private var decoder: RESPDecoder
-  /// Those that wait, from `firstWaiting` on.
+  /// The commands that wait, from `firstWaiting` on.
   @exclusivity(unchecked) private var waiting: ContiguousArray<Waiting> = []
   @exclusivity(unchecked) private var firstWaiting = 0
   @exclusivity(unchecked) private var out: [UInt8] = []
-  /// When the next write was planned: the commands of one turn share a look at the clock.
+  /// The time when the next write was planned: the commands of one turn share a look at the clock.
   @exclusivity(unchecked) private var planned = StreamInstant(nanoseconds: 0)
   @exclusivity(unchecked) private var isFlushPlanned = false
   private var isWriting = false

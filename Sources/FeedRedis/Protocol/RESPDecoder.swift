@@ -22,9 +22,9 @@ public struct RESPDecoder: ChunkDecoder {
     public var stringBytes = 64 << 20
     /// The longest line, which is a status, an error or a number: 64 KiB by default.
     public var lineBytes = 64 << 10
-    /// How deep arrays may lie in arrays: 16 by default.
+    /// The depth of arrays in arrays: 16 by default.
     public var depth = 16
-    /// How many values one reply may have in all: four million by default.
+    /// The number of values that one reply may have in all: four million by default.
     public var values = 4_000_000
 
     public init() {}
@@ -46,7 +46,7 @@ public struct RESPDecoder: ChunkDecoder {
     let kind: StringKind
     let count: Int
     var parts: [Chunk] = []
-    /// With the line's end after it.
+    /// The missing bytes, with the line's end after them.
     var missing: Int
   }
 

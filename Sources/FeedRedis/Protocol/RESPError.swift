@@ -1,6 +1,6 @@
 /// The reasons why bytes are not a reply of a Redis server.
 public enum RESPError: Error, Hashable, Sendable {
-  /// They are not in its protocol: another service answers.
+  /// The bytes are not in its protocol: another service answers.
   case malformed
   /// A line or a string is longer than `limit` bytes.
   case tooLong(limit: Int)

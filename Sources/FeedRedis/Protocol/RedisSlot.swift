@@ -3,7 +3,7 @@
 /// Only the text between the first `{` and the next `}` counts, so that keys with the same tag are together and one script can
 /// change them (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/, "Hash tags").
 public struct RedisSlot: Hashable, Sendable {
-  /// How many slots a cluster has.
+  /// The number of slots that a cluster has.
   public static let count = 16_384
 
   public let number: Int

@@ -25,7 +25,7 @@
   private struct State {
     var phase = Phase.waiting
     var waiters = FIFO<Waiter>()
-    /// How many values tasks wait for that have not been requested yet.
+    /// The number of values that tasks await and that have not been requested yet.
     var owed = 0
     /// A failure that arrived when no task was waiting.
     var failure: Failure?

@@ -1,5 +1,5 @@
 extension Subscribers {
-  /// How a stream ended.
+  /// The way in which a stream ended.
   @frozen public enum Completion<Failure: Error> {
     /// The stream has delivered all its values.
     case finished

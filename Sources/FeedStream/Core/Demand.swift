@@ -1,5 +1,5 @@
 extension Subscribers {
-  /// How many values a subscriber asks for: a count, or ``unlimited``.
+  /// The number of values that a subscriber requests: a count, or ``unlimited``.
   ///
   /// Demands add up. A sum that does not fit in an `Int` is unlimited, unlimited stays unlimited, and a difference is
   /// never below zero.

@@ -21,9 +21,9 @@ extension Subject where Output == Void {
 
 /// Says how many subscribers received a value that was sent.
 @frozen public struct Delivery: Equatable, Sendable {
-  /// How many subscribers received it.
+  /// The number of subscribers that received it.
   public var delivered: Int
-  /// How many subscribers did not receive it, because they had not asked for it.
+  /// The number of subscribers that did not receive it, because they had not requested it.
   public var dropped: Int
   /// True when the subject had already ended.
   public var isTerminated: Bool

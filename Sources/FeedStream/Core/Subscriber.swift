@@ -19,7 +19,7 @@ public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
   /// The stream ended; nothing follows.
   func receive(completion: Subscribers.Completion<Failure>)
 
-  /// How many stateless operators are fused into this type. An implementation detail of the library's operators, which
+  /// The number of stateless operators that are fused into this type. An implementation detail of the library's operators, which
   /// stop nesting types at ``Subscribers/fusionLimit``. Keep the default of zero in your own subscribers.
   static var fusedStages: Int { get }
 }

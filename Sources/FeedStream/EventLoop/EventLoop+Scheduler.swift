@@ -105,7 +105,7 @@ extension EventLoop {
 extension EventLoop {
   /// The state of the one libuv timer that serves the whole queue.
   struct Timing {
-    /// When timers are checked next, in nanoseconds: a whole millisecond, for which libuv's timer is set; `.min` for
+    /// The time when timers are checked next, in nanoseconds: a whole millisecond, for which libuv's timer is set; `.min` for
     /// the next turn, `.max` for never.
     var lookAt = Int64.max
     /// The time for which timers are firing, while they are.

@@ -50,7 +50,7 @@ public final class EventLoop: @unchecked Sendable {
   var isClosed = false
   /// True when only `stop()` ends the present run.
   var runsUntilStopped = false
-  /// How many things live streams wait for (`EventLoop+Waiting.swift`), and the functions to call when the loop closes.
+  /// The number of things that live streams wait for (`EventLoop+Waiting.swift`), and the functions to call when the loop closes.
   var waits = 0
   var closers: [ObjectIdentifier: () -> Void] = [:]
   /// Counts what is on its way out of the loop (`EventLoop+Waiting.swift`).
@@ -109,7 +109,7 @@ public final class EventLoop: @unchecked Sendable {
   /// Once: a process may have been started without standard streams.
   private static let fillStandardStreams: Void = clibuv_fill_standard_streams()
 
-  /// How many loops of the process are open: for tests, which must leave none.
+  /// The number of the process's open loops: for tests, which must leave none.
   package static let open = Atomic(0)
 
   deinit {

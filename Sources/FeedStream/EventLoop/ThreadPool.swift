@@ -16,7 +16,7 @@ enum ThreadPool {
     return true
   }
 
-  /// How many threads libuv will start, as `uv_queue_work` documents and libuv's `threadpool.c` implements.
+  /// The number of threads that libuv will start, as `uv_queue_work` documents and libuv's `threadpool.c` implements.
   private static var size: Int {
     var buffer = [CChar](repeating: 0, count: 32)
     var length = buffer.count

@@ -59,7 +59,7 @@ package struct TimerQueue {
 
   package init() {}
 
-  /// How many pieces of work wait.
+  /// The number of pieces of work that wait.
   package var count: Int { heap.count - cancelled }
 
   /// Adds work.
@@ -97,7 +97,7 @@ package struct TimerQueue {
     for index in stride(from: (heap.count + 2) / 4 - 1, through: 0, by: -1) { siftDown(index) }
   }
 
-  /// When the earliest work is due.
+  /// The time when the earliest work is due.
   package var nextDeadline: StreamInstant? {
     mutating get {
       while let first = heap.first, first.work.action == nil {

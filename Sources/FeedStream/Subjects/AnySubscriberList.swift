@@ -11,10 +11,10 @@
   /// `nil` is a vacancy.
   @exclusivity(unchecked) @usableFromInline final var outlets: ContiguousArray<Unmanaged<AnySubjectEntry>?> = []
   @exclusivity(unchecked) @usableFromInline final var vacancies = 0
-  /// How many sends are in progress, one nested in the other.
+  /// The number of sends that are in progress, one nested in the other.
   @exclusivity(unchecked) @usableFromInline final var sendings = 0
   @exclusivity(unchecked) @usableFromInline final var retired: ContiguousArray<AnySubjectEntry> = []
-  /// How many values have been sent, for a subject that has a current one.
+  /// The number of values that have been sent, for a subject that has a current one.
   @exclusivity(unchecked) @usableFromInline final var version = 0
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @usableFromInline final let upstreams = UpstreamDemand()
@@ -29,7 +29,7 @@
 
   @usableFromInline init() {}
 
-  /// How many are subscribed.
+  /// The number of subscribers.
   @usableFromInline final var count: Int { isOpen ? outlets.count - vacancies : 0 }
 
   deinit { empty() }

@@ -69,7 +69,7 @@ extension Conduit {
 @usableFromInline final class UpstreamDemand {
   private var upstreams: [any Subscription] = []
   fileprivate var isWanted = false
-  /// How many upstreams to reach before finished ones are removed, so that connecting again and again does not leak
+  /// The number of upstreams from which on finished ones are removed, so that connecting again and again does not leak
   /// memory.
   private var sweepCount = 32
 

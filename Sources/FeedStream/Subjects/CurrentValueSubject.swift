@@ -54,7 +54,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     ledger.isBeingServed = false
   }
 
-  /// How many are subscribed: those that have neither cancelled nor received the ending.
+  /// The number of subscribers: those that have neither cancelled nor received the completion.
   @inlinable public var subscriberCount: Int { conduits.count }
 
   /// Sets the current value and delivers it to the subscribers that have asked for one.

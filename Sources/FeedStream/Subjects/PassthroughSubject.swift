@@ -29,7 +29,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     conduits.add(subscriber, to: self)
   }
 
-  /// How many are subscribed: those that have neither cancelled nor received the ending.
+  /// The number of subscribers: those that have neither cancelled nor received the completion.
   @inlinable public var subscriberCount: Int { conduits.count }
 
   /// Delivers `value` to the subscribers that have asked for one.

@@ -30,7 +30,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   @exclusivity(unchecked) @usableFromInline var origin = 0
   /// The position of the next value to be sent.
   @inlinable var end: Int { origin + kept.count }
-  /// How many deliveries are in progress. Nothing is discarded during a delivery, so that a value sent within one
+  /// The number of deliveries that are in progress. Nothing is discarded during a delivery, so that a value sent within one
   /// reaches everybody who has asked for it.
   @exclusivity(unchecked) @usableFromInline var servings = 0
   @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
@@ -85,7 +85,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     if completion != nil { conduits.visit(serve) }
   }
 
-  /// How many are subscribed: those that have neither cancelled nor received the ending.
+  /// The number of subscribers: those that have neither cancelled nor received the completion.
   @inlinable public var subscriberCount: Int { conduits.count }
 
   /// Keeps `value` and delivers it to the subscribers that have asked for it.

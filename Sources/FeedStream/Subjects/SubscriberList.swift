@@ -1,6 +1,6 @@
 /// The list of a subject's subscribers, with its output and failure types.
 @usableFromInline final class SubscriberList<Output, Failure: Error>: AnySubscriberList {
-  /// How the subject ended, once it has.
+  /// The completion of the subject, once it has one.
   @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
   /// The name of the subject's subscriptions, under which its drops are reported.
   @usableFromInline let name: StaticString

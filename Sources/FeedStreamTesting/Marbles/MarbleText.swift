@@ -8,9 +8,9 @@ struct MarbleText {
     let events: [(time: StreamInstant.Stride, token: String)]
     /// True when a line is drawn from event to event.
     let isStream: Bool
-    /// When the line begins.
+    /// The time when the line begins.
     let start: StreamInstant.Stride
-    /// When the line ends, if it does.
+    /// The time when the line ends, if it does.
     let ending: StreamInstant.Stride?
 
     /// - Parameter ending: by default that of the stream.

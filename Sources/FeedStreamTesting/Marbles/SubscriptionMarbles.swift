@@ -17,9 +17,9 @@ import FeedStream
 /// Without `!` the subscription continues. In a diagram for `record(on:during:)`, `^` may be left out: then it
 /// subscribes immediately. The notation is that of ReactiveX's test schedulers.
 public struct SubscriptionMarbles: Equatable, Sendable {
-  /// When the subscription begins; `nil` without `^`.
+  /// The time when the subscription begins; `nil` without `^`.
   public var subscribed: StreamInstant.Stride?
-  /// When the subscription is over; `nil` without `!`.
+  /// The time when the subscription is over; `nil` without `!`.
   public var unsubscribed: StreamInstant.Stride?
 
   public init(subscribed: StreamInstant.Stride?, unsubscribed: StreamInstant.Stride? = nil) {

@@ -17,7 +17,7 @@ public struct DemandLedger: CustomStringConvertible {
   public private(set) var entries: [Timed<Entry>] = []
   /// Everything asked for so far.
   public private(set) var asked = Subscribers.Demand.none
-  /// How many values arrived.
+  /// The number of values that arrived.
   public private(set) var used = 0
 
   /// The demand that has not been used.

@@ -34,7 +34,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// The time at which ``cancel()`` was called.
   public private(set) var cancelledAt: StreamInstant?
 
-  /// How many events the test has read; a test should read them all.
+  /// The number of events that the test has read; a test should read them all.
   private(set) var readCount = 0
   private var auditEntry: Audit.Entry?
   /// The rules whose violation has been reported.

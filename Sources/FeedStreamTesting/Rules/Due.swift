@@ -2,7 +2,7 @@ import FeedStream
 
 /// The values and the ending that upstream gave to an operator in one run of ``StreamRules``.
 public struct Given: Sendable {
-  /// How a stream ends.
+  /// The way in which a stream ends.
   public enum Ending: Sendable {
     case finished, fails
     /// Finished or failed, whichever comes first.
@@ -64,7 +64,7 @@ public struct Due<Output> {
 
   var count: Int { lanes.reduce(0) { $0 + $1.count } }
 
-  /// How many of `values` can be explained, each lane being taken in order.
+  /// The number of `values` that can be explained, each lane being taken in order.
   ///
   /// - Parameter skipping: true when a lane may leave values out.
   func accounted(for values: [Output], skipping: Bool) -> Int {

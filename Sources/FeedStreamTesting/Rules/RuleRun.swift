@@ -28,10 +28,10 @@ struct RuleRun<P: Publisher> {
     }
   }
 
-  /// How many times time is advanced before a stream counts as endless.
+  /// The number of times that time is advanced before a stream counts as endless.
   private var stepLimit: Int { traits.contains(.isEndless) ? 8 : 200 }
 
-  /// How many pieces of work count as endless: scripts have only a few values.
+  /// The number of pieces of work that count as endless: scripts have only a few values.
   private var workLimit: Int { 5000 }
 
   let build: Build

@@ -16,7 +16,7 @@ struct RuleScript: CustomStringConvertible {
     case never
     /// Within the callback with this number; 0 is the subscription.
     case within(callback: Int)
-    /// From outside, after time has been advanced this many times.
+    /// Cancels from outside, after time has been advanced this many times.
     case after(steps: Int)
   }
 

@@ -48,7 +48,7 @@ public enum StreamRules {
 
   /// Summarizes the check.
   public struct Summary: Sendable {
-    /// How many scripts have run.
+    /// The number of scripts that have run.
     public var scripts = 0
     /// The rule that was broken, if any.
     public var broken: StreamRule?

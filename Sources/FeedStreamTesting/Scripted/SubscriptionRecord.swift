@@ -12,9 +12,9 @@ public final class SubscriptionRecord: CustomStringConvertible {
   public internal(set) var cancelledAt: StreamInstant?
   /// The time at which the ending was delivered, if it was.
   public internal(set) var endedAt: StreamInstant?
-  /// How many values were delivered.
+  /// The number of values that were delivered.
   public internal(set) var delivered = 0
-  /// How many values the subscriber missed because it had not asked for them.
+  /// The number of values that the subscriber missed because it had not requested them.
   public internal(set) var dropped = 0
   /// The indices of the script's events that were delivered.
   var deliveredPositions: [Int] = []

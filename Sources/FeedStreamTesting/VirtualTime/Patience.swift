@@ -4,7 +4,7 @@ import FeedStream
 struct Patience {
   enum Answer { case no, nearly, yes }
 
-  /// How many pieces of work past the limit are examined to name their origins.
+  /// The number of pieces of work past the limit that are examined to name their origins.
   private static let watched = 16
 
   private let limit: Int

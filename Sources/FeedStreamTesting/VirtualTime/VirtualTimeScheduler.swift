@@ -38,11 +38,11 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// The order of work due at one instant.
   public let order: Order
 
-  /// How many pieces of work may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that
+  /// The number of pieces of work that may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that
   /// counts as endless; a million by default.
   @exclusivity(unchecked) public var workLimit = 1_000_000
 
-  /// How long ``offload(_:completion:)`` takes to deliver a result; zero by default.
+  /// The time that ``offload(_:completion:)`` takes to deliver a result; zero by default.
   @exclusivity(unchecked) public var offloadLatency: StreamInstant.Stride = 0
 
   /// True when pending work remembers the function that scheduled it. Off by default, since walking the stack takes

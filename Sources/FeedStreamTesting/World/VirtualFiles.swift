@@ -32,11 +32,11 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     /// `nil` for any.
     var path: String?
     var code: Int32
-    /// How many bytes are read or written before.
+    /// The number of bytes that are read or written before.
     var count: Int
   }
 
-  /// How many bytes all files may have; `nil` for any number.
+  /// The number of bytes that all files may have; `nil` for any number.
   public var capacity: Int?
 
   /// True when changes are not announced to those who watch, as a system does that has too many.
@@ -138,7 +138,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// How many of `count` bytes pass before a fault, and its number.
+  /// The number of `count` bytes that pass before a fault, and its number.
   func fault(_ operation: Operation, _ path: String, _ count: Int = 0) -> (passes: Int, code: Int32?) {
     guard let index = faults.firstIndex(where: { $0.operation == operation && $0.path ?? path == path }) else {
       return (count, nil)

@@ -4,11 +4,11 @@ public import FeedStream
 public final class VirtualInternet {
   /// The quality of a connection. A change holds for connections made from then on.
   public struct Link: Hashable, Sendable {
-    /// How long a byte takes from one side to the other; connecting takes as long.
+    /// The time that a byte takes from one side to the other; connecting takes as long.
     public var latency: StreamInstant.Stride = .zero
-    /// How many bytes per second each direction carries; `nil` for any number.
+    /// The number of bytes per second that each direction carries; `nil` for any number.
     public var bytesPerSecond: Int?
-    /// How many bytes each direction holds, on the way and unread, before its writer has to wait: 64 KiB by default.
+    /// The number of bytes that each direction holds, on the way and unread, before its writer has to wait: 64 KiB by default.
     public var buffer = 64 * 1024
     /// The most bytes that arrive as one chunk: 16 KiB by default. With 1 every byte comes alone.
     public var segment = 16 * 1024
@@ -37,17 +37,17 @@ public final class VirtualInternet {
 
   /// The quality of connections made from now on.
   public var link = Link()
-  /// How addresses answer, where that is not as usual.
+  /// The answers of addresses, where they are not the usual ones.
   public var answers: [SocketAddress: Answer] = [:]
   /// The addresses of hosts. Numeric addresses are their own; any other name is not known.
   public var hosts: [String: [String]] = ["localhost": ["127.0.0.1"]]
-  /// How long a lookup takes; `nil` for without end.
+  /// The time that a lookup takes; `nil` for without end.
   public var lookUpLatency: StreamInstant.Stride? = .zero
   /// True for a datagram that gets lost on its way.
   public var losesDatagram: (Datagram) -> Bool = { _ in false }
-  /// How many bytes of datagrams wait for a reader; what arrives beyond that is dropped: 208 KiB by default.
+  /// The number of bytes of datagrams that wait for a reader; what arrives beyond that is dropped: 208 KiB by default.
   public var datagramBuffer = 208 * 1024
-  /// How many datagrams were lost or dropped, or had nobody to receive them.
+  /// The number of datagrams that were lost or dropped, or had nobody to receive them.
   public internal(set) var lostDatagrams = 0
 
   private unowned let time: VirtualTimeScheduler

@@ -16,7 +16,7 @@ final class VirtualPipe {
   private var ending: ((SystemError?) -> Void)?
   private var hasEnded = false
   private var failure: Int32?
-  /// When the line has sent what it has.
+  /// The time when the line has sent what it has.
   private var freeAt: StreamInstant
 
   // On the way, and arrived.

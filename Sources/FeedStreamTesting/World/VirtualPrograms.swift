@@ -41,7 +41,7 @@ public final class VirtualPrograms {
 
 /// A program that runs in virtual time, as its script has it.
 public final class VirtualProgram {
-  /// How it was started.
+  /// The way in which it was started.
   public let subprocess: Subprocess
   /// The script's subscriptions; cancelled when the program ends.
   public var work: Set<AnyCancellable> = []
@@ -81,9 +81,9 @@ public final class VirtualProgram {
 
   /// The bytes that are written to it.
   public var input: Publishers.ConnectionBytes { streams[0].bytes }
-  /// Where it writes its results.
+  /// Its standard output.
   public var output: Connection { streams[1] }
-  /// Where it writes its complaints.
+  /// Its standard error.
   public var errors: Connection { streams[2] }
 
   /// Writes a text to its output.

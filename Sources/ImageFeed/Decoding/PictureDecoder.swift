@@ -19,7 +19,7 @@ public final class PictureDecoder {
   public struct Options: Sendable {
     /// The most processes. As many as there are processors by default.
     public var children = Swift.max(1, ProcessInfo.processInfo.activeProcessorCount)
-    /// How long one picture may take from when a process gets it, by the clock. 15 seconds by default. Of the processor's
+    /// The time that one picture may take from when a process gets it, by the clock. 15 seconds by default. Of the processor's
     /// time it may take 5 seconds, which cannot be chosen.
     public var deadline: Duration = .seconds(15)
     /// The most pictures that wait for a process. 256 by default.
@@ -64,7 +64,7 @@ public final class PictureDecoder {
   /// True when there is a program to decode with; it may fail to start all the same.
   public var isAvailable: Bool { program != nil }
 
-  /// How many processes there are now.
+  /// The number of processes now.
   public var childCount: Int { children.count }
 
   /// Their numbers, as the system has them.

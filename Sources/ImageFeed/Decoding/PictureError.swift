@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// Why a picture was not decoded.
+/// The reason why a picture was not decoded.
 public enum PictureError: Error, Hashable, Sendable {
   /// There are no bytes.
   case empty

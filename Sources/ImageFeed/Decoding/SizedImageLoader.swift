@@ -28,7 +28,7 @@ public final class SizedImageLoader {
   private let flights = Flights<Wish, LoadedImage, SizedImageError>()
   /// By the address of the size, or of the original when it cannot be decoded in any.
   private var findings: [URL: Finding] = [:]
-  /// How many pictures were made.
+  /// The number of pictures that were made.
   public private(set) var made = 0
 
   /// - Parameters:
@@ -190,7 +190,7 @@ extension BodyDigest {
   fileprivate var tag: String { "\"\(String(value, radix: 36))\"" }
 }
 
-/// Why there is no picture to show.
+/// The reason why there is no picture to show.
 public enum SizedImageError: Error, Hashable, Sendable {
   /// There is no original.
   case image(ImageError)

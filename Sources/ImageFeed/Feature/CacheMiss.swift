@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Why the cache had no feed to show.
+/// The reason why the cache had no feed to show.
 public enum CacheMiss: Error, Hashable, Sendable {
   /// The cache was not asked: see ``FallbackPolicy``.
   case notAsked

@@ -8,7 +8,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
   /// Seven days: 604,800 seconds.
   public static let defaultMaxAge = Duration.seconds(604_800)
 
-  /// How far in the future a timestamp may lie: five minutes. Beyond that, a wrong clock wrote it.
+  /// The furthest that a timestamp may lie in the future: five minutes. Beyond that, a wrong clock wrote it.
   public static let clockTolerance = Duration.seconds(300)
 
   /// A policy with a maximum age, or none.
@@ -26,7 +26,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
     return age < maxAge && age >= .zero - Self.clockTolerance
   }
 
-  /// How long ago `timestamp` was, to the microsecond; negative when it is in the future.
+  /// The time since `timestamp`, to the microsecond; negative when it is in the future.
   ///
   /// Rounded, because adding seven days to a `Date` and subtracting them again may be off by some nanoseconds.
   /// Extremely distant dates count as thousands of years.

@@ -4,20 +4,20 @@ import Foundation
 public struct FeedChange: Hashable, Sendable {
   /// The feed as it is saved now; `nil` when it was deleted.
   public var feed: CachedFeed?
-  /// Where in the feed images are that it did not have.
+  /// The places in the feed of images that it did not have.
   public var added: [Int]
   /// The images that it has no more, in the order that they had.
   public var removed: [FeedImage]
   /// Images that have another place among the others that stay: as few as explain the new order.
   public var moved: [Move]
-  /// Where in the feed images are that have another text or address under the same id.
+  /// The places in the feed of images that have another text or address under the same id.
   public var edited: [Int]
 
   /// An image that has another place.
   public struct Move: Hashable, Sendable {
-    /// Where it was.
+    /// The former place.
     public var from: Int
-    /// Where it is.
+    /// The present place.
     public var to: Int
 
     public init(from: Int, to: Int) {

@@ -12,7 +12,7 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   ///
   /// It is parsed each time: keep it in a variable if you use it more than once.
   public var url: URL { address.url }
-  /// When the item was published, or else last changed, in its server's words, to the second.
+  /// The time when the item was published, or else last changed, in its server's words, to the second.
   public var published: Date? { publishedSeconds.map { Date(timeIntervalSince1970: Double($0)) } }
   /// The item that the image is of: its title, its text, the URL of its page, and its other images.
   public let post: Post

@@ -172,7 +172,7 @@ extension FeedImages {
   /// The id of an image, without its texts.
   func id(at position: Int) -> FeedImage.ID { storage.records[position].id }
 
-  /// When an image was published, without its texts: seconds since 1970.
+  /// The time when an image was published, without its texts: seconds since 1970.
   func published(at position: Int) -> Int64? {
     let published = storage.records[position].published
     return published == Record.undated ? nil : published

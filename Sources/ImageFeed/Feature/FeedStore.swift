@@ -44,11 +44,11 @@ public protocol FeedStore: Sendable {
 
 /// A server's news about a saved feed that has not changed.
 public struct FeedRenewal: Hashable, Sendable {
-  /// When the server was asked.
+  /// The time when the server was asked.
   public var timestamp: Date
   /// The validators that the saved feed has.
   public var since: FeedValidators
-  /// Those that it gets.
+  /// The validators that it gets.
   public var validators: FeedValidators
 
   public init(timestamp: Date, since: FeedValidators, validators: FeedValidators) {
@@ -107,7 +107,7 @@ public enum FeedDeletionCondition: Hashable, Sendable {
 public struct CachedFeedSummary: Hashable, Sendable {
   /// The address of the feed.
   public let address: URL
-  /// When it was asked for.
+  /// The time when it was asked for.
   public let timestamp: Date
   /// The number of its images.
   public let imageCount: Int

@@ -12,7 +12,7 @@ public struct FeedValidators: Hashable, Sendable {
   public var source: URL?
   /// The digest of the body's bytes, for a server that sends the same ones again.
   public var digest: BodyDigest?
-  /// When the server was last asked for the whole feed, without conditions.
+  /// The time of the last unconditional request.
   public var wholeAsked: Date?
 
   public init(
@@ -29,7 +29,7 @@ public struct FeedValidators: Hashable, Sendable {
   /// True when the server gave none.
   public var isEmpty: Bool { etag == nil && lastModified == nil }
 
-  /// How long a server is believed that nothing has changed: eight days. Some say so forever.
+  /// The time for which a server is believed that nothing has changed: eight days. Some say so forever.
   public static let longestTrust = Duration.seconds(8 * 86_400)
 
   /// These, unless it is time to ask for the whole feed again: after ``longestTrust``, and when nobody knows how long
@@ -66,7 +66,7 @@ extension FeedValidators {
     return fields
   }
 
-  /// Those of an answer that can be sent back as they came: not empty, no longer than 4 KiB, without control characters
+  /// The validators of a response that can be sent back as they came: not empty, no longer than 4 KiB, without control characters
   /// and what is not UTF-8.
   init(_ headers: HTTPHeaders) {
     self.init(etag: headers["ETag"]?.asValidator, lastModified: headers["Last-Modified"]?.asValidator)

@@ -5,7 +5,7 @@ public import Foundation
 /// Remembers the images of the feed as it was shown last, and of those before the latest 10,000: an item that a feed drops
 /// and brings back is not new again.
 public struct ShownImages: Hashable, Sendable {
-  /// How many images are remembered that the feed no longer has.
+  /// The number of remembered images that the feed no longer has.
   public static let kept = 10_000
 
   /// The latest last.
@@ -13,7 +13,7 @@ public struct ShownImages: Hashable, Sendable {
 
   public init() { ids = [] }
 
-  /// Those of a feed.
+  /// The ids of a feed.
   public init(_ images: FeedImages) {
     self.init()
     add(images)
@@ -36,7 +36,7 @@ public struct ShownImages: Hashable, Sendable {
   /// True when nothing has been shown.
   public var isEmpty: Bool { ids.isEmpty }
 
-  /// Where in `images` those are that have not been shown, each id once.
+  /// The places in `images` of those that have not been shown, each id once.
   public func new(in images: FeedImages) -> [Int] {
     var known = Set(ids)
     return images.indices.filter { known.insert(images.id(at: $0)).inserted }

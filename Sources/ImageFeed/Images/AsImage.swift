@@ -42,7 +42,7 @@ extension HTTPHeaders {
   /// The longest that a picture counts as the latest, whatever its server says: 365 days.
   private static let longestLifetime = Duration.seconds(31_536_000)
 
-  /// How long the answer says that it is fresh; `nil` when it says nothing. It is saved all the same, to be shown when its
+  /// The time that the answer says that it is fresh; `nil` when it says nothing. It is saved all the same, to be shown when its
   /// server is away.
   fileprivate func imageLifetime(now: Date) -> Duration? {
     let control = CacheControl(filter { $0.name.lowercased() == "cache-control" }.map(\.value))

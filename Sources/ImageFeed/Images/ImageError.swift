@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Why a picture could not be had from its server.
+/// The reason why a picture could not be had from its server.
 public enum RemoteImageError: Error, Hashable, Sendable {
   /// No whole response arrived.
   case connectivity(HTTPError)
@@ -28,7 +28,7 @@ extension RemoteImageError: CustomStringConvertible, LocalizedError {
   public var errorDescription: String? { description }
 }
 
-/// Why there is no picture to show.
+/// The reason why there is no picture to show.
 public struct ImageError: Error, Hashable, Sendable {
   /// The reason why the server's picture isn't there.
   public var remote: RemoteImageError

@@ -40,7 +40,7 @@ struct ImageFile {
     self.image = image
   }
 
-  /// Where an open file of ours has these bytes; `nil` when it has others. Blocks.
+  /// The range of these bytes in an open file of ours; `nil` when it has others. Blocks.
   static func range(of bytes: Data, in descriptor: Int32) -> Range<Int64>? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

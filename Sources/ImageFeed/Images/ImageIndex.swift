@@ -15,7 +15,7 @@ struct ImageIndex {
     let used: Date
   }
 
-  /// How much is left when room is made.
+  /// The size that is left when room is made.
   static let share = 0.7
   /// A use is written down when the last one was this long ago: a write for every picture shown would be too many.
   static let useResolution: TimeInterval = 60

@@ -10,7 +10,7 @@ public import Foundation
 public final class ImageLoader {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// How long a request may take in all. 30 seconds by default.
+    /// The time that a request may take in all. 30 seconds by default.
     public var timeout: Duration = .seconds(30)
     /// The largest picture taken, in bytes. 20 MiB by default.
     public var maxBytes = 20 << 20

@@ -20,7 +20,7 @@ public protocol ImageStore: Sendable {
   /// Deletes every picture.
   func deleteAll() throws(FeedStoreError)
 
-  /// How many pictures there are, and how many bytes they take.
+  /// The number of pictures and of their bytes.
   func usage() throws(FeedStoreError) -> ImageStoreUsage
 }
 

@@ -2,7 +2,7 @@ public import Foundation
 
 /// A picture's data, and where it came from.
 public struct LoadedImage: Hashable, Sendable {
-  /// Where a picture came from.
+  /// The origin of a picture.
   public enum Source: Hashable, Sendable {
     /// The server, just now.
     case remote

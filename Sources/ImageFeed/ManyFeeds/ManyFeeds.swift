@@ -25,7 +25,7 @@ public struct FeedReport: Sendable {
 ///
 /// Lives on its scheduler's thread, as streams do.
 public struct ManyFeeds {
-  /// How many feeds ``load(_:)`` loads at a time: 64. The client has bounds of its own, in all and for each host; a request's
+  /// The number of feeds that ``load(_:)`` loads at a time: 64. The client has bounds of its own, in all and for each host; a request's
   /// time begins when its load does, so that not every feed of a long list waits within it.
   public static let defaultWidth = 64
 

@@ -5,7 +5,7 @@ import Synchronization
 /// A report, and which of its images have not been shown before.
 public struct NewImages: Sendable {
   public var report: FeedReport
-  /// Where in the feed they are.
+  /// The places in the feed.
   public var positions: [Int]
   /// True when nothing of the feed was ever shown: then all are new.
   public var isFirst: Bool

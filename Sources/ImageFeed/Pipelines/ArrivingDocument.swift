@@ -5,7 +5,7 @@ public import Foundation
 public struct ArrivingDocument {
   /// The value of `Content-Type`, as it came.
   public var type: String?
-  /// Where it comes from, redirects followed.
+  /// The URL that it comes from, redirects followed.
   public var url: URL
   /// The validators by which the server can tell that it has changed since.
   public var validators: FeedValidators

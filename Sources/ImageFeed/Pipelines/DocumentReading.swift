@@ -50,7 +50,7 @@ final class DocumentReading: @unchecked Sendable {
     case arriving(any FeedReader)
   }
 
-  /// How much of a page is searched for links.
+  /// The part of a page that is searched for links, in bytes.
   private static let pageBytes = 1 << 20
 
   private let formats: [any FeedFormat]

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Why a feed could not be loaded from its server.
+/// The reason why a feed could not be loaded from its server.
 public enum RemoteFeedError: Error, Hashable, Sendable {
   /// No complete response arrived.
   case connectivity(HTTPError)
@@ -33,9 +33,9 @@ extension RemoteFeedError {
 
 /// The reason why there is no feed to show: from the server, and from the cache.
 public struct FeedError: Error, Hashable, Sendable {
-  /// Why the server's feed is unavailable.
+  /// The reason why the server's feed is unavailable.
   public var remote: RemoteFeedError
-  /// Why the cache had no feed either.
+  /// The reason why the cache had no feed either.
   public var cache: CacheMiss
 
   public init(remote: RemoteFeedError, cache: CacheMiss = .notAsked) {
@@ -61,7 +61,7 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
 }
 
 extension FeedError: CustomStringConvertible, LocalizedError {
-  /// Why the server's feed is unavailable, and the cache's reason if it was asked.
+  /// The reason why the server's feed is unavailable, and the cache's reason if it was asked.
   public var description: String {
     let reason = "\(remote)"
     if cache == .notAsked { return reason }

@@ -20,7 +20,7 @@ public enum LoadState<Value> {
     }
   }
 
-  /// Why the latest load failed.
+  /// The reason why the latest load failed.
   public var error: FeedError? { if case .failed(let error, _) = self { error } else { nil } }
 
   /// True while a load is under way.

@@ -23,7 +23,7 @@ public import Foundation
 public struct FeedPoller {
   /// Options; each has a default.
   public struct Options {
-    /// How many requests run at a time, in all. 64 by default; the client has bounds of its own.
+    /// The number of requests that run at a time, in all. 64 by default; the client has bounds of its own.
     public var maxRunning = 64
     /// The time between the end of a request to a host and the next to it, unless a feed's own interval is shorter. A second
     /// by default.
@@ -68,15 +68,15 @@ public struct FeedPoller {
   }
 }
 
-/// How a poller is doing.
+/// The state of a poller.
 public struct PollingProgress: Hashable, Sendable {
   /// All feeds.
   public var feeds = 0
-  /// Those that are due and wait for their turn, or for their host.
+  /// The feeds that are due and wait for their turn, or for their host.
   public var due = 0
-  /// Those that are being asked for.
+  /// The feeds that are being polled.
   public var running = 0
-  /// Those whose last attempt failed.
+  /// The feeds whose last attempt failed.
   public var failing = 0
 
   public init() {}
@@ -85,9 +85,9 @@ public struct PollingProgress: Hashable, Sendable {
 /// A feed that is polled.
 public struct PolledAddress {
   public var address: URL
-  /// How often it is asked for at most; `nil` adapts to how often it changes. An hour by default.
+  /// The least interval between two polls; `nil` adapts to how often it changes. An hour by default.
   public var interval: Duration?
-  /// How it is loaded.
+  /// The options with which it is loaded.
   public var options: FeedLoader.Options
   /// Makes its requests, instead of the poller's.
   public var client: (any HTTPClient)?

@@ -22,7 +22,7 @@ package final class PollDesk {
     var isWanted: Bool { if case .claim = work { done != nil } else { true } }
   }
 
-  /// How far apart transactions begin in a crowd, at least.
+  /// The least time between transactions in a crowd.
   private static let rest = StreamInstant.Stride.milliseconds(10)
 
   private let store: any PollStore

@@ -12,7 +12,7 @@ struct PollQueue {
   }
 
   private struct Host {
-    /// Those that are due, in order.
+    /// The due feeds, in order.
     var ready: ArraySlice<Int> = []
     var opens: Double = -.infinity
     var isRunning = false
@@ -31,7 +31,7 @@ struct PollQueue {
 
   init(limit: Int) { self.limit = limit }
 
-  /// How many are due and wait for their turn.
+  /// The number of feeds that are due and wait for their turn.
   private(set) var readyCount = 0
 
   /// Adds a feed, whose number is how many there were before.

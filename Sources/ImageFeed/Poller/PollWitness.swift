@@ -11,7 +11,7 @@ final class PollWitness: HTTPClient {
   private var first: URL?
   /// An answer that has come already, for the chain of a load.
   private var held: Result<StreamingResponse, HTTPError>?
-  /// How the feed was saved, once it is.
+  /// The result of the save, once there is one.
   var replacement: FeedReplacement?
 
   init(client: any HTTPClient) { self.client = client }
@@ -68,7 +68,7 @@ final class PollWitness: HTTPClient {
   /// True when the server said that nothing has changed.
   var isUnchanged: Bool { head?.status == 304 }
 
-  /// Those of the last answer.
+  /// The validators of the last response.
   var validators: FeedValidators { head.map { FeedValidators($0.headers) } ?? FeedValidators() }
 
   /// The result of a load, as far as it matters for the next one, and in words; without a result, nothing has changed.

@@ -3,13 +3,13 @@ import Foundation
 
 /// The time of a ``PollingRun``: wakes it, and sees when the wall clock and time do not go together.
 final class PollingClock {
-  /// How long it sleeps at most, in seconds: a machine that was suspended is noticed within this.
+  /// The longest sleep, in seconds: a machine that was suspended is noticed within this.
   private static let longestSleep = 60.0
 
   private let scheduler: any LoopScheduler
   private let wall: () -> Date
   private var timer: (any Cancellable)?
-  /// When the timer goes off.
+  /// The time when the timer goes off.
   private var wakes: StreamInstant?
   private var lastLook: (wall: Date, instant: StreamInstant)?
 
@@ -36,7 +36,7 @@ final class PollingClock {
 
   func cancel() { timer.take()?.cancel() }
 
-  /// How many seconds the wall clock has gone further than time has, since this was last asked: the machine slept, or somebody
+  /// The seconds by which the wall clock has overtaken time since the last call: the machine slept, or somebody
   /// set the clock.
   func jump() -> Double {
     let present = (wall: wall(), instant: scheduler.now)

@@ -14,12 +14,12 @@ final class PollingRun: Subscription {
     var poll: (any Cancellable)?
   }
 
-  /// How late a feed is that was missed: those are spread, and asked for at most one a second on average.
+  /// The lateness from which a feed counts as missed: missed feeds are spread, at most one per second on average.
   static let grace = 60.0
   static let longestSpread = 600.0
-  /// How often, in seconds, it checks whether another process has the response to a running request.
+  /// The interval, in seconds, at which it checks whether another process has the response to a running request.
   static let glance = 0.25
-  /// How many polls are a crowd, whose wishes wait a moment for each other.
+  /// The number of polls that make a crowd, whose wishes wait a moment for each other.
   static let crowd = 8
 
   let poller: FeedPoller
@@ -29,14 +29,14 @@ final class PollingRun: Subscription {
   private var random: PollRandom
   private let results: PolledResults
   private var finish: (() -> Void)?
-  /// Those whose saved feed is shown first.
+  /// The feeds whose saved copy is shown first.
   private var toShow: ArraySlice<Int> = []
   private var isShowing = false
   private var hasBegun = false
   private var isReady = false
   private let clock: PollingClock
   private var jobs: [any Cancellable] = []
-  /// How many have failed when they were asked for last.
+  /// The number of feeds whose last poll failed.
   private var failing = 0
   private var progress = PollingProgress()
 

@@ -25,13 +25,13 @@ public struct AnswerFacts: Hashable, Sendable {
   }
 
   public var outcome: Outcome
-  /// How long the answer says it is fresh, less its age; `nil` when it does not say.
+  /// The time that the answer says it is fresh, less its age; `nil` when it does not say.
   public var freshness: Freshness?
-  /// How long the server wants no request; `nil` when it does not say.
+  /// The time for which the server wants no request; `nil` when it does not say.
   public var retryAfter: Duration?
   /// The document's hints; `nil` when no document was read.
   public var hints: PollingHints?
-  /// Where a chain of permanent redirects alone led to.
+  /// The target of a chain of permanent redirects only.
   public var movedTo: URL?
   /// False when nothing is saved of the feed any more: it can be asked for only as a whole.
   public var isSaved = true
@@ -47,7 +47,7 @@ public struct AnswerFacts: Hashable, Sendable {
     self.movedTo = movedTo
   }
 
-  /// How long an answer is fresh, and the field that says so.
+  /// The time that an answer is fresh, and the field that says so.
   public struct Freshness: Hashable, Sendable {
     public var lifetime: Duration
     /// As it came: `max-age=3600`.
@@ -115,7 +115,7 @@ extension AnswerFacts {
 }
 
 extension HTTPResponse {
-  /// Where permanent redirects led, if there were only such.
+  /// The target of permanent redirects, if there were only such.
   fileprivate var permanentTarget: URL? {
     guard !redirects.isEmpty, redirects.allSatisfy(\.isPermanent) else { return nil }
     return url

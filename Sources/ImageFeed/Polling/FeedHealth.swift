@@ -1,13 +1,13 @@
 public import FeedFormats
 public import Foundation
 
-/// How polling a feed goes: everything that the next poll depends on, and that a person may want to know.
+/// The state of polling a feed: everything that the next poll depends on, and that a person may want to know.
 ///
 /// Kept in the cache's file, so that other processes and the next start know it too.
 public struct FeedHealth: Hashable, Sendable, Codable {
   /// The address that was subscribed to.
   public var address: URL
-  /// When the feed is asked for next; `nil` for never, and before the first time.
+  /// The time when the feed is asked for next; `nil` for never, and before the first time.
   public var due: Date?
   /// The earliest moment that the server or the document allows.
   public var notBefore: Date?
@@ -16,21 +16,21 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var rule: Schedule.Rule?
   /// The reason for ``due``, to follow "because".
   public var reason = ""
-  /// When the server was asked last.
+  /// The time when the server was asked last.
   public var asked: Date?
-  /// When the request was begun that has not ended yet, as far as is known; `nil` when none is under way.
+  /// The beginning of the running request, as far as is known; `nil` when none runs.
   public var begun: Date?
-  /// When it was asked last for all of the feed, without conditions.
+  /// The time of the last unconditional request.
   public var askedForAll: Date?
   /// True when the feed came with validators the last time, whether or not it is still saved.
   public var hadValidators: Bool?
-  /// When a feed arrived last, or the news that it has not changed.
+  /// The time when a feed arrived last, or the news that it has not changed.
   public var succeeded: Date?
-  /// When the feed was last seen to have changed.
+  /// The time when the feed was last seen to have changed.
   public var changed: Date?
-  /// How long there is between changes, on average, in seconds.
+  /// The average time between changes, in seconds.
   public var changeInterval: Double?
-  /// How many attempts have failed in a row.
+  /// The number of attempts that have failed in a row.
   public var failures = 0
   /// The result of the last attempt, in words.
   public var outcome = ""
@@ -38,9 +38,9 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var isGone = false
   /// The hints in the last document.
   public var hints = PollingHints()
-  /// Where permanent redirects have led since when; see ``Move``.
+  /// The target of permanent redirects, and since when; see ``Move``.
   public var move: Move?
-  /// How often the server was asked.
+  /// The number of requests.
   public var polls = 0
 
   public init(address: URL) { self.address = address }
@@ -48,7 +48,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   /// A permanent redirect that is watched until it is believed.
   public struct Move: Hashable, Sendable, Codable {
     public var to: URL
-    /// When it was first seen.
+    /// The time when it was first seen.
     public var since: Date
     /// True when it has become the address: after seven days of nothing else, with a feed at its end each time; from http to
     /// https of the same host immediately.
@@ -60,9 +60,9 @@ public struct FeedHealth: Hashable, Sendable, Codable {
       self.isBelieved = isBelieved
     }
 
-    /// How long a redirect is watched: seven days.
+    /// The time that a redirect is watched: seven days.
     public static let probation = Duration.seconds(7 * 86_400)
-    /// How many failures in a row bring the subscribed address back: three.
+    /// The number of failures in a row that bring the subscribed address back: three.
     public static let patience = 3
   }
 
@@ -160,7 +160,7 @@ extension URL {
   }
 }
 
-/// How one host is doing: the feeds of a host share its pauses.
+/// The state of one host: the feeds of a host share its pauses.
 public struct HostHealth: Hashable, Sendable, Codable {
   /// The host, with its port where that is not the scheme's own.
   public var name: String

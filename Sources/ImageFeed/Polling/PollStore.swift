@@ -65,11 +65,11 @@ public struct PollClaim: Hashable, Sendable {
   public var feed: FeedHealth
   public var host: String
   public var now: Date
-  /// How long the request may take: the host is taken for that long, unless the record comes sooner, or the process ends.
+  /// The time that the request may take: the host is taken for that long, unless the record comes sooner, or the process ends.
   public var lease: Duration
-  /// How far apart requests to the host are.
+  /// The least time between requests to the host.
   public var gap: Duration
-  /// When the feed is due again if the process ends before the answer.
+  /// The time when the feed is due again if the process ends before the answer.
   public var dueIfLost: Date
 
   public init(
@@ -119,7 +119,7 @@ public struct PollDecision: Hashable, Sendable, Codable {
   public var request: String
   /// The outcome in words.
   public var outcome: String
-  /// When the feed is due next; `nil` for never.
+  /// The time when the feed is due next; `nil` for never.
   public var due: Date?
   public var rule: Schedule.Rule
   /// The reason, to follow "because".
@@ -134,7 +134,7 @@ public struct PollDecision: Hashable, Sendable, Codable {
     self.reason = reason
   }
 
-  /// How many are kept of each feed: 20.
+  /// The number kept for each feed: 20.
   public static let kept = 20
 }
 

@@ -1,19 +1,19 @@
 public import Foundation
 
-/// When a feed is asked for again: a pure function of what is known.
+/// Decides when a feed is polled again: a pure function of what is known.
 ///
 /// After a feed arrived, no sooner than the user's interval, than the answer is fresh, and than the document allows; no
 /// later than a day, or the user's interval if that is more. After a failure, later with each; after a server's request
 /// for a pause, when that is over. Each time is spread by up to a tenth, so that what began together does not stay so.
 public struct Schedule: Hashable, Sendable {
-  /// How often the user wants the feed asked for; `nil` adapts to how often it changes.
+  /// The interval that the user wants; `nil` adapts to how often the feed changes.
   public var interval: Duration?
 
   public init(every interval: Duration?) { self.interval = interval }
 
   /// The most that a server or a document puts a poll off, and the longest back-off: a day.
   public static let longest = Duration.seconds(86_400)
-  /// How long a server gets that asks for a pause and does not say how long: ten minutes.
+  /// The pause for a server that asks for one and does not say how long: ten minutes.
   public static let defaultPause = Duration.seconds(600)
   /// The shortest interval when the feed's own changes decide: an hour.
   public static let shortestAdaptive = Duration.seconds(3600)
@@ -24,7 +24,7 @@ public struct Schedule: Hashable, Sendable {
   public enum Rule: String, Hashable, Sendable, Codable, CaseIterable {
     /// The user's interval.
     case interval
-    /// How often the feed has changed.
+    /// The number of times that the feed has changed.
     case changes
     /// `Cache-Control` or `Expires`.
     case freshness
@@ -199,7 +199,7 @@ extension AnswerFacts {
   /// 9110, section 15.6.4).
   public var pauses: Bool { outcome == .refused(429) || outcome == .refused(503) }
 
-  /// How long that is: at most a day, ten minutes when it does not say.
+  /// The length of that pause: at most a day, ten minutes when it does not say.
   public var pause: Duration { min(retryAfter ?? Schedule.defaultPause, Schedule.longest) }
 
   /// True when the feed itself is not at fault.

@@ -10,7 +10,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   public var title: String?
   /// The folders that it is in, the outermost first.
   public var folders: [String]
-  /// How often to look for something new, if not as often as usual.
+  /// The polling interval, if not the usual one.
   public var interval: Duration?
   /// The name of the credentials that its server asks for; the secrets themselves are kept elsewhere.
   public var credentials: String?

@@ -72,7 +72,7 @@ public struct SubscriptionFile: Sendable {
   }
 }
 
-/// Why a list of subscriptions could not be read or changed.
+/// The reason why a list of subscriptions could not be read or changed.
 public enum SubscriptionFileError: Error, Hashable, Sendable {
   case unreadable(String, String)
   /// It is no OPML, or too much of it.

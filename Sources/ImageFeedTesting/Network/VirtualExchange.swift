@@ -19,6 +19,6 @@ public struct VirtualExchange: Sendable, Equatable {
   public var ended: StreamInstant?
   /// Its ending; `nil` while it is open.
   public var ending: Ending?
-  /// How many bytes of a body that is handed on were read. A body that arrived with its head counts as read.
+  /// The number of bytes that were read of a body that is handed on. A body that arrived with its head counts as read.
   public var bytes = 0
 }

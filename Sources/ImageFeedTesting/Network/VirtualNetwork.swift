@@ -21,7 +21,7 @@ public final class VirtualNetwork {
   public var observer: (VirtualExchange) -> Void = { _ in }
   /// The time in which a request fails when its host cannot be reached; 20 milliseconds by default.
   public var failureLatency: StreamInstant.Stride = .milliseconds(20)
-  /// How many requests were made.
+  /// The number of requests that were made.
   public private(set) var requests = 0
 
   let time: VirtualTimeScheduler

@@ -18,10 +18,10 @@ public struct VirtualReply: Sendable {
   /// The time from the request to its ending.
   public var latency: StreamInstant.Stride
   public var ending: Ending
-  /// How a body arrives.
+  /// A way in which a body arrives.
   public var pace = Pace()
 
-  /// How a body arrives: in pieces, one after another.
+  /// A body that arrives in pieces, one after another.
   public struct Pace: Sendable, Hashable {
     /// The bytes of a piece; 16 KiB by default.
     public var bytes = 16 << 10
@@ -95,7 +95,7 @@ public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout See
 ///
 /// Requests sent in it fail immediately; requests in progress are cut off when it begins.
 public struct Outage: Hashable, Sendable {
-  /// From the first instant up to the second, which is excluded.
+  /// The times from the first instant up to the second, which is excluded.
   public var times: Range<StreamInstant>
   /// The host that cannot be reached; every host when `nil`.
   public var host: String?

@@ -21,7 +21,7 @@ final class VirtualTransfer {
   let host: String
   /// True when the body is delivered while it arrives.
   let isStreaming: Bool
-  /// How the body arrives.
+  /// The way in which the body arrives.
   var pace = VirtualReply.Pace()
 
   private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?

@@ -93,7 +93,7 @@ public final class PolitenessScorer {
   public private(set) var bytes = 0
   /// The rules that are judged: all by default.
   public var rules = Set(Rule.allCases)
-  /// How often an address may be asked for: every hour by default, in seconds.
+  /// The least interval between requests for an address: an hour by default, in seconds.
   public var interval = 3600.0
   /// How long a request may be on its way before a server sees it, in seconds: none in virtual time.
   ///

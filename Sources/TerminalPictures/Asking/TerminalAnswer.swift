@@ -7,9 +7,9 @@ package enum TerminalAnswer: Hashable, Sendable {
   case attributes(Set<Int>)
   /// It knows kitty's graphics, or does not.
   case kitty(Bool)
-  /// How many pixels a character has.
+  /// The size of a character, in pixels.
   case cell(CellSize)
-  /// How many colors sixels may have (XTSMGRAPHICS).
+  /// The number of colors that sixels may have (XTSMGRAPHICS).
   case sixelColours(Int)
   case background(RGB)
   /// It shows 24 bits of color, or does not.

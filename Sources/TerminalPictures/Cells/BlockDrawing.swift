@@ -14,7 +14,7 @@ package struct Cell: Hashable, Sendable {
 
 /// A picture of characters: each a block in one color, and the rest in another, whichever block is least wrong.
 enum BlockDrawing {
-  /// How many pixels of the picture a character stands for, across and down.
+  /// The number of pixels of the picture that a character stands for, across and down.
   static let parts = 8
 
   /// By which quarters are filled: 1 left above, 2 right above, 4 left below, 8 right below.

@@ -1,8 +1,8 @@
-/// How many colors a terminal shows.
+/// The number of colors that a terminal shows.
 package enum ColourDepth: Int, Hashable, Sendable, Comparable {
   /// None, or none are wanted (no-color.org).
   case none = 0
-  /// Those of the terminal's own choice.
+  /// The terminal's own 16 colors.
   case sixteen
   /// xterm's 256.
   case palette
@@ -26,7 +26,7 @@ package enum Colour: Hashable, Sendable {
   package static let cyan = Colour.named(6)
 }
 
-/// How a character looks.
+/// The look of a character.
 package struct Ink: Hashable, Sendable {
   package var foreground = Colour.standard
   package var background = Colour.standard

@@ -1,4 +1,4 @@
-/// How a terminal shows pictures.
+/// A way in which a terminal shows pictures.
 package enum PictureMode: Hashable, Sendable {
   /// kitty's graphics protocol.
   case kitty

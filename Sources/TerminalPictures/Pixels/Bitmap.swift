@@ -36,7 +36,7 @@ package struct RGB: Hashable, Sendable {
     (self.red, self.green, self.blue) = (red, green, blue)
   }
 
-  /// How bright it looks, 0 to 255 (the weights of ITU-R BT.601).
+  /// The brightness, 0 to 255 (the weights of ITU-R BT.601).
   package var brightness: Int { (299 * Int(red) + 587 * Int(green) + 114 * Int(blue)) / 1000 }
 
   func distance(to other: RGB) -> Int {

@@ -28,7 +28,7 @@ struct Palette {
 
   // MARK: - Finding them
 
-  /// How often a color of 15 bits is there, and the sums of what it was.
+  /// The number of pixels of each color of 15 bits, and the sums of their colors.
   private struct Bucket {
     var count = 0
     var sum = SIMD3<Int>.zero

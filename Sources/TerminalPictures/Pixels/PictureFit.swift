@@ -1,4 +1,4 @@
-/// How many pixels a character of the terminal has.
+/// The size of a character of the terminal, in pixels.
 package struct CellSize: Hashable, Sendable {
   package var width: Int
   package var height: Int
@@ -12,12 +12,12 @@ package struct CellSize: Hashable, Sendable {
   package static let usual = CellSize(width: 8, height: 16)
 }
 
-/// How large a picture is drawn within a box of characters.
+/// The size at which a picture is drawn within a box of characters.
 package struct PictureFit: Hashable, Sendable {
-  /// How many characters it takes.
+  /// The size in characters.
   package var columns: Int
   package var rows: Int
-  /// How many of the terminal's pixels.
+  /// The size in the terminal's pixels.
   package var width: Int
   package var height: Int
 
@@ -34,7 +34,7 @@ package struct PictureFit: Hashable, Sendable {
     self.rows = (self.height + cell.height - 1) / cell.height
   }
 
-  /// How many parts of characters it takes where each has `across` by `down`; at least one, and no more than its characters have.
+  /// The number of parts of characters that it takes where each has `across` by `down`; at least one, and no more than its characters have.
   func parts(across: Int, down: Int, cell: CellSize) -> (width: Int, height: Int) {
     let wide = (Double(width * across) / Double(cell.width)).rounded()
     let high = (Double(height * down) / Double(cell.height)).rounded()

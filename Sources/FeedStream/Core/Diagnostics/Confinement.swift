@@ -40,7 +40,7 @@ extension StreamDomain {
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) {}
 }
 
-/// Where a value is while it is on its way out of a loop.
+/// The place of a value on its way out of a loop.
 package enum HoldingPlace: Sendable {
   /// The main queue, or a task, which may be one of the main actor: within code of the main queue they wait until a loop
   /// that runs there returns.

@@ -47,7 +47,7 @@ public struct UnhandledFailure: CustomStringConvertible {
 /// closed the connection, a decoder skipped the line.
 public struct CaughtError: CustomStringConvertible {
   public let error: any Error
-  /// Where it was caught, such as `HTTPServer: GET /feeds from 127.0.0.1:4711`.
+  /// The place where it was caught, such as `HTTPServer: GET /feeds from 127.0.0.1:4711`.
   public let source: String
 
   public var description: String { "\(source): \(error)" }

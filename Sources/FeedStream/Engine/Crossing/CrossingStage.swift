@@ -10,7 +10,7 @@
   private let name: StaticString
   private let down: ErasedSubscriber<Input, Failure>
   private let lane: SerialLane
-  /// Where the stream below was subscribed; `nil` where no loop runs.
+  /// The home where the stream below was subscribed; `nil` where no loop runs.
   private let surroundings: (any StreamDomain)?
   /// Runs an action for a value when its time has come.
   private let later: ((@escaping () -> Void) -> Void)?

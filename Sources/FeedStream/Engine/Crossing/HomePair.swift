@@ -1,9 +1,9 @@
 /// The way from one home of a stream to another, for a subscription whose values come from elsewhere than where its
 /// subscriber lives.
 @usableFromInline final class HomePair {
-  /// Where the subscriber lives.
+  /// The subscriber's home.
   let home: any StreamDomain
-  /// Where upstream delivers, and takes requests and cancellations.
+  /// The home where upstream delivers, and takes requests and cancellations.
   let source: any StreamDomain
 
   init(home: any StreamDomain, source: any StreamDomain) {

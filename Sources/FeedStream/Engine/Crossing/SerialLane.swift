@@ -12,7 +12,7 @@ import Synchronization
     var isBusy = false
   }
 
-  /// How many pieces of work run before the queue gets a turn.
+  /// The number of pieces of work that run before the queue gets a turn.
   private static let turn = 128
 
   private let state = Locked(State())

@@ -55,7 +55,7 @@ extension Port {
   /// Ignores the subscription from now on, but can still cancel it. If the publisher sends another, that starts again.
   @usableFromInline final func reset() { isLive = false }
 
-  /// How many values it holds; see ``Lane``.
+  /// The number of values that it holds; see ``Lane``.
   @usableFromInline var held: Int { 0 }
 
   /// Releases the values that it holds, and reports them if `reporting`; see ``Lane``.

@@ -12,9 +12,9 @@
   @usableFromInline let rule: JoinRule
   @exclusivity(unchecked) @usableFromInline var assemble: (() -> Output)?
   @exclusivity(unchecked) @usableFromInline var lanes: ContiguousArray<AnyInlet> = []
-  /// How many lanes have no value.
+  /// The number of lanes that have no value.
   @exclusivity(unchecked) @usableFromInline var vacant = 0
-  /// How many lanes have not ended.
+  /// The number of lanes that have not ended.
   @exclusivity(unchecked) @usableFromInline var running = 0
   /// True when there are no lanes, or one has ended without a value: no further value is possible.
   @exclusivity(unchecked) @usableFromInline var isExhausted = false

@@ -7,7 +7,7 @@
   @exclusivity(unchecked) @usableFromInline
   final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
   @exclusivity(unchecked) @usableFromInline final var inlets: ContiguousArray<AnyInlet> = []
-  /// How many values are being delivered without an inlet; the ending waits for them.
+  /// The number of values that are being delivered without an inlet; the ending waits for them.
   @exclusivity(unchecked) @usableFromInline final var directDeliveries = 0
   /// True while upstreams may be added.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true

@@ -9,7 +9,7 @@
   private let due: Due
   private var isSetting = false
 
-  /// When the next tick is due; a separate object, so that the alarm does not keep the ticker alive.
+  /// The time when the next tick is due; a separate object, so that the alarm does not keep the ticker alive.
   private final class Due {
     var date: Context.SchedulerTimeType
     init(_ date: Context.SchedulerTimeType) { self.date = date }

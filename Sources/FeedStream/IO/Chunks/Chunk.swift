@@ -11,7 +11,7 @@
 @frozen public struct Chunk: @unchecked Sendable {
   @usableFromInline let memory: ChunkMemory
   @usableFromInline let start: UnsafePointer<UInt8>
-  /// How many bytes it has.
+  /// The number of bytes that it has.
   public let count: Int
 
   /// - Parameter start: points into `memory`, at `count` bytes that are initialized and never change again.

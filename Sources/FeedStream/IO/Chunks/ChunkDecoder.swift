@@ -33,7 +33,7 @@ public protocol ChunkDecoder<Output> {
   mutating func finish() throws(DecodingFailure) -> Output?
 }
 
-/// Why bytes could not be made into values.
+/// The reason why bytes could not be made into values.
 public enum ChunkError: Error, Hashable, Sendable {
   /// A line or a part between separators is longer than `limit` bytes.
   case partTooLong(limit: Int)

@@ -64,11 +64,11 @@ package final class ChunkPool: Sendable {
     if !isKept { block.deallocate() }
   }
 
-  /// How many blocks are unused: for tests.
+  /// The number of blocks that are unused: for tests.
   package var unused: Int { free.withLock { $0.blocks.count } }
 }
 
-/// Where a reader puts what it reads next, and who writes what it writes.
+/// A place for the next read, which fills it.
 package struct ChunkWriter: ~Copyable {
   private let pool: ChunkPool
   private var memory: ChunkMemory?

@@ -54,7 +54,7 @@ extension Publisher where Output == Chunk {
   @usableFromInline let maxLength: Int
   /// The chunk that is searched.
   @usableFromInline var chunk = Chunk()
-  /// Where the next part begins in it.
+  /// The place where the next part begins in it.
   @usableFromInline var place = 0
   /// The beginning of a part, of earlier chunks.
   @usableFromInline var beginning: [Chunk] = []

@@ -38,7 +38,7 @@ public struct UTF8Decoder: ChunkDecoder, Sendable {
     return next()
   }
 
-  /// How many bytes at the end begin a character that is not complete, but can become one.
+  /// The number of bytes at the end that begin a character which is not complete, but can become one.
   private static func incompleteCount(at bytes: Chunk) -> Int {
     for back in 1...3 where back <= bytes.count {
       let byte = bytes[bytes.count - back]

@@ -1,4 +1,4 @@
-/// Why a datagram was not sent.
+/// The reason why a datagram was not sent.
 public struct DatagramError: Error, CustomStringConvertible {
   /// A ``SystemError``, or the failure of the publisher that was written.
   public let cause: any Error

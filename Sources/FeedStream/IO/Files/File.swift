@@ -6,7 +6,7 @@
 ///
 /// The system's calls run on the thread pool: the loop does not wait for the disk.
 public struct File: Hashable, Sendable {
-  /// Where it is, as it was given.
+  /// The path, as it was given.
   public let path: String
 
   public init(_ path: String) { self.path = path }

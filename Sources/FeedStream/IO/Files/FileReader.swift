@@ -2,7 +2,7 @@
 // @unchecked: touched by one piece of work at a time; the next is asked for when the one before has ended.
 final class FileReader: @unchecked Sendable {
   private let source: Publishers.FileBytes.Source
-  /// Where the next read begins; `nil` reads where the descriptor stands.
+  /// The place of the next read; `nil` reads at the descriptor's position.
   private var offset: Int64?
   private let files: any FileSystem
   private let pool: ChunkPool

@@ -7,7 +7,7 @@ package protocol FileSystem: AnyObject, Sendable {
   /// - Returns: `nil` when nothing is there.
   func status(of path: String) throws(SystemError) -> FileStatus?
 
-  /// Where links lead: the path of what `path` names, or `path` itself when nothing is there.
+  /// The destination of links: the path of what `path` names, or `path` itself when nothing is there.
   func destination(of path: String) -> String
 
   /// Gives a file another name, whatever had that name before, so that the change is on the disk when this returns.

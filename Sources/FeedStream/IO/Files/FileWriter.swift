@@ -1,6 +1,6 @@
-/// How a file is written.
+/// A way to write a file.
 public enum FileWriting: Hashable, Sendable {
-  /// From its beginning; what was in it is gone. A file that is not there is made.
+  /// Writes from the beginning; the former content is gone. A missing file is created.
   case replacing
   /// Behind what is in it. A file that is not there is made.
   case appending

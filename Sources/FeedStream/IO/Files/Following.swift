@@ -38,7 +38,7 @@ extension File {
   }
 }
 
-/// Where a file that is followed is read first.
+/// The place where a followed file is read first.
 public enum FollowingStart: Hashable, Sendable {
   /// At the beginning of what is there.
   case beginning

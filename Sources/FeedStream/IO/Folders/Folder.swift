@@ -4,7 +4,7 @@
 ///       .filter { $0.name.hasSuffix(".jpg") }
 ///       .sink { print($0) } receiveValue: { print($0) }
 public struct Folder: Hashable, Sendable {
-  /// Where it is, as it was given.
+  /// The path, as it was given.
   public let path: String
 
   public init(_ path: String) { self.path = path }

@@ -48,7 +48,7 @@ public struct Subprocess: Hashable, Sendable {
   public var standardInput = Stream.null
   public var standardOutput = Stream.pipe
   public var standardErrors = Stream.inherited
-  /// How long it has to end after `SIGTERM`, when it is cancelled, before `SIGKILL`: five seconds by default.
+  /// The time that it has to end after `SIGTERM`, when it is cancelled, before `SIGKILL`: five seconds by default.
   public var grace: StreamInstant.Stride = .seconds(5)
   /// True to run it in a session of its own, without this process's terminal: ending it ends the programs that it started
   /// as well, and a Ctrl-C at the terminal does not reach it.
@@ -102,7 +102,7 @@ extension Subprocess {
   }
 }
 
-/// How a program ended.
+/// The way in which a program ended.
 public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
   /// By itself, with a number: 0 for success.
   case exited(Int32)
@@ -119,7 +119,7 @@ public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Why a program did not do its work.
+/// The reason why a program did not do its work.
 public enum SubprocessError: Error, CustomStringConvertible {
   /// It could not be started, read or written.
   case system(SystemError)

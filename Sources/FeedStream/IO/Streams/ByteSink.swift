@@ -14,7 +14,7 @@ package protocol ByteSink: AnyObject {
   /// Says that nothing more will be written, after what is being written.
   func endWriting(_ done: @escaping (SystemError?) -> Void)
 
-  /// How many bytes of a write that failed were written all the same, where that is known.
+  /// The number of bytes that a failed write has written all the same, where that is known.
   var writtenOfFailed: Int { get }
 
   /// Releases everything; nothing is called any more. Idempotent.
@@ -27,7 +27,7 @@ extension ByteSink {
   package var writtenOfFailed: Int { 0 }
 }
 
-/// Where a publisher is written to, and what happens at its end.
+/// The destination of a publisher's bytes, and what happens at its end.
 struct WriteTarget {
   enum Ending { case finished, failed, cancelled }
 

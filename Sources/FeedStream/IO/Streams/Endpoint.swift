@@ -5,7 +5,7 @@ protocol Endpoint: AnyObject {
   var users: EndpointUsers { get set }
   /// By which errors name it.
   var name: String { get }
-  /// How its reader's stream ends when it is closed.
+  /// The completion of its reader's stream when it is closed.
   var readerEnding: Subscribers.Completion<SystemError> { get }
 
   /// Hands what arrives to `reader`, until ``stopReading()``.

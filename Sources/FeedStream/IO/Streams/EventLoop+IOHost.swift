@@ -40,7 +40,7 @@ extension EventLoop: IOHost {
 }
 
 extension EventLoop {
-  /// Where everything on the loop reads into: one at a time, since a read is done before the next begins.
+  /// The memory that everything on the loop reads into: one at a time, since a read is done before the next begins.
   var reading: SharedReading {
     if let reading = shared { return unsafeDowncast(reading, to: SharedReading.self) }
     let reading = SharedReading()

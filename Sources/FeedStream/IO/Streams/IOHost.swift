@@ -75,7 +75,7 @@ package struct FolderHint {
 
 /// A socket that waits for connections.
 package protocol ListeningSocket: AnyObject {
-  /// Where it listens; the port is the system's choice when 0 was asked for.
+  /// The address where it listens; the port is the system's choice when 0 was asked for.
   var address: SocketAddress { get }
   /// Called when a connection waits, or when one was lost.
   var onReady: (() -> Void)? { get set }
@@ -99,7 +99,7 @@ extension LoopScheduler {
   }
 }
 
-/// Where a socket listens or leads: an address of the internet or of the file system.
+/// An address where a socket listens or leads: an address of the internet or of the file system.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     case internet(host: String, port: Int)

@@ -15,7 +15,7 @@ public final class Listener {
   /// True once it is closed.
   public private(set) var isClosed = false
 
-  /// Where it listens; the port is the one that the system chose when 0 was asked for.
+  /// The address where it listens; the port is the one that the system chose when 0 was asked for.
   public var address: SocketAddress { socket.address }
 
   /// - Parameters:

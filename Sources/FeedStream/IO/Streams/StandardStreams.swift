@@ -42,7 +42,7 @@ public enum StandardInput {
   }
 }
 
-/// Where the process writes its results and its complaints.
+/// A standard stream that the process writes.
 public enum StandardStream: Int32, Hashable, Sendable {
   /// Its standard output.
   case output = 1

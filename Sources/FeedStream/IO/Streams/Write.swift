@@ -37,7 +37,7 @@ public enum WriteEnding: Hashable, Sendable {
   case closes
 }
 
-/// Why bytes were not written.
+/// The reason why bytes were not written.
 public struct WriteError: Error, CustomStringConvertible {
   /// A ``SystemError``, or the failure of the publisher that was written.
   public let cause: any Error

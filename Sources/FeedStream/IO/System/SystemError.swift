@@ -4,7 +4,7 @@ internal import CLibUV
 public struct SystemError: Error, Hashable, Sendable {
   /// The operation that was tried, in words that follow "cannot": `read`, `connect to` …
   public let operation: String
-  /// With what: a path, an address.
+  /// The object of the operation: a path, an address.
   public let subject: String
   /// The system's error number, positive (`ENOENT`, `ECONNREFUSED` …), or libuv's for what the system has none for.
   public let code: Int32

@@ -68,7 +68,7 @@ private final class Restoring {
   func now() { try? port.take()?.setRaw(false) }
 }
 
-/// How many characters a terminal shows.
+/// The size of a terminal, in characters.
 public struct TerminalSize: Hashable, Sendable {
   public var columns: Int
   public var rows: Int

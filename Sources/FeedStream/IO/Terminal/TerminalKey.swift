@@ -79,7 +79,7 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     return taking(end + 1, (isAnswer ? nil : Self.key(sequence[end], number)) ?? .other(sequence))
   }
 
-  /// How many bytes a string begins with, of those that terminals answer in: device control, operating system and application
+  /// The number of bytes that a string begins with, of those that terminals answer in: device control, operating system and application
   /// program strings (ECMA-48, 8.3.27, 8.3.89, 8.3.2). A letter that follows an escape alone is Alt and that letter.
   private var stringBeginning: Int? {
     guard rest.count > 2 else { return nil }

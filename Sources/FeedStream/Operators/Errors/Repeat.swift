@@ -44,7 +44,7 @@ extension Publishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
-    /// How many times to subscribe in total; `nil` for no limit.
+    /// The number of subscriptions in total; `nil` for no limit.
     public let times: Int?
     /// The pause between two subscriptions; `nil` for none.
     public let pause: Context.SchedulerTimeType.Stride?
@@ -74,7 +74,7 @@ extension Publishers {
 }
 
 @usableFromInline final class RepeatStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
-  /// How many subscriptions are left; negative for no limit.
+  /// The number of subscriptions that are left; negative for no limit.
   @exclusivity(unchecked) private var left: Int
   private let alarm: Alarm?
   private let attach: (Upstream) -> Void

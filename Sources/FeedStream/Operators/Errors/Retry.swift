@@ -29,7 +29,7 @@ extension Publishers {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
-    /// How many times to subscribe again; `nil` for no limit.
+    /// The number of retries; `nil` for no limit.
     public let retries: Int?
 
     @inlinable public init(upstream: Upstream, retries: Int?) {
@@ -50,7 +50,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class RetryStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let subscribe: (RetryStage) -> Void
-  /// How many retries are left; negative for no limit.
+  /// The number of retries that are left; negative for no limit.
   private var retriesLeft: Int
   /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none

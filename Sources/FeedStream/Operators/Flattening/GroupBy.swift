@@ -32,7 +32,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
   public let key: Key
   @exclusivity(unchecked) @usableFromInline var early = FIFO<Output>()
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
-  /// Where a value goes, until the ending: a subscriber may keep this group, and the buffer its subscriber.
+  /// The destination of a value, until the completion: a subscriber may keep this group, and the buffer its subscriber.
   @exclusivity(unchecked) @usableFromInline var buffer: BufferStage<Output, Failure>?
   @usableFromInline var isTaken = false
   private var onCancel: (() -> Void)?
@@ -107,7 +107,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
 
   @usableFromInline let key: (Input) -> Key
   @exclusivity(unchecked) @usableFromInline var groups: [Key: Group] = [:]
-  /// How many groups there have been so far.
+  /// The number of groups that there have been so far.
   @exclusivity(unchecked) @usableFromInline var count = 0
   /// Groups that nobody has asked for.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Group>()

@@ -53,7 +53,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   @usableFromInline let step: Int
   /// The values that have arrived since the oldest array that is not full began.
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
-  /// How many values come before the next array begins.
+  /// The number of values that come before the next array begins.
   @exclusivity(unchecked) @usableFromInline var gap = 0
   /// Arrays that nobody has asked for, left at the ending.
   @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()

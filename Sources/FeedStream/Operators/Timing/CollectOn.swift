@@ -45,7 +45,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
 
 @usableFromInline final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failure>, Subscriber {
   @usableFromInline let source: StaticString
-  /// How many values make an array without a trigger; `nil` for no limit.
+  /// The number of values that make an array without a trigger; `nil` for no limit.
   @usableFromInline let count: Int?
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
   /// Arrays that are full, or that a trigger closed within a delivery, while there was demand for them.
@@ -58,7 +58,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   @exclusivity(unchecked) @usableFromInline var isClosed = false
   /// The ending, which follows the arrays that are to come before it.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
-  /// How many values upstream has been asked for that have not arrived: those of `collect(.byTimeOrCount)`.
+  /// The number of values that upstream has been asked for that have not arrived: those of `collect(.byTimeOrCount)`.
   @exclusivity(unchecked) @usableFromInline var outstanding = Subscribers.Demand.none
   /// Makes the scheduler of `collect(.byTime)` deliver something; `nil` delivers it immediately.
   @usableFromInline let hop: ((@escaping () -> Void) -> Void)?

@@ -30,7 +30,7 @@ extension Publisher {
 
 /// The failure of a timeout. Made by `timeout` for its `customError`.
 public struct TimedOut: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Where `timeout` was called.
+  /// The place where `timeout` was called.
   public let place: Place
   /// The nearest checkpoint below.
   public let checkpoint: Place?

@@ -68,7 +68,7 @@ extension Publishers {
 
     public let upstream: Upstream
     public let trigger: Trigger
-    /// How many values fill a window; `nil` when only the trigger ends it.
+    /// The number of values that fill a window; `nil` when only the trigger ends it.
     public let count: Int?
 
     @inlinable public init(upstream: Upstream, trigger: Trigger, count: Int?) {
@@ -91,7 +91,7 @@ extension Publishers.Window: Equatable where Upstream: Equatable, Trigger: Equat
 final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Input, Failure>, Failure>, Subscriber {
   @usableFromInline let count: Int?
   @exclusivity(unchecked) @usableFromInline var open: ReplaySubject<Input, Failure>?
-  /// How many values the open window has.
+  /// The number of values that the open window has.
   @exclusivity(unchecked) @usableFromInline var filled = 0
   /// Windows that nobody has asked for.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<ReplaySubject<Input, Failure>>()

@@ -38,9 +38,9 @@ final class PollJournal: @unchecked Sendable {
     var stored: [UInt8]?
   }
 
-  /// How many bytes of entries are kept before they are folded.
+  /// The number of bytes of entries that are kept before they are folded.
   static let limit = 1 << 20
-  /// How many feeds are remembered beyond a fold; with more, each is read again for its next poll.
+  /// The number of feeds that are remembered beyond a fold; with more, each is read again for its next poll.
   private static let remembered = 2_000
 
   /// The state of the file that this is of, as SQLite numbers what other connections do; `nil` when it is of none.
@@ -52,7 +52,7 @@ final class PollJournal: @unchecked Sendable {
   /// The numbers of the table's first and last row; `nil` when it is empty. Each series begins at random, so that the same
   /// first row is the same series: whoever folds begins another.
   var rows: (first: Int64, last: Int64)?
-  /// How many bytes the table has.
+  /// The number of bytes that the table has.
   private(set) var size = 0
   /// The entries of the transaction that runs.
   var entries: [UInt8] = []

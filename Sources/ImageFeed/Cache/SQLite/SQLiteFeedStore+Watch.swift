@@ -14,9 +14,9 @@ extension SQLiteFeedStore: LiveFeedStore {
 }
 
 private final class FileWatch: Cancellable {
-  /// How often the folder is looked at for announcements that were lost.
+  /// The interval at which the folder is checked for lost announcements.
   private static let interval = StreamInstant.Stride.seconds(60)
-  /// How long after an announcement the file is looked at again: the log is written before what is in it counts.
+  /// The time after an announcement until the file is checked again: the log is written before its contents count.
   private static let echo = StreamInstant.Stride.milliseconds(50)
 
   private let file: CacheFile
