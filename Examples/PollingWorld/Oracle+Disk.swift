@@ -48,7 +48,7 @@ extension Oracle {
     }
     guard !isValidation else { return }
     if case .given(let version, _, isSaved: false) = phase {
-      // The server has sent again what is saved, so that is what is shown; if it cannot be read, all is asked for.
+      // The server has sent again what is saved, so that is what is shown; if it cannot be read, all is requested.
       require(
         version.images == saved?.images || saved == nil, "another feed was looked for than feed \(version.number)")
       if case .retrieved(_?) = outcome { return }

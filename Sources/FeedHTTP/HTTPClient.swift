@@ -26,11 +26,11 @@ public protocol HTTPClient {
 
   /// Gets the resource at an address, and reports how far it is on the way there.
   ///
-  /// The last value is the answer (``HTTPProgress/finished(_:)``). A client that does not implement this delivers that
+  /// The last value is the response (``HTTPProgress/finished(_:)``). A client that does not implement this delivers that
   /// alone.
   ///
-  /// **Demand:** the request is sent when the first value is asked for. Progress that nobody asked for when it was made is
-  /// not delivered later; the answer is. **Failure, cancellation:** as ``get(_:)-(HTTPRequest)`` has them.
+  /// **Demand:** the request is sent when the first value is requested. Progress that nobody asked for when it was made is
+  /// not delivered later; the response is. **Failure, cancellation:** as ``get(_:)-(HTTPRequest)`` has them.
   func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError>
 }
 

@@ -1,6 +1,6 @@
 import PlainText
 
-/// The reason why no complete answer arrived.
+/// The reason why no complete response arrived.
 public struct HTTPError: Error, Hashable, Sendable {
   /// A phase of a request.
   public enum Phase: String, Hashable, Sendable {
@@ -9,9 +9,9 @@ public struct HTTPError: Error, Hashable, Sendable {
     case nameResolution
     case connect
     case tls
-    /// Waiting for the first byte of the answer.
+    /// Waiting for the first byte of the response.
     case response
-    /// The answer is arriving.
+    /// The response is arriving.
     case receive
   }
 
@@ -27,9 +27,9 @@ public struct HTTPError: Error, Hashable, Sendable {
     case tls
     /// The connection broke while the request was sent.
     case send
-    /// The connection broke before the answer was complete.
+    /// The connection broke before the response was complete.
     case receive
-    /// The answer ended early: fewer bytes than announced, or a cut stream of compressed data.
+    /// The response ended early: fewer bytes than announced, or a cut stream of compressed data.
     case truncated
     /// The compressed data is damaged, or compressed in a way that was not offered.
     case encoding
@@ -46,7 +46,7 @@ public struct HTTPError: Error, Hashable, Sendable {
     case hostIsClosed
     /// The address leads to a private network, and came from outside of it: see ``HTTPRequest/origin``.
     case privateNetwork
-    /// The answer is not HTTP, or breaks its rules.
+    /// The response is not HTTP, or breaks its rules.
     case notHTTP
     /// This process or machine has no descriptor, thread or memory left.
     case resources

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The header fields of an answer, in the order they arrived.
+/// The header fields of a response, in the order they arrived.
 ///
 /// Fields are stored unread and read on access: most responses' fields are never used.
 public struct HTTPHeaders: Sendable {

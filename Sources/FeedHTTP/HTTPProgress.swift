@@ -7,10 +7,10 @@ public enum HTTPProgress: Sendable, Equatable {
   case connecting
   /// Both sides agree on a secure connection.
   case securing
-  /// It is sent, and its answer has not begun.
+  /// It is sent, and its response has not begun.
   case requesting
   /// Bytes of the body have arrived, as they are sent: compressed ones count as such.
   case receiving(bytes: Int, of: Int?)
-  /// The answer is there.
+  /// The response is there.
   case finished(HTTPResponse)
 }

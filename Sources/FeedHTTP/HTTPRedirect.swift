@@ -33,7 +33,7 @@ extension HTTPRedirect {
     package var cause: String
   }
 
-  /// The redirect that an answer to `request` is; `nil` when it is none.
+  /// The redirect that a response to `request` is; `nil` when it is none.
   package init?(_ status: Int, _ location: String?, of request: HTTPRequest) throws(Refusal) {
     guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty else { return nil }
     guard let target = Self.target(location, from: request.url), let scheme = target.scheme?.lowercased(),

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A request for the resource at an address, and the limits of its answer.
+/// A request for the resource at an address, and the limits of its response.
 public struct HTTPRequest: Sendable, Hashable {
   /// One header field.
   public struct Header: Sendable, Hashable {
@@ -36,7 +36,7 @@ public struct HTTPRequest: Sendable, Hashable {
 
   /// An http or https address.
   public var url: URL
-  /// The maximum duration of the request, from the moment it is asked for: waiting for a connection to become free,
+  /// The maximum duration of the request, from the moment it is requested: waiting for a connection to become free,
   /// redirects and the body included. 30 seconds by default.
   public var timeout: StreamInstant.Stride
   /// The part of that for finding the host, connecting and the TLS handshake. 10 seconds by default.
@@ -46,9 +46,9 @@ public struct HTTPRequest: Sendable, Hashable {
   /// Header fields in addition to those that HTTP itself needs. When a redirect leads to another origin (scheme, host and
   /// port), only those that hold no secret are sent there, such as `Accept` (``HTTPRedirect``).
   public var headers: [Header]
-  /// True when redirects are followed; otherwise the redirect itself is the answer. True by default.
+  /// True when redirects are followed; otherwise the redirect itself is the response. True by default.
   public var followsRedirects = true
-  /// True when compressed answers are asked for and decompressed. Otherwise the body arrives as the server sends it, and
+  /// True when compressed answers are requested and decompressed. Otherwise the body arrives as the server sends it, and
   /// compressed only if ``headers`` ask for that. True by default.
   public var decodesContent = true
   /// The address that led to this one, when something else than the user chose this one: a document's, or that of a

@@ -1,14 +1,14 @@
 public import Foundation
 
-/// A complete answer.
+/// A complete response.
 public struct HTTPResponse: Sendable, Equatable {
   /// The status code; the caller decides which are errors.
   public var status: Int
-  /// The header fields of the final answer.
+  /// The header fields of the final response.
   public var headers: HTTPHeaders
   /// The body, decompressed.
   public var body: Data
-  /// The address of the answer: the one requested, or the last one that a redirect led to.
+  /// The address of the response: the one requested, or the last one that a redirect led to.
   public var url: URL
   /// The redirects that led there, in order; empty when the address asked for answered itself.
   public var redirects: [HTTPRedirect]

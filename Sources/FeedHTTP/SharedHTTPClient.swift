@@ -2,12 +2,12 @@ import FeedStream
 import Foundation
 
 extension HTTPClient {
-  /// A client whose equal requests for whole answers (``HTTPClient/get(_:)-(HTTPRequest)``) that run at one time are one: each subscriber gets its answer.
+  /// A client whose equal requests for whole answers (``HTTPClient/get(_:)-(HTTPRequest)``) that run at one time are one: each subscriber gets its response.
   ///
   ///     let client = CurlHTTPClient(on: loop).shareInFlight()
   ///
   /// Equal are requests for the same address with the same fields and limits. The request is cancelled when the last of its
-  /// subscribers leaves. An answer is not kept: who subscribes after it makes a request of its own.
+  /// subscribers leaves. A response is not kept: who subscribes after it makes a request of its own.
   public func shareInFlight() -> SharedHTTPClient { SharedHTTPClient(self) }
 }
 
@@ -18,7 +18,7 @@ public final class SharedHTTPClient: HTTPClient {
 
   init(_ client: any HTTPClient) { self.client = client }
 
-  /// **Demand:** the request is sent once one of its subscribers asks for the answer, and the answer waits for the others to
+  /// **Demand:** the request is sent once one of its subscribers asks for the response, and the response waits for the others to
   /// ask. **Failure:** goes to all. **Cancellation:** the last subscriber's closes the transfer immediately.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     flights.join(request) { [client] in client.get(request) }

@@ -1,17 +1,17 @@
 public import FeedStream
 public import Foundation
 
-/// An answer whose body is still arriving.
+/// A response whose body is still arriving.
 public struct StreamingResponse {
   /// The status code, whatever it is: judging it is the caller's.
   public var status: Int
-  /// The header fields of the final answer.
+  /// The header fields of the final response.
   public var headers: HTTPHeaders
   /// The URL that the response comes from: the requested one, or the last one that a redirect led to.
   public var url: URL
   /// The body, decompressed, while it arrives. It can be subscribed to once.
   ///
-  /// **Demand:** a chunk is delivered when it is asked for; as long as none is, the connection is not read, but for some
+  /// **Demand:** a chunk is delivered when it is requested; as long as none is, the connection is not read, but for some
   /// hundred kilobytes. **Failure:** whatever keeps the body from arriving whole; chunks that are not delivered by then are
   /// dropped. **Cancellation:** closes the transfer immediately.
   public var body: AnyPublisher<Chunk, HTTPError>
@@ -31,7 +31,7 @@ public struct StreamingResponse {
     self.redirects = redirects
   }
 
-  /// An answer that is whole already.
+  /// A response that is whole already.
   public init(_ response: HTTPResponse) {
     let body = response.body.isEmpty ? [] : [response.body.withUnsafeBytes { Chunk(copying: $0) }]
     self.init(

@@ -7,7 +7,7 @@ extension Connection {
   /// nothing follows; when the connection ends without that, they fail with `ECONNABORTED`. Closing it says so to the other
   /// side.
   ///
-  /// **Demand:** begins at the subscription; the connection is held until it is asked for. **Failure:** ``TLSError``; this
+  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** ``TLSError``; this
   /// connection is closed then. **Cancellation:** closes it. **Policy:** holds one.
   ///
   /// - Parameters:
@@ -59,7 +59,7 @@ extension Connection {
   ///
   /// As in `Connection.connect(to: "example.org:443", securedBy: tls, on: loop)`.
   ///
-  /// **Demand:** begins at the subscription; the connection is held until it is asked for. **Failure:** ``TLSError``.
+  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** ``TLSError``.
   /// **Cancellation:** gives everything up. **Policy:** holds one.
   ///
   /// - Parameters:

@@ -55,7 +55,7 @@ public final class TLSClient: @unchecked Sendable {
 public final class TLSServer: @unchecked Sendable {
   /// The certificates that clients have to show.
   public enum ClientCertificates: Sendable {
-    /// Nothing; nothing is asked for.
+    /// Nothing; nothing is requested.
     case ignored
     /// A certificate that one of these vouches for, or none.
     case verified(TrustedRoots)

@@ -3,7 +3,7 @@ public import ImageFeed
 
 /// Writes a body as a feed's server sends it: the reverse of `CaseStudyFormat`.
 public enum FeedPayload {
-  /// The body of an answer, in UTF-8; an absent description or location is left out.
+  /// The body of a response, in UTF-8; an absent description or location is left out.
   public static func bytes(of images: some Sequence<FeedImage>) -> Data {
     let items = images.map {
       Item(id: $0.id.uuid, description: $0.description, location: $0.location, image: $0.url.absoluteString)

@@ -30,7 +30,7 @@ import Testing
 
     /// - Parameters:
     ///   - count: how many hosts there are.
-    ///   - interval: how often an address may be asked for, in seconds.
+    ///   - interval: how often an address may be requested, in seconds.
     init(hosts count: Int, interval: Double) {
       state.withLock {
         $0.value.scorer.interval = interval

@@ -33,7 +33,7 @@ import Testing
 // Unsafe but right: one test uses it.
 nonisolated(unsafe) private var leftOpen: AnyObject?
 
-/// Delivers more than is asked for.
+/// Delivers more than is requested.
 private struct Greedy: Publisher {
   typealias Output = Any
   typealias Failure = any Error
@@ -67,7 +67,7 @@ struct RealRow: CustomTestStringConvertible, Sendable {
   }
 
   /// - Parameters:
-  ///   - demand: how many values are asked for in all; `Int.max` for any number.
+  ///   - demand: how many values are requested in all; `Int.max` for any number.
   ///   - oneByOne: true to ask for one at a time.
   ///   - cancelAt: cancels after this many values.
   ///   - patience: how many seconds it has to leave the loop idle.

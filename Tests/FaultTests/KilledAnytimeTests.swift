@@ -64,7 +64,7 @@ extension FaultTests {
           #expect(ending.errors == "")
           if let last = ending.output.split(separator: "\n").last(where: { $0.hasSuffix("}") }) { shown = String(last) }
           let saved = try #require(try cache.saved())
-          // Its save was asked for when it was shown; so may have been those of a few more: one was on its way to the output,
+          // Its save was requested when it was shown; so may have been those of a few more: one was on its way to the output,
           // and others waited for that.
           let number = try #require(Generation.number(ofLine: shown))
           #expect(saved >= number, "saved \(saved), shown \(number)")

@@ -90,7 +90,7 @@ private final class FleetHistory {
         }
       }
     }
-    // Hosts that have moved: what they were asked for is at the first one, which others are asked for, too.
+    // Hosts that have moved: what they were asked for is at the first one, which others are requested, too.
     for host in 0..<Int.random(in: 0...3, using: &random) {
       let name = "moved\(host).example"
       addresses.append(URL(feed: 100 + host, host: name))

@@ -61,7 +61,7 @@ final class Bench {
   }
 }
 
-/// Connections that wait until they are asked for.
+/// Connections that wait until they are requested.
 final class Backlog: Publisher {
   typealias Output = Connection
   typealias Failure = Never

@@ -336,7 +336,7 @@ private struct Bunching<Upstream: Publisher>: Publisher {
   }
 }
 
-/// Asks for everything, whatever it is asked for.
+/// Asks for everything, whatever it is requested.
 private struct Greedy<Upstream: Publisher>: Publisher {
   typealias Output = Upstream.Output
   typealias Failure = Upstream.Failure

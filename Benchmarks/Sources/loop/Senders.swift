@@ -64,7 +64,7 @@ func async(_ n: Int) {
   done.wait()
 }
 
-/// Each value waits until it is asked for.
+/// Each value waits until it is requested.
 func sendWhenWanted(_ n: Int) throws {
   let thread = try EventLoopThread()
   let done = DispatchSemaphore(value: 0)

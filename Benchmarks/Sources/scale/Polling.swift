@@ -7,7 +7,7 @@ import ImageFeed
 struct PollingFigures: Codable {
   var feeds: Int
   var polls: Int
-  /// How late the polls were asked for, and how long after they were due their answers were there, in milliseconds.
+  /// How late the polls were requested, and how long after they were due their answers were there, in milliseconds.
   var late99, latest, answered99: Double
   var processorMicrosecondsPerPoll, processorShare: Double
   /// The memory that each feed adds to the heap and to the resident set, in KiB.

@@ -114,7 +114,7 @@ extension BrowseState {
     case .failed(let address, let reason):
       change(address) { source in
         (source.isLoading, source.isRefreshing, source.failure) = (false, false, reason)
-        // The pages that there were before a refresh are asked for again from the first on.
+        // The pages that there were before a refresh are requested again from the first on.
         source.hasMore = false
       }
     case .ended(let address):

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// The feeds of `feed browse`, page by page: a page is requested when it is asked for.
+/// The feeds of `feed browse`, page by page: a page is requested when it is requested.
 final class BrowsedFeeds {
   var post: (BrowseEvent) -> Void = { _ in }
   private let loaders: [FeedLoader]

@@ -59,7 +59,7 @@ struct FeedSource {
   /// Polls the feeds.
   ///
   /// - Parameters:
-  ///   - interval: how often each is asked for; `nil` adapts to how often it changes.
+  ///   - interval: how often each is requested; `nil` adapts to how often it changes.
   ///   - count: how many are wanted: requests beyond them would be cut off.
   ///   - onProgress: is told how the poller is doing.
   func reports(

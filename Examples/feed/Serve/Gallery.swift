@@ -10,7 +10,7 @@ final class Gallery {
   struct Name {
     let address: URL
     let title: String?
-    /// How often it is asked for at most, if its list says so.
+    /// How often it is requested at most, if its list says so.
     var interval: Duration?
   }
 
@@ -219,7 +219,7 @@ final class Gallery {
     events.send(status, name: hasNews ? "items" : "health")
   }
 
-  /// A feed was asked for. What that changed, if anything, was taken before.
+  /// A feed was requested. What that changed, if anything, was taken before.
   func noteCheck(of index: Int) {
     sources[index].checks += 1
     sources[index].checked = now()

@@ -13,7 +13,7 @@ extension Gallery {
     let pictures: Int
     /// The one that changed.
     var feed: String?
-    /// When it was asked for, in microseconds since 1970.
+    /// When it was requested, in microseconds since 1970.
     var updated: Int64?
     let away: [Trouble]
   }

@@ -73,7 +73,7 @@ extension PageAssets {
         here.querySelector("article").className = item.querySelector("article").className;
         here.querySelector("img").alt = item.querySelector("img").alt;
       }
-      // Cards of further pages, which were not asked for again.
+      // Cards of further pages, which were not requested again.
       const origins = new Map([...fresh.getElementById("origins").content.children].map((one) => [one.dataset.feed, one]));
       for (const here of list.querySelectorAll(".origin")) {
         const now = origins.get(here.dataset.feed);

@@ -25,7 +25,7 @@ final class Pictures {
 
   private let loader: SizedImageLoader
   private let files: PictureFiles
-  /// How often pictures were asked for, and what became of that.
+  /// How often pictures were requested, and what became of that.
   private(set) var fromServers = 0
   private(set) var fromCache = 0
   private(set) var failures = 0

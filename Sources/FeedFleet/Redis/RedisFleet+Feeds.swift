@@ -130,7 +130,7 @@ extension RedisFleet: FeedLibrary {
         ])
         .map { replies in
           var health = feed?.record.health
-          // A feed that was added and not asked for yet.
+          // A feed that was added and not requested yet.
           if health == nil, replies[0].integer != nil { health = FeedHealth(address: address) }
           if let due = replies[0].date { health?.due = due }
           if health?.asked == nil, health?.reason.isEmpty == true { health?.reason = "no worker has asked for it yet" }

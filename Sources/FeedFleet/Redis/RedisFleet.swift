@@ -135,7 +135,7 @@ extension RedisFleet: WorkQueue {
     guard let parts = value.elements, parts.count == 6, let host = parts[0].text, let nonce = parts[1].text,
       let address = parts[2].text.flatMap({ URL(string: $0) }), let due = parts[3].date
     else { return nil }
-    // A record that makes no sense is none: the feed is asked for as if for the first time.
+    // A record that makes no sense is none: the feed is requested as if for the first time.
     let record =
       parts[5].text.flatMap { FeedRecord($0, of: address) } ?? FeedRecord(health: FeedHealth(address: address))
     return WorkLease(

@@ -22,7 +22,7 @@ extension FleetTables {
       try run(
         "UPDATE host SET opens = ?, nonce = ?, worker = ? WHERE name = ?",
         [now + wish.lease.milliseconds, nonce, wish.worker, host])
-      // A record that makes no sense is none: the feed is asked for as if for the first time.
+      // A record that makes no sense is none: the feed is requested as if for the first time.
       let record =
         feed.record.flatMap { FeedRecord($0, of: address) } ?? FeedRecord(health: FeedHealth(address: address))
       leases.append(

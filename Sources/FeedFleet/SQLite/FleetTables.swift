@@ -17,7 +17,7 @@ struct FleetTables {
   /// The application's id is `FLEE` in ASCII.
   static let kind = TableFile.Kind("Fleet", applicationID: 0x464C_4545, version: 2, schema: schema)
 
-  /// A feed without a host is saved, and not asked for. A host without a time has no feed. Long values come last.
+  /// A feed without a host is saved, and not requested. A host without a time has no feed. Long values come last.
   private static let schema = """
     CREATE TABLE host (
       name TEXT PRIMARY KEY,

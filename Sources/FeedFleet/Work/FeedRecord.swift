@@ -11,7 +11,7 @@ public struct FeedRecord: Hashable, Sendable {
   public var digest: UInt64?
   /// The images' `FeedImages.isFromPrivateNetwork`.
   public var isFromPrivateNetwork: Bool?
-  /// The time when the saved feed was asked for, if that is not to a microsecond.
+  /// The time when the saved feed was requested, if that is not to a microsecond.
   public var timestamp: Date?
   /// The latest decisions but the last one, which is in ``health``, the oldest first: at most ``kept``.
   public var decisions: [PollDecision] = []

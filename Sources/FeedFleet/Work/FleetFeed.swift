@@ -22,7 +22,7 @@ public struct FleetFeed: Sendable {
     document?.withUnsafeBytes { FeedImages(bytes: $0) }?.marked(isFromPrivateNetwork: record.isFromPrivateNetwork)
   }
 
-  /// The time when it was asked for; `nil` when nothing is saved.
+  /// The time when it was requested; `nil` when nothing is saved.
   public var timestamp: Date? {
     guard let version else { return nil }
     // Of another version, which was written by a poll.

@@ -101,7 +101,7 @@ public struct WorkLease: Hashable, Sendable {
   public var address: URL
   /// The time when it was due.
   public var due: Date
-  /// The time that the saved feed was asked for at; `nil` when there is none.
+  /// The time that the saved feed was requested at; `nil` when there is none.
   public var version: FeedVersion?
   /// The record of the feed.
   public var record: FeedRecord
@@ -145,7 +145,7 @@ public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertib
 public struct WorkCompletion: Hashable, Sendable {
   public enum Outcome: String, Hashable, Sendable, CaseIterable {
     case changed, unchanged, failed
-    /// It was not asked for after all: it was to be asked for whole, and was within a day.
+    /// It was not requested after all: it was to be requested whole, and was within a day.
     case postponed
   }
 

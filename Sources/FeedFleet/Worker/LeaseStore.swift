@@ -9,7 +9,7 @@ import Synchronization
 final class LeaseStore: FeedStore, PollStore {
   private struct Notes {
     var record: PollRecord?
-    /// As it is when it was not to be asked for after all.
+    /// As it is when it was not to be requested after all.
     var postponed: FeedHealth?
     var version: FeedVersion?
     var validators: FeedValidators?

@@ -121,7 +121,7 @@ final class CacheExchange: Subscription {
 
   // MARK: What a flight reports
 
-  /// Its answer, of which the completion comes later. One that this request may not share is asked for again.
+  /// Its response, of which the completion comes later. One that this request may not share is requested again.
   func receive(_ outcome: CacheFlight.Outcome, isFirst: Bool) {
     guard receiver != nil else { return }
     switch outcome.result {

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// One request to the server, for everybody who waits for its answer, and what it changes in the store.
+/// One request to the server, for everybody who waits for its response, and what it changes in the store.
 ///
 /// While it lasts its client keeps it, and it keeps its client.
 final class CacheFlight {
@@ -30,10 +30,10 @@ final class CacheFlight {
   private let steps = CacheSteps()
   @exclusivity(unchecked)  // One thread, and nothing is held across a call that may come back.
   private var waiting: [CacheExchange] = []
-  // Whoever made it gets its answer whatever it is.
+  // Whoever made it gets its response whatever it is.
   private weak var first: CacheExchange?
   private var requested: Date
-  /// True until the answer is there.
+  /// True until the response is there.
   private(set) var isPending = true
 
   init(
@@ -137,7 +137,7 @@ final class CacheFlight {
     let now = client.now()
     if useStored(at: now, true, "\(error)") { return }
     if let stored, !CacheFreshness(stored.head).mayBeStale {
-      // There is an answer that must not be given: that is an error response (RFC 9111, section 5.2.2.2).
+      // There is a response that must not be given: that is an error response (RFC 9111, section 5.2.2.2).
       client.report(.unusable("\(error)"), request.request)
       return deliver(Outcome(result: .success(.gatewayTimeout(from: request.request.url, at: now))), nil)
     }
@@ -186,7 +186,7 @@ final class CacheFlight {
 }
 
 extension HTTPError {
-  /// True when no whole answer arrived because of what is between here and the server, or because it is down.
+  /// True when no whole response arrived because of what is between here and the server, or because it is down.
   fileprivate var isFailureOfNetwork: Bool {
     switch kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut: true

@@ -31,7 +31,7 @@ struct CacheRequest: Sendable {
     return parts.string ?? url.absoluteString
   }
 
-  /// Identifies requests that one answer can serve: same address, same fields, same limits.
+  /// Identifies requests that one response can serve: same address, same fields, same limits.
   var sharingKey: String {
     let fields = request.headers.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
     let limits =
@@ -40,12 +40,12 @@ struct CacheRequest: Sendable {
     return ([key, request.url.user ?? "", request.url.password ?? "", limits] + fields).joined(separator: "\n")
   }
 
-  /// True when the answer is not to be stored: it forbids that, or asks for a part.
+  /// True when the response is not to be stored: it forbids that, or asks for a part.
   var isBypassing: Bool { mayNotStore || request.has("Range") || request.has("If-Range") }
 
   var mayNotStore: Bool { control.has("no-store") }
 
-  /// True when the caller has conditions of its own: the answer is theirs to interpret.
+  /// True when the caller has conditions of its own: the response is theirs to interpret.
   var isConditional: Bool {
     request.has("If-None-Match") || request.has("If-Modified-Since") || isForOriginAlone
   }
@@ -104,7 +104,7 @@ struct CacheRequest: Sendable {
 
   /// True when a stale response may be used after its server has failed (RFC 9111, section 4.2.4; RFC 5861, section 4).
   ///
-  /// - Parameter isDisconnected: true when no answer arrived, and what is stored may stand in for it. Then a response
+  /// - Parameter isDisconnected: true when no response arrived, and what is stored may stand in for it. Then a response
   ///   that says nothing of errors may be used as well.
   func mayUseAfterFailure(_ head: HTTPStoredResponse.Head, at now: Date, isDisconnected: Bool) -> Bool {
     let freshness = CacheFreshness(head)

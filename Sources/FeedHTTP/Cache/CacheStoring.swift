@@ -2,7 +2,7 @@ import Foundation
 
 /// The part of a response that a private cache stores, and how a 304 renews it (RFC 9111, sections 3 and 4.3.4).
 extension CacheRequest {
-  /// The head under which an answer is stored; `nil` when it must not be.
+  /// The head under which a response is stored; `nil` when it must not be.
   ///
   /// - Parameter isPrivate: true when it came from a private network. What an address that somebody else chose brought out of
   ///   one is not stored, and what the user's own brought is for those alone.
@@ -22,7 +22,7 @@ extension CacheRequest {
     guard isAllowed, !(isPrivate && isChosenByOthers), var selectors = selectors(for: headers) else { return nil }
     if isPrivate { selectors[Self.privateNetwork] = .some(selector(Self.privateNetwork)) }
     var kept = headers.endToEnd
-    // As whoever passes an answer on has to (RFC 9110, section 6.6.1).
+    // As whoever passes a response on has to (RFC 9110, section 6.6.1).
     if kept["Date"] == nil { kept = kept.adding("Date", HTTPDate.text(received)) }
     return HTTPStoredResponse.Head(
       status: status, headers: kept, url: url, requested: requested, received: received, selectors: selectors,
@@ -37,7 +37,7 @@ extension CacheRequest {
     }
   }
 
-  /// This request, with the conditions under which its answer says that `stored` is still right (section 4.3.1); `nil`
+  /// This request, with the conditions under which its response says that `stored` is still right (section 4.3.1); `nil`
   /// when there is nothing to compare.
   func validating(_ stored: HTTPStoredResponse.Head) -> HTTPRequest? {
     var conditional = request
@@ -49,7 +49,7 @@ extension CacheRequest {
     return conditional.headers.count > request.headers.count ? conditional : nil
   }
 
-  /// The head of `stored` after a 304 (sections 3.2 and 4.3.4); `nil` when that answer is about another response.
+  /// The head of `stored` after a 304 (sections 3.2 and 4.3.4); `nil` when that response is about another response.
   func head(
     of stored: HTTPStoredResponse.Head, renewedBy headers: HTTPHeaders, requested: Date, received: Date
   ) -> HTTPStoredResponse.Head? {
@@ -61,7 +61,7 @@ extension CacheRequest {
     }
     let renewing = headers.endToEnd.keeping { !Self.describesBody.contains($0.lowercased()) }
     let names = Set(renewing.map { $0.name.lowercased() })
-    // An age is that of the answer that brought it.
+    // An age is that of the response that brought it.
     var kept = stored.headers.keeping { !names.contains($0.lowercased()) && $0.lowercased() != "age" }
     kept = HTTPHeaders(lines: kept.lines + renewing.lines)
     if !names.contains("date") {
@@ -81,7 +81,7 @@ extension CacheRequest {
 // MARK: - Conditions of the caller's
 
 extension CacheRequest {
-  /// The answer that a fresh response is for this request: 304 if it is what the caller has (section 4.3.2).
+  /// The response that a fresh response is for this request: 304 if it is what the caller has (section 4.3.2).
   func evaluated(_ stored: HTTPStoredResponse, at now: Date) -> HTTPResponse {
     let whole = stored.unvalidated(at: now)
     guard stored.head.status == 200, isKnown(stored.head) else { return whole }
@@ -109,7 +109,7 @@ extension CacheRequest {
 // MARK: - Answers
 
 extension HTTPResponse {
-  /// The answer of a cache that has none to give and cannot ask.
+  /// The response of a cache that has none to give and cannot ask.
   static func gatewayTimeout(from url: URL, at now: Date) -> HTTPResponse {
     let headers = HTTPHeaders([("Date", HTTPDate.text(now)), ("Content-Length", "0")])
     return HTTPResponse(status: 504, headers: headers, body: Data(), url: url)
@@ -117,7 +117,7 @@ extension HTTPResponse {
 }
 
 extension HTTPStoredResponse {
-  /// The answer that it is for a request that was not validated: with its age, and without what needs validation.
+  /// The response that it is for a request that was not validated: with its age, and without what needs validation.
   func unvalidated(at now: Date) -> HTTPResponse {
     let freshness = CacheFreshness(head)
     let hidden = freshness.hiddenFields
@@ -126,7 +126,7 @@ extension HTTPStoredResponse {
     return response(headers.adding("Age", "\(Int(age))"))
   }
 
-  /// The answer that it is after its validation.
+  /// The response that it is after its validation.
   var validated: HTTPResponse { response(head.headers) }
 
   private func response(_ headers: HTTPHeaders) -> HTTPResponse {

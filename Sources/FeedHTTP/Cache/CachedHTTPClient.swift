@@ -76,7 +76,7 @@ public final class CachedHTTPClient: HTTPClient {
   }
 }
 
-/// The publisher of one answer.
+/// The publisher of one response.
 private struct CachedGet: Publisher {
   typealias Output = HTTPResponse
   typealias Failure = HTTPError

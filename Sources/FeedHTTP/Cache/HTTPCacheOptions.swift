@@ -30,13 +30,13 @@ public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
     case validated
     /// A stale response is used because its server has failed.
     case staleAfterFailure(String)
-    /// The server has failed, and what is stored must not be used without it: the answer is status 504.
+    /// The server has failed, and what is stored must not be used without it: the response is status 504.
     case unusable(String)
-    /// The answer of another request in flight is used.
+    /// The response of another request in flight is used.
     case shared
-    /// An answer is stored.
+    /// A response is stored.
     case stored
-    /// An answer must not be stored.
+    /// A response must not be stored.
     case notStored
     /// Nothing usable is stored, and nobody may be asked.
     case onlyIfCached

@@ -48,7 +48,7 @@ public struct HTTPStoredResponse: Sendable, Equatable {
     public var url: URL
     /// The time at which the request was made that the response, or its last validation, answered.
     public var requested: Date
-    /// The time at which the answer arrived.
+    /// The time at which the response arrived.
     public var received: Date
     /// The fields of the request on which the response depends, by name in lower case; a field that was not sent is
     /// `nil`.

@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// An answer as it is sent: after the request's conditions, range and codings have been looked at.
+/// A response as it is sent: after the request's conditions, range and codings have been looked at.
 struct Answer {
   enum Sending {
     case nothing
@@ -32,7 +32,7 @@ struct Answer {
     if case .stream = sending, case .bytes(let bytes) = response.body { whole = bytes }
   }
 
-  /// The body of an answer that is sent as it stands, as most are: neither the request nor a field of the answer's has
+  /// The body of a response that is sent as it stands, as most are: neither the request nor a field of the response's has
   /// anything to decide about it.
   static func plainBytes(_ response: HTTPServer.Response, to head: RequestHead) -> Chunk? {
     guard case .bytes(let bytes) = response.body, bytes.count < Compression.least, !head.asksForPart,

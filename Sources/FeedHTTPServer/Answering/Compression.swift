@@ -11,9 +11,9 @@ enum Compression {
   /// quarter of a mebibyte, wait for a slow client.
   static let mostWhole = 256 * 1024
 
-  /// Says if an answer is sent compressed, and what follows from it.
+  /// Says if a response is sent compressed, and what follows from it.
   struct Choice {
-    /// The answer is another one for clients that take gzip.
+    /// The response is another one for clients that take gzip.
     private let isThere: Bool
     private let isTaken: Bool
 

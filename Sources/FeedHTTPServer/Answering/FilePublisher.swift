@@ -33,7 +33,7 @@ extension HTTPServer {
   }
 }
 
-/// Part of a file, read off the loop as it is asked for, a chunk at a time.
+/// Part of a file, read off the loop as it is requested, a chunk at a time.
 struct FilePublisher: Publisher {
   typealias Output = Chunk
   typealias Failure = any Error
@@ -92,7 +92,7 @@ private final class FileSubscription: Subscription {
         read()
       }
     case .success:
-      // Cut meanwhile; the answer cannot be completed.
+      // Cut meanwhile; the response cannot be completed.
       self.down = nil
       down.receive(completion: .failure(SystemError("read", "a file that became shorter", code: EIO)))
     case .failure(let error):

@@ -5,7 +5,7 @@ internal import FeedStream
 /// One range is served. A request for several gets the whole: assembling parts is what ranges are abused for, and a server
 /// may always leave them out (14.2).
 enum Ranges {
-  /// - Returns: true when the answer is a part, or says that there is none such, or could have been a part.
+  /// - Returns: true when the response is a part, or says that there is none such, or could have been a part.
   static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) -> Bool {
     let length: Int64
     switch response.body {

@@ -40,9 +40,9 @@ extension HTTPServer {
       self.cacheControl = cacheControl
     }
 
-    /// The answer to a request for `path`, which begins behind the route's own part, escaped as it came.
+    /// The response to a request for `path`, which begins behind the route's own part, escaped as it came.
     ///
-    /// - Parameter query: that of the request, for an answer that sends the client elsewhere.
+    /// - Parameter query: that of the request, for a response that sends the client elsewhere.
     func answer(
       _ path: Substring, query: String? = nil, on scheduler: any LoopScheduler
     ) -> AnyPublisher<Response, any Error> {

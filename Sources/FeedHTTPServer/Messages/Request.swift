@@ -9,9 +9,9 @@ public import FeedStream
 #endif
 
 extension HTTPServer {
-  /// A request that waits for its answer.
+  /// A request that waits for its response.
   ///
-  /// It is answered once; one that is released without an answer is answered with 500, and reported. Lives on its scheduler's thread.
+  /// It is answered once; one that is released without a response is answered with 500, and reported. Lives on its scheduler's thread.
   public struct Request {
     let exchange: Exchange
     /// The values of the placeholders in its route: see ``HTTPServer/Routes``.
@@ -61,7 +61,7 @@ extension HTTPServer {
     /// The request's body, as it arrives.
     ///
     /// A client that asks for leave to send it (`Expect: 100-continue`) gets it with the first demand. A body that nobody
-    /// reads is thrown away after the answer if it is short; if it is long, the connection is closed.
+    /// reads is thrown away after the response if it is short; if it is long, the connection is closed.
     ///
     /// **Demand:** a chunk at a time is read from the connection; without demand the client has to wait. **Failure:**
     /// ``BodyError``; also for a second subscriber. **Cancellation:** the rest is thrown away. Policy: holds one chunk.
@@ -75,7 +75,7 @@ extension HTTPServer {
 
     /// Answers with the first value of `publisher`, which is cancelled when the client leaves before.
     ///
-    /// A failure that is a ``Status`` is the answer; another one is answered with 500 and reported (``HTTPServer/onError``), and
+    /// A failure that is a ``Status`` is the response; another one is answered with 500 and reported (``HTTPServer/onError``), and
     /// so is an ending without a value.
     public func respond<P: Publisher>(_ publisher: P) where P.Output == Response {
       exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())

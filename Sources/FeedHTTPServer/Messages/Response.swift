@@ -1,10 +1,10 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// An answer: a status, header fields and a body.
+  /// A response: a status, header fields and a body.
   ///
-  /// The server adds `Date` and what delimits the body; `Connection: close` closes the connection after the answer. It
-  /// leaves the body out for HEAD, for 204 and for 304. For an answer with `ETag` or `Last-Modified` it decides about
+  /// The server adds `Date` and what delimits the body; `Connection: close` closes the connection after the response. It
+  /// leaves the body out for HEAD, for 204 and for 304. For a response with `ETag` or `Last-Modified` it decides about
   /// the request's conditions, for a body of known length about ranges.
   public struct Response {
     enum Body {
@@ -21,7 +21,7 @@ extension HTTPServer {
     /// False to send the body as it is, even to a client that accepts gzip.
     public var isCompressible = true
 
-    /// An answer with a status and nothing else, or a line that names the status for those that may have a body.
+    /// A response with a status and nothing else, or a line that names the status for those that may have a body.
     public init(_ status: Status = .ok, headers: Headers = [:]) {
       self.init(status, headers: headers, body: .none)
       if status.code >= 400 {
@@ -30,13 +30,13 @@ extension HTTPServer {
       }
     }
 
-    /// An answer with these bytes, which are kept until the client has taken them (``Limits/wholeBodyBytes``); for long ones
+    /// A response with these bytes, which are kept until the client has taken them (``Limits/wholeBodyBytes``); for long ones
     /// better give a publisher or a file.
     public init(_ status: Status = .ok, headers: Headers = [:], body: Chunk) {
       self.init(status, headers: headers, body: .bytes(body))
     }
 
-    /// An answer whose body is written as `publisher` delivers it, which is asked for a chunk whenever there is room.
+    /// A response whose body is written as `publisher` delivers it, which is asked for a chunk whenever there is room.
     ///
     /// Should it fail, the connection is closed: the client sees that the body is not complete.
     ///
@@ -49,7 +49,7 @@ extension HTTPServer {
       self.init(status, headers: headers, body: .stream(erased, length: length))
     }
 
-    /// An answer whose body is part of an open file, read off the loop as the client takes it, 128 KiB at a time.
+    /// A response whose body is part of an open file, read off the loop as the client takes it, 128 KiB at a time.
     ///
     /// A client that reads slowly takes no memory beyond that. Should the file become shorter, the connection is closed.
     ///

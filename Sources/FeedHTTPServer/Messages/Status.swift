@@ -50,7 +50,7 @@ extension HTTPServer {
     public var reason: String { Self.reasons[code] ?? "" }
     public var description: String { reason.isEmpty ? "\(code)" : "\(code) \(reason)" }
 
-    /// True when an answer of this status has no body.
+    /// True when a response of this status has no body.
     var hasNoBody: Bool { code == 204 || code == 304 }
 
     private static let reasons = [

@@ -95,7 +95,7 @@ struct FramingRules {
       head.framing = .length(length)
     }
     head.keepsAlive = !closes && (!isOld || keeps)
-    // Nobody waits for an answer that the version does not know.
+    // Nobody waits for a response that the version does not know.
     if isOld || head.framing == .none { head.expectsContinue = false }
   }
 }

@@ -25,7 +25,7 @@ final class RequestHead {
   @exclusivity(unchecked) var form = HTTPServer.TargetForm.origin
   @exclusivity(unchecked) var path = Place(0, 0)
   @exclusivity(unchecked) var query: Place?
-  /// The host and port that are asked for, of the target or of the field `Host`.
+  /// The host and port that are requested, of the target or of the field `Host`.
   @exclusivity(unchecked) var authority: Place?
   /// 0 or 1.
   @exclusivity(unchecked) var minorVersion: UInt8 = 1
@@ -39,7 +39,7 @@ final class RequestHead {
   func text(_ place: Place) -> String { bytes[place.range].text }
 }
 
-/// The reason why a request is refused: the status of the answer, and its text.
+/// The reason why a request is refused: the status of the response, and its text.
 struct ParseFailure: Error, Equatable {
   let status: HTTPServer.Status
   let reason: StaticString

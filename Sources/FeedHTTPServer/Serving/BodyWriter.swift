@@ -15,7 +15,7 @@ protocol ResponseSource: AnyObject {
   func cancel()
 }
 
-/// Asks a publisher for the body of an answer, a chunk at a time, while the connection has room.
+/// Asks a publisher for the body of a response, a chunk at a time, while the connection has room.
 final class BodyWriter: ResponseSource, Subscriber {
   typealias Input = Chunk
   typealias Failure = any Error
@@ -85,7 +85,7 @@ final class BodyWriter: ResponseSource, Subscriber {
       connection.enqueue(input[0..<min(left, input.count)])
       self.left = left - min(left, input.count)
       guard input.count > left else { return }
-      // More than was announced: nobody would read it as part of this answer.
+      // More than was announced: nobody would read it as part of this response.
       connection.report(HTTPServer.ResponseError.bodyTooLong)
       cancel()
       connection.answerIsOver()

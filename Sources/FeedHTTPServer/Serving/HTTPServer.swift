@@ -54,7 +54,7 @@ public final class HTTPServer {
   ///   - limits: what clients may use up.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
-  ///   - transform: is given the connections, as they are asked for.
+  ///   - transform: is given the connections, as they are requested.
   /// - Throws: when the address is not one, is taken, or may not be used.
   public convenience init<P: Publisher>(
     at address: SocketAddress, limits: Limits = Limits(), on scheduler: any LoopScheduler,
@@ -117,7 +117,7 @@ public final class HTTPServer {
   /// `StreamDiagnostics.onCaughtError`.
   public var onError: ((FailedRequest) -> Void)?
 
-  /// The requests, as they are asked for.
+  /// The requests, as they are requested.
   ///
   /// **Demand:** while a request is wanted, connections are accepted; without demand they wait in the system's backlog,
   /// and the requests of connections that are open wait there. **Failure:** never. Finishes when the server is closed or

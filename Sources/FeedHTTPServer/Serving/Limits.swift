@@ -28,7 +28,7 @@ extension HTTPServer {
     public var header: StreamInstant.Stride = .seconds(10)
     /// The time for which an awaited body may be slower than ``bytesPerSecond``; then it is answered with 408.
     public var bodyGrace: StreamInstant.Stride = .seconds(10)
-    /// The time that a client may take nothing of an answer, beyond the time that its bytes take at ``bytesPerSecond``; then
+    /// The time that a client may take nothing of a response, beyond the time that its bytes take at ``bytesPerSecond``; then
     /// the connection is closed.
     public var writeGrace: StreamInstant.Stride = .seconds(30)
     /// The least rate of bodies and of answers, while they are waited for.

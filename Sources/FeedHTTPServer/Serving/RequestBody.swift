@@ -90,7 +90,7 @@ extension ServerConnection {
     if self.reader === reader { self.reader = nil }
   }
 
-  /// Delivers what has come of the body and is asked for.
+  /// Delivers what has come of the body and is requested.
   ///
   /// - Returns: true when the body is over now.
   func pumpBody() -> Bool {
@@ -108,7 +108,7 @@ extension ServerConnection {
         case .dataWaits: return false
         case .needsMore: return truncated()
         case .failure(let failure):
-          // It has been answered, and the answer is to arrive.
+          // It has been answered, and the response is to arrive.
           if isDraining { beginClosing() } else { refuse(failure) }
           return false
         case .finished: body = .over(decoder.trailers)

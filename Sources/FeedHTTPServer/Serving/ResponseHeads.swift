@@ -17,7 +17,7 @@ struct ResponseHeads {
   /// The size of our own fields is at most this: a length, what becomes of the connection, empty lines.
   private static let ownBytes = 128
 
-  /// Of every answer that has no field of that name itself.
+  /// Of every response that has no field of that name itself.
   var always: HTTPServer.Headers = [:]
   /// Answers are cut from blocks of memory: most are gone before the next one begins.
   private let memory = Memory()

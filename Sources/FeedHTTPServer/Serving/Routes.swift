@@ -37,7 +37,7 @@ extension HTTPServer {
 
     public init() {}
 
-    /// Answers requests with what `answer` returns; what it throws is the answer if it is a ``Status``,
+    /// Answers requests with what `answer` returns; what it throws is the response if it is a ``Status``,
     /// and 500 otherwise; then ``HTTPServer/onError`` hears of it.
     public mutating func on(_ method: Method, _ path: String, _ answer: @escaping (Request) throws -> Response) {
       add(method, path) { request, _ in

@@ -5,7 +5,7 @@ extension HTTPServer {
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
-  /// A ``Status`` that it throws is the answer; another error is answered with 500, and ``onError`` hears of it.
+  /// A ``Status`` that it throws is the response; another error is answered with 500, and ``onError`` hears of it.
   ///
   /// - Returns: closes the connections when cancelled or released; keep it.
   public func serve(_ answer: @escaping (Request) throws -> Response) -> AnyCancellable {

@@ -41,7 +41,7 @@ extension ServerConnection {
     process()
   }
 
-  /// - Returns: false when it cannot be sent; the client gets another answer then.
+  /// - Returns: false when it cannot be sent; the client gets another response then.
   private func encode(
     _ response: HTTPServer.Response, _ delimiting: ResponseHeads.Delimiting, to head: RequestHead, _ body: Chunk?,
     _ number: Int
@@ -59,7 +59,7 @@ extension ServerConnection {
     return false
   }
 
-  /// The answer's source has given everything.
+  /// The response's source has given everything.
   func answerIsOver() {
     source = nil
     isAnswered = true

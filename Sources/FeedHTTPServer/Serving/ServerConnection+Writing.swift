@@ -105,7 +105,7 @@ extension ServerConnection {
     updateReading()
   }
 
-  /// Ends the answer where it is, and closes when that is written.
+  /// Ends the response where it is, and closes when that is written.
   func cutOff() {
     source = nil
     beginClosing()
@@ -117,7 +117,7 @@ extension ServerConnection {
   func lingerIfWritten() {
     guard phase == .closing, !isWriting, out.isEmpty, !isProcessing else { return }
     if inputHasEnded { return close() }
-    // Closing with bytes unread would reset the connection, and the answer might be lost on its way.
+    // Closing with bytes unread would reset the connection, and the response might be lost on its way.
     phase = .lingering
     (ticks, countedBytes) = (0, 0)
     channel.endWriting { [unowned self] error in if error != nil { close() } }

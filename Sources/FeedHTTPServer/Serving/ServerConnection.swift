@@ -11,9 +11,9 @@ final class ServerConnection {
   enum Phase {
     /// A head is awaited or has begun to come.
     case head
-    /// A request has been handed over; its body may be coming, its answer going.
+    /// A request has been handed over; its body may be coming, its response going.
     case exchange
-    /// The last answer is being written.
+    /// The last response is being written.
     case closing
     /// The client has been told that nothing follows; what it still sends is thrown away.
     case lingering
@@ -50,7 +50,7 @@ final class ServerConnection {
   /// The head of the request that is being answered.
   @exclusivity(unchecked) var received: RequestHead?
 
-  // The answer.
+  // The response.
   /// The work that decides about the response.
   @exclusivity(unchecked) var deciding: AnyCancellable?
   @exclusivity(unchecked) var isAnswering = false
@@ -111,7 +111,7 @@ final class ServerConnection {
       isReading = false
       inputHasEnded = true
       if phase == .lingering { return close() }
-      // The client of an endless answer is gone; one of another answer may wait for it.
+      // The client of an endless answer is gone; one of another response may wait for it.
       if source?.endsWithReader == true { return close() }
     case .failure: return close()
     }
@@ -147,7 +147,7 @@ final class ServerConnection {
     } while phase == .head && !input.isEmpty && hasRoom
     // A short rest must not keep a long block of memory.
     if !input.isEmpty { input = input.compacted() }
-    // Nor must the head of a request whose answer is still to come, or has no end.
+    // Nor must the head of a request whose response is still to come, or has no end.
     if let received { received.bytes = received.bytes.compacted() }
     updateReading()
   }
@@ -201,7 +201,7 @@ final class ServerConnection {
     server.deliver(HTTPServer.Request(Exchange(head, self, number)))
   }
 
-  /// When the answer is given and the request is read, the next one may come.
+  /// When the response is given and the request is read, the next one may come.
   func completeExchange() -> Bool {
     guard isAnswered else { return false }
     if !body.isOver {

@@ -1,7 +1,7 @@
 import Foundation
 import PlainText
 
-/// A server's answer that it does not do what it was asked for.
+/// A server's refusal of a command.
 public struct RedisRefusal: Error, Hashable, Sendable {
   /// The first word, `WRONGTYPE`, and the sentence after it.
   public let code: String

@@ -1,4 +1,4 @@
-/// A scheduler that runs work immediately, in the call that schedules it, whatever time is asked for.
+/// A scheduler that runs work immediately, in the call that schedules it, whatever time is requested.
 ///
 /// For code that requires a scheduler and does not need one. Its time does not advance: an operator that measures time
 /// traps on it, and repeating work runs once.

@@ -1,4 +1,4 @@
-/// Runs blocking work off the loop, one piece at a time, in the order in which it was asked for.
+/// Runs blocking work off the loop, one piece at a time, in the order in which it was requested.
 ///
 ///     let disk = SerialWorker(on: loop)
 ///     disk.publisher { () throws(StoreError) in try store.read() }   // runs on the thread pool when somebody subscribes

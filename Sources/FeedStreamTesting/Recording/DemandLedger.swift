@@ -33,7 +33,7 @@ public struct DemandLedger: CustomStringConvertible {
     entries.append(Timed(.answered(demand), at: time))
   }
 
-  /// - Returns: true when the value had been asked for.
+  /// - Returns: true when the value had been requested.
   mutating func use(at time: StreamInstant) -> Bool {
     used += 1
     let isCovered = asked == .unlimited || asked >= used

@@ -2,7 +2,7 @@ import FeedStream
 
 /// A subscriber that keeps everything it receives, with the virtual time, and an account of the demand.
 ///
-/// A value that was not asked for, or any other violation of the rules (`CONTRACT.md`), fails the test immediately,
+/// A value that was not requested, or any other violation of the rules (`CONTRACT.md`), fails the test immediately,
 /// once for each rule, on the line where the recorder was made.
 ///
 ///     let recorder = subject.map { $0 * 2 }.record(on: time, demand: .oneByOne)

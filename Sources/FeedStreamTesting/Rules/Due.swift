@@ -19,7 +19,7 @@ public struct Given: Sendable {
   /// (immediately when there is none); otherwise everything arrives in one instant.
   public let isTimed: Bool
 
-  /// The values of the first subscription: all of them, except from a subject, which drops those not asked for.
+  /// The values of the first subscription: all of them, except from a subject, which drops those not requested.
   public var values: [Int] { values(of: 0) }
 
   /// The values of one subscription, like ``values``.

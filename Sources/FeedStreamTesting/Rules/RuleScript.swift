@@ -5,7 +5,7 @@ struct RuleScript: CustomStringConvertible {
   enum Source: Hashable {
     /// Delivers in the call that requests.
     case synchronous
-    /// Delivers at its own times, and drops values that were not asked for.
+    /// Delivers at its own times, and drops values that were not requested.
     case subject
     /// Delivers at its own times, and waits for demand.
     case scheduled
@@ -107,7 +107,7 @@ struct RuleScript: CustomStringConvertible {
     }
   }
 
-  /// Scripts with a source that breaks the rules, also while values wait to be asked for.
+  /// Scripts with a source that breaks the rules, also while values wait to be requested.
   static func misbehaving(_ misbehaviours: Set<Misbehaviour>) -> [RuleScript] {
     Misbehaviour.allCases.filter(misbehaviours.contains).flatMap { misbehaviour in
       [1, 3].flatMap { count in

@@ -120,7 +120,7 @@ struct RuleSearch<P: Publisher> {
   private func difference(
     of result: RuleRun<P>.Result, from reference: RuleRun<P>.Result, _ script: RuleScript
   ) -> RuleRun<P>.Breach? {
-    // A subject drops values that are not asked for.
+    // A subject drops values that are not requested.
     guard expects == nil, !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
     guard !traits.contains(.failsAtOnce) || !script.fails else { return nil }
     let expected = reference.events.map(\.content)

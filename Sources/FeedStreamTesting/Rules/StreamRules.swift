@@ -24,7 +24,7 @@ public enum StreamRules {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Its output depends on when it is asked for: it samples or collects by time, as documented. With less than
+    /// Its output depends on when it is requested: it samples or collects by time, as documented. With less than
     /// unlimited demand only the endings are compared, with others and with the expectation.
     public static let dependsOnDemand = Traits(rawValue: 1 << 0)
     /// It keeps its upstream when its subscriber cancels, because others share it.
@@ -37,7 +37,7 @@ public enum StreamRules {
     /// A failure overtakes values that wait for demand, as documented. Values before a failure are then not compared
     /// under different demand.
     public static let failsAtOnce = Traits(rawValue: 1 << 4)
-    /// It drops values that were not asked for when they arrived, as documented. With less than unlimited demand it
+    /// It drops values that were not requested when they arrived, as documented. With less than unlimited demand it
     /// then delivers the rest, in order.
     public static let dropsUnasked = Traits(rawValue: 1 << 5)
     /// Values that it drops count as delivered, as documented: it may need more demand to go on.

@@ -11,9 +11,9 @@ import FeedStream
 public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public typealias Event = StreamEvent<Output, Failure>
 
-  /// Says when the events of the script happen, and what becomes of a value that was not asked for.
+  /// Says when the events of the script happen, and what becomes of a value that was not requested.
   public enum Kind: Sendable {
-    /// Separately for each subscriber, counted from its subscription; a value waits until it is asked for.
+    /// Separately for each subscriber, counted from its subscription; a value waits until it is requested.
     case cold
     /// Once, counted from when the publisher was made. A subscriber that has not asked for a value misses it, and one
     /// that subscribes after the ending receives it immediately.

@@ -71,17 +71,17 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
       time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
   }
 
-  /// Holds all events until they are asked for.
+  /// Holds all events until they are requested.
   func load(_ steps: [Step]) { waiting = steps[...] }
 
-  /// Delivers `step` as soon as it has been asked for.
+  /// Delivers `step` as soon as it has been requested.
   func offer(_ step: Step) {
     guard !isOver else { return }
     waiting.append(step)
     drain()
   }
 
-  /// Delivers `step` now, or never if it has not been asked for.
+  /// Delivers `step` now, or never if it has not been requested.
   func offerOrDrop(_ step: Step) {
     guard !isOver else { return }
     if case .value = step, demand == .none {
@@ -91,7 +91,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     }
   }
 
-  /// Delivers the waiting events, as far as they have been asked for; the ending comes with the last value.
+  /// Delivers the waiting events, as far as they have been requested; the ending comes with the last value.
   func drain() {
     guard !isDelivering else { return }
     isDelivering = true

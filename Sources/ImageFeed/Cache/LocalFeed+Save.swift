@@ -8,8 +8,8 @@ extension LocalFeed {
   /// insertion error, each delivered as such, the old feed is intact. **Cancellation:** a save that has not begun does
   /// not begin; the result of one that has begun is not delivered.
   ///
-  /// - Parameter asked: when the server was asked for `images`, if not now. A feed that was asked for later is not
-  ///   replaced by one that was asked for earlier and arrived late.
+  /// - Parameter asked: when the server was asked for `images`, if not now. A feed that was requested later is not
+  ///   replaced by one that was requested earlier and arrived late.
   public func save(_ images: FeedImages, asked: Date? = nil) -> AnyPublisher<FeedReplacement, FeedStoreError> {
     Deferred { replacing(CachedFeed(images: images, timestamp: asked ?? cache.now())) }.eraseToAnyPublisher()
   }

@@ -72,7 +72,7 @@ public final class PictureDecoder {
 
   /// The picture, made smaller until it fits into `size`, never larger, in its proportions.
   ///
-  /// **Demand:** begins when the picture is asked for. **Failure:** ``PictureError``. **Cancellation:** a picture that waits
+  /// **Demand:** begins when the picture is requested. **Failure:** ``PictureError``. **Cancellation:** a picture that waits
   /// is dropped; what a process makes of one that it has is dropped. **Policy:** a picture for which there is no room to wait
   /// fails with ``PictureError/busy``: what asks for many bounds itself, as with `flatMap(maxPublishers:)`.
   ///

@@ -107,7 +107,7 @@ public enum FeedDeletionCondition: Hashable, Sendable {
 public struct CachedFeedSummary: Hashable, Sendable {
   /// The address of the feed.
   public let address: URL
-  /// The time when it was asked for.
+  /// The time when it was requested.
   public let timestamp: Date
   /// The number of its images.
   public let imageCount: Int

@@ -46,7 +46,7 @@ public struct FeedValidators: Hashable, Sendable {
 
   /// These, brought up to date by what came with the news that nothing has changed.
   ///
-  /// An answer without a body (status 304) leaves what it does not name; one with the same bytes as before replaces
+  /// A response without a body (status 304) leaves what it does not name; one with the same bytes as before replaces
   /// all.
   func updated(by news: FeedValidators) -> FeedValidators {
     guard news.digest == nil else { return news }

@@ -10,7 +10,7 @@ extension Publisher where Output == HTTPResponse, Failure == HTTPError {
   ///
   /// - Parameters:
   ///   - lifetime: for how long a picture counts as the latest when its server does not say.
-  ///   - now: the wall clock, for an answer without a date of its own.
+  ///   - now: the wall clock, for a response without a date of its own.
   public func asImage(
     lifetime: Duration, now: @escaping () -> Date = { Date() }
   ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
@@ -42,7 +42,7 @@ extension HTTPHeaders {
   /// The longest that a picture counts as the latest, whatever its server says: 365 days.
   private static let longestLifetime = Duration.seconds(31_536_000)
 
-  /// The time that the answer says that it is fresh; `nil` when it says nothing. It is saved all the same, to be shown when its
+  /// The time that the response says that it is fresh; `nil` when it says nothing. It is saved all the same, to be shown when its
   /// server is away.
   fileprivate func imageLifetime(now: Date) -> Duration? {
     let control = CacheControl(filter { $0.name.lowercased() == "cache-control" }.map(\.value))

@@ -28,7 +28,7 @@ public final class ImageCache {
   /// The saved picture of one address.
   public func image(at url: URL) -> LocalImage { LocalImage(url: url, cache: self) }
 
-  /// Calls `body` on the scheduler once every call of the store that was asked for before has ended.
+  /// Calls `body` on the scheduler once every call of the store that was requested before has ended.
   public func whenIdle(_ body: @escaping () -> Void) {
     worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
   }

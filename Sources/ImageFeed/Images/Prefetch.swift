@@ -38,7 +38,7 @@ extension Sequence<FeedImage> {
 extension Sequence {
   /// The values that `load` delivers for each element, in this order, loaded before they are requested.
   ///
-  /// **Demand:** begins with the first request; from then on `width` loads run or wait to be asked for. **Failure:** none.
+  /// **Demand:** begins with the first request; from then on `width` loads run or wait to be requested. **Failure:** none.
   /// **Cancellation:** cancels those that run. **Policy:** holds up to `width` values.
   ///
   /// - Parameters:
@@ -83,7 +83,7 @@ private final class LoadingAhead<Element, P: Publisher> where P.Failure == Never
     self.emitter = emitter
   }
 
-  /// Delivers what is asked for and there, and begins as many loads as may run.
+  /// Delivers what is requested and there, and begins as many loads as may run.
   func move() {
     // A load may end while it begins, and a subscriber ask while it is given something.
     guard !isMoving else { return }

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The result of a load of one of several feeds.
 public struct FeedReport: Sendable {
-  /// The feed's address, as it was asked for.
+  /// The feed's address, as it was requested.
   public var address: URL
   public var result: FeedResult
 

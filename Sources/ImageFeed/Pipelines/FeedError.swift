@@ -16,7 +16,7 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
 
 extension RemoteFeedError {
   /// True when the same request may succeed a little later: the host was not found or not reached, the connection broke,
-  /// time ran out, or the document is cut off. Not after a complete answer, of whatever status; nor after an answer that is
+  /// time ran out, or the document is cut off. Not after a complete response, of whatever status; nor after a response that is
   /// too large or is not HTTP, nor without trust in the server.
   public var isWorthRetrying: Bool {
     if case .invalidData(.cutOff) = self { return true }

@@ -21,7 +21,7 @@ public struct FeedLoader {
     public var fallback = FallbackPolicy.any
     /// The maximum duration of a request. 30 seconds by default.
     public var timeout: Duration = .seconds(30)
-    /// The retries when no complete answer arrives (``RemoteFeedError/isWorthRetrying``). None by default.
+    /// The retries when no complete response arrives (``RemoteFeedError/isWorthRetrying``). None by default.
     public var retry = RetryPolicy.immediate(limit: 0)
     /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
     public var maxBodyBytes = 32 << 20

@@ -6,12 +6,12 @@ extension FeedLoader {
   ///
   /// The first is what ``load()`` delivers, always asked for as a whole. Each of the others has the images that no page
   /// before it had: JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the case study's `limit` and `after_id` name
-  /// it. Finishes after a page that names none, one whose address was asked for before, or one without a new image, which
+  /// it. Finishes after a page that names none, one whose address was requested before, or one without a new image, which
   /// is not delivered. All images of the pages delivered are saved, as one feed, before the page is delivered. A feed from
   /// the cache is one page. A page that is cut off is the last, and is not saved (``LoadSource/part(reason:)``); a saved feed
   /// is shown instead of the first.
   ///
-  /// **Demand:** a page is requested when it is asked for. **Failure:** ``FeedError`` when a page has nothing to show; the
+  /// **Demand:** a page is requested when it is requested. **Failure:** ``FeedError`` when a page has nothing to show; the
   /// saved pages stay. **Cancellation:** closes the request immediately; a save that was asked for is carried out.
   public func pages() -> AnyPublisher<Feed, FeedError> {
     Deferred { page(PageTrail(from: url), SerialWorker(on: scheduler)) }.eraseToAnyPublisher()
@@ -103,7 +103,7 @@ private final class PageTrail: @unchecked Sendable {
     return Fetched(all, validators: validators)
   }
 
-  /// - Returns: the new images of a page whose end is missing, after which nothing is asked for.
+  /// - Returns: the new images of a page whose end is missing, after which nothing is requested.
   func end(with part: FeedImages) -> FeedImages {
     next = nil
     newest = new(in: part)

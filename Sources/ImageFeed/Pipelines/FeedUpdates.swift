@@ -8,7 +8,7 @@ extension FeedLoader {
   ///
   /// One load at a time: a tick that finds one running is left out, and after a long one the next tick is a whole
   /// interval away, never a burst. A load that ends as the one before, with the same images from the same side or with
-  /// the same error, is not delivered again. Never finishes. **Demand:** passes through; while nothing is asked for,
+  /// the same error, is not delivered again. Never finishes. **Demand:** passes through; while nothing is requested,
   /// nothing is loaded. **Failure:** none: a failed load is a value, and the next load follows. **Cancellation:**
   /// immediate.
   public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {

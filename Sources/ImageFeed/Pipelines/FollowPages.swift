@@ -5,7 +5,7 @@ public import Foundation
 extension Publisher where Failure == RemoteFeedError {
   /// When a document is a web page that names one feed, delivers the values of that feed instead.
   ///
-  /// The answer from the feed's address is not followed again. **Demand:** passes through. **Failure:** upstream's, that of
+  /// The response from the feed's address is not followed again. **Demand:** passes through. **Failure:** upstream's, that of
   /// `feed`, and ``InvalidData/severalFeeds(_:)`` for a page that names more than one. **Cancellation:** cancels the
   /// running request.
   ///

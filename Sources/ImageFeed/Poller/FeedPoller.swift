@@ -8,7 +8,7 @@ public import Foundation
 ///     let poller = FeedPoller(addresses.map { PolledAddress($0) }, client: client, cache: cache, store: store, on: loop)
 ///     let subscription = poller.sink { print($0.address, $0.result) }
 ///
-/// Each subscription polls. A feed that is due is asked for conditionally; ``Schedule`` says when next, and the store keeps
+/// Each subscription polls. A feed that is due is requested conditionally; ``Schedule`` says when next, and the store keeps
 /// that for other processes and the next start. A host is asked one thing at a time, a second apart; when it wants a
 /// pause, all of its feeds wait. `docs/Polling.md` has the rules.
 ///

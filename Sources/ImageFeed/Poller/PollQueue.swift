@@ -1,4 +1,4 @@
-/// Decides which feed is asked for next: one request at a time for each host and a pause after it, in total no more than a
+/// Decides which feed is requested next: one request at a time for each host and a pause after it, in total no more than a
 /// number, and the hosts in turn.
 ///
 /// A value that decides and does nothing; ``FeedPoller`` acts. Times are seconds of the wall clock. A host with ten

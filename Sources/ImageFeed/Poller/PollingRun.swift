@@ -108,7 +108,7 @@ final class PollingRun: Subscription {
       members.append(Member(polled: feed, host: host, health: health))
       if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
-      // What is due is asked for; the rest has something to show meanwhile.
+      // What is due is requested; the rest has something to show meanwhile.
       if wasAsked, isAnothers || due.map({ $0 > now }) ?? true { toShow.append(index) }
     }
     isReady = true

@@ -33,7 +33,7 @@ public struct AnswerFacts: Hashable, Sendable {
   public var hints: PollingHints?
   /// The target of a chain of permanent redirects only.
   public var movedTo: URL?
-  /// False when nothing is saved of the feed any more: it can be asked for only as a whole.
+  /// False when nothing is saved of the feed any more: it can be requested only as a whole.
   public var isSaved = true
 
   public init(

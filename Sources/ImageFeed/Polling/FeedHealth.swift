@@ -7,7 +7,7 @@ public import Foundation
 public struct FeedHealth: Hashable, Sendable, Codable {
   /// The address that was subscribed to.
   public var address: URL
-  /// The time when the feed is asked for next; `nil` for never, and before the first time.
+  /// The time when the feed is requested next; `nil` for never, and before the first time.
   public var due: Date?
   /// The earliest moment that the server or the document allows.
   public var notBefore: Date?

@@ -62,7 +62,7 @@ public struct Schedule: Hashable, Sendable {
     }
   }
 
-  /// The next due time of a feed that was asked for at `now` with the result `facts`.
+  /// The next due time of a feed that was requested at `now` with the result `facts`.
   ///
   /// - Parameters:
   ///   - health: that of the feed, this answer included.
@@ -91,7 +91,7 @@ public struct Schedule: Hashable, Sendable {
     }
   }
 
-  /// The due time of a feed whose health says when it was asked for last, for this schedule: another one, with another
+  /// The due time of a feed whose health says when it was requested last, for this schedule: another one, with another
   /// interval, may have set the saved one.
   public func due(_ health: FeedHealth, using random: inout some RandomNumberGenerator) -> Date? {
     guard let asked = health.asked, !health.isGone else { return health.isGone ? nil : .distantPast }

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// One request, sent when its answer is asked for, which is delivered with its head.
+/// One request, sent when its response is requested, which is delivered with its head.
 final class VirtualOpen: RequestedWork {
   private let transfer: VirtualTransfer
 
@@ -25,7 +25,7 @@ final class VirtualOpen: RequestedWork {
   func cancel() { transfer.cancel() }
 }
 
-/// The body of one answer on its way: its pieces arrive at their times, and wait until they are asked for.
+/// The body of one response on its way: its pieces arrive at their times, and wait until they are requested.
 final class VirtualBody: Subscription {
   /// A body of no more bytes, all of which arrive with the head, does not keep its request open.
   static let window = 256 << 10

@@ -7,7 +7,7 @@ public import ImageFeed
 public struct VirtualReply: Sendable {
   /// The ending of a request, as the origin intends it.
   public enum Ending: Sendable {
-    /// The whole answer has arrived.
+    /// The whole response has arrived.
     case answer(status: Int, headers: HTTPHeaders, body: Data)
     /// The connection is lost.
     case drop(HTTPError.Kind)
@@ -40,14 +40,14 @@ public struct VirtualReply: Sendable {
     self.ending = ending
   }
 
-  /// A complete answer, with status 200 by default.
+  /// A complete response, with status 200 by default.
   public static func answer(
     status: Int = 200, headers: HTTPHeaders = [], _ body: Data, after latency: StreamInstant.Stride = .milliseconds(80)
   ) -> VirtualReply {
     VirtualReply(after: latency, .answer(status: status, headers: headers, body: body))
   }
 
-  /// An answer with `images` in the feed's own format.
+  /// A response with `images` in the feed's own format.
   public static func feed(
     _ images: some Sequence<FeedImage>, after latency: StreamInstant.Stride = .milliseconds(80)
   ) -> VirtualReply {
@@ -66,14 +66,14 @@ public struct VirtualReply: Sendable {
     return reply
   }
 
-  /// A connection that is cut off before the answer is complete.
+  /// A connection that is cut off before the response is complete.
   public static func drop(
     _ kind: HTTPError.Kind = .receive, after latency: StreamInstant.Stride = .milliseconds(80)
   ) -> VirtualReply {
     VirtualReply(after: latency, .drop(kind))
   }
 
-  /// No answer, ever.
+  /// No response, ever.
   public static let silence = VirtualReply(after: 0, .silence)
 }
 

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// One request, sent when its answer is asked for, which is delivered when it is complete.
+/// One request, sent when its response is requested, which is delivered when it is complete.
 final class VirtualGet: RequestedWork {
   private let transfer: VirtualTransfer
 
@@ -43,7 +43,7 @@ final class VirtualTransfer {
     note = OriginNote(named: "the request to \(host)")
   }
 
-  /// - Parameter settle: receives the answer, of which the body may still arrive.
+  /// - Parameter settle: receives the response, of which the body may still arrive.
   func send(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
     self.settle = settle
     deadline = network.time.now.advanced(by: request.timeout)

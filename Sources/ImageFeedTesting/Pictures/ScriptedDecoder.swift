@@ -5,9 +5,9 @@ import ImageFeed
 /// The reaction of a scripted `picture-decoder` to an image.
 package enum ScriptedDecoding {
   case answer(PictureAnswer, after: Duration = .zero)
-  /// Writes these bytes, which need not be an answer.
+  /// Writes these bytes, which need not be a response.
   case raw(Chunk)
-  /// Ends like this, without an answer.
+  /// Ends like this, without a response.
   case end(ExitStatus)
   case hang
 }

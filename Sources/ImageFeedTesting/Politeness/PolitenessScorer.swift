@@ -8,9 +8,9 @@ public final class PolitenessScorer {
   public enum Rule: String, Hashable, Sendable, CaseIterable {
     /// A validator that is sent was given, to the byte.
     case exactValidators
-    /// The same address is asked for at most once an hour, or ``PolitenessScorer/interval``.
+    /// The same address is requested at most once an hour, or ``PolitenessScorer/interval``.
     case hourly
-    /// All of what the client has validators for is asked for at most once a day.
+    /// All of what the client has validators for is requested at most once a day.
     case wholeDaily
     /// No request comes in the time for which the server wanted none.
     case retryAfter
@@ -18,7 +18,7 @@ public final class PolitenessScorer {
     case oneAtATime
     /// A second passes between the end of a request to a host and the next.
     case secondApart
-    /// The first ten seconds after a start bring no more than twenty requests for what was asked for before.
+    /// The first ten seconds after a start bring no more than twenty requests for what was requested before.
     case noBurst
     /// A feed that is gone is left alone.
     case gone
@@ -74,7 +74,7 @@ public final class PolitenessScorer {
     var askedForAll: Double?
     var etags: Set<String> = []
     var dates: Set<String> = []
-    /// True when the client got a whole answer with validators.
+    /// True when the client got a whole response with validators.
     var hasValidators = false
     var isGone = false
   }
@@ -113,7 +113,7 @@ public final class PolitenessScorer {
     for host in hosts.keys { hosts[host]!.open = 0 }
   }
 
-  /// The client was killed before it can have kept the last answer from `url`: whether a pause, or validators.
+  /// The client was killed before it can have kept the last response from `url`: whether a pause, or validators.
   public func lost(_ url: String, of host: String) {
     pages[url]?.hasValidators = false
     pages[url]?.isGone = false
@@ -166,7 +166,7 @@ public final class PolitenessScorer {
     hosts[request.host] = before.host
   }
 
-  /// A request has ended: with an answer that arrived whole, or without one.
+  /// A request has ended: with a response that arrived whole, or without one.
   public func ended(_ request: Request, _ answer: Answer?, at now: Double) {
     // A client that was killed has none open, whatever its servers still answer.
     if let open = hosts[request.host]?.open { hosts[request.host]!.open = max(0, open - 1) }

@@ -2,7 +2,7 @@
 /// enough groups (median cut, with variance for the choice).
 struct Palette {
   let colours: [RGB]
-  /// The nearest color of each of 32,768, filled as they are asked for; -1 where it was not.
+  /// The nearest color of each of 32,768, filled as they are requested; -1 where it was not.
   private var nearest = [Int16](repeating: -1, count: 32_768)
 
   init(_ colours: [RGB]) { self.colours = colours }

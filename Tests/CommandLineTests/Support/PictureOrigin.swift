@@ -12,7 +12,7 @@ actor PictureOrigin {
   private var descriptions: [String] = []
   private var pictures: [String: (bytes: Chunk, lifetime: Int)] = [:]
   private(set) var asked: [String] = []
-  /// How often the feed was asked for only if it has changed, and had not.
+  /// How often the feed was requested only if it has changed, and had not.
   private(set) var unchanged = 0
   private var feedFields: [(String, String)] = []
   private(set) var port = 0

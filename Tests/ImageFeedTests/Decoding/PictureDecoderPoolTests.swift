@@ -321,7 +321,7 @@ import Testing
   }
 }
 
-/// One picture that was asked for, and what became of it.
+/// One picture that was requested, and what became of it.
 private final class Decoded {
   fileprivate(set) var result: Result<Picture, PictureError>?
   fileprivate(set) var endings = 0

@@ -166,7 +166,7 @@ import Testing
 private final class SizedWorld {
   let images: ImageWorld
   let loader: SizedImageLoader
-  /// The widths that the decoder was asked for.
+  /// The widths that the decoder was requested.
   private(set) var asked: [Int] = []
   var originalSide = 2_000
   var smallBytes = 100

@@ -47,7 +47,7 @@ import Testing
       loop.run()
       precondition(shown == 2_000 && ended == 2_000 && loads.count == 2_000, "\(shown) shown, \(ended) ended")
       try check(store.summaries().count == 2_000)
-      // Half of what there is left, whatever is asked for.
+      // Half of what there is left, whatever is requested.
       precondition(most <= 32 && most > 8, "\(most) connections were open")
     }
   }

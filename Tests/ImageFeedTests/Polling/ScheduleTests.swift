@@ -6,7 +6,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// When a feed is asked for again.
+/// When a feed is requested again.
 @Suite(.settled) struct ScheduleTests {
   private static let hour = 3600.0
   private static let day = 86_400.0

@@ -6,7 +6,7 @@ extension Publisher where Output == Chunk {
   ///     downstream  -------hello--------(world)|
   ///
   /// **Demand:** asks for one chunk at a time, and only when a value is wanted and the bytes there are make none.
-  /// **Failure:** upstream's follows the values made of what had come, as these are asked for; the bytes of which no
+  /// **Failure:** upstream's follows the values made of what had come, as these are requested; the bytes of which no
   /// value can be made are dropped with it. **Cancellation:** passes through. **Policy:** holds one chunk, and what the
   /// decoder keeps.
   public func framed<Decoder: ChunkDecoder>(
@@ -61,7 +61,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
   @exclusivity(unchecked) @usableFromInline var isWaiting = false
   /// Upstream has ended like this.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Mode.Failure>?
-  /// Made of the rest, and not asked for yet.
+  /// Made of the rest, and not requested yet.
   @exclusivity(unchecked) @usableFromInline var upcoming: Decoder.Output?
   /// Calls `serve()`. Formed where the types are known, because a request comes through the class's table.
   @usableFromInline let serveSpecialized: (FramedStage) -> Bool
@@ -111,7 +111,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
     if !isServing { release() }
   }
 
-  /// Delivers what is asked for and can be made, and the ending when it is due.
+  /// Delivers what is requested and can be made, and the ending when it is due.
   ///
   /// - Returns: true when another chunk is needed.
   @inlinable func serve() -> Bool {

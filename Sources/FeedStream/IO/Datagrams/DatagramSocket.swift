@@ -30,7 +30,7 @@ public final class DatagramSocket {
   /// True once it is closed.
   public var isClosed: Bool { users.isClosed }
 
-  /// The address; the port is the one that the system chose when 0 was asked for.
+  /// The address; the port is the one that the system chose when 0 was requested.
   public var address: SocketAddress { port.address }
 
   /// - Parameters:

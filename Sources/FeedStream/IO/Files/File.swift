@@ -13,7 +13,7 @@ public struct File: Hashable, Sendable {
 
   /// The bytes from `offset` to the end, as the file is when that is reached.
   ///
-  /// **Demand:** a chunk asked for is a read; without demand nothing is read. While more than one chunk is asked for,
+  /// **Demand:** a chunk asked for is a read; without demand nothing is read. While more than one chunk is requested,
   /// the next is read while one is being delivered. The file is opened with the first request. **Failure:** the
   /// system's reason. **Cancellation:** closes the file; a read that is under way ends unheard. **Policy:** holds
   /// nothing.

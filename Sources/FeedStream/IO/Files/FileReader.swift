@@ -1,5 +1,5 @@
 /// Reads a file from its beginning to its end, for one subscriber.
-// @unchecked: touched by one piece of work at a time; the next is asked for when the one before has ended.
+// @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
 final class FileReader: @unchecked Sendable {
   private let source: Publishers.FileBytes.Source
   /// The place of the next read; `nil` reads at the descriptor's position.

@@ -87,7 +87,7 @@ private final class FileSink: ByteSink {
 }
 
 /// Writes a file for one publisher.
-// @unchecked: touched by one piece of work at a time; the next is asked for when the one before has ended.
+// @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
 private final class FileWriter: @unchecked Sendable {
   private let path: String
   private let writing: FileWriting

@@ -116,7 +116,7 @@ private final class FollowingSubscription: ReadingOffLoop {
 }
 
 /// Reads what is appended to the file of a name.
-// @unchecked: touched by one piece of work at a time; the next is asked for when the one before has ended.
+// @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
 private final class Follower: @unchecked Sendable {
   private let path: String
   private let files: any FileSystem

@@ -1,4 +1,4 @@
-/// Delivers what a piece of blocking work reads, a chunk for each that is asked for.
+/// Delivers what a piece of blocking work reads, a chunk for each that is requested.
 class ReadingOffLoop: GuardedSubscription {
   private(set) final var down: ErasedSubscriber<Chunk, SystemError>?
   final let scheduler: any LoopScheduler

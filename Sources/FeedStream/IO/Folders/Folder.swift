@@ -42,7 +42,7 @@ public struct FolderEntry: Hashable, Sendable, CustomStringConvertible {
     case other
   }
 
-  /// The path of the folder that was asked for, a slash, and the way from there.
+  /// The path of the folder that was requested, a slash, and the way from there.
   public let path: String
   public let kind: Kind
   /// False when the name is not UTF-8, which the system allows: ``path`` shows it with U+FFFD, and nothing is there by that
@@ -144,7 +144,7 @@ private final class EntriesSubscription: GuardedSubscription {
 }
 
 /// Reads a folder and those below it, one after another.
-// @unchecked: touched by one piece of work at a time; the next is asked for when the one before has ended.
+// @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
 private final class FolderReader: @unchecked Sendable {
   private let files: any FileSystem
   private let isRecursive: Bool

@@ -8,7 +8,7 @@ extension Connection {
   /// next one when an attempt fails or after `attemptDelay`, while the earlier ones go on; the first connection wins, and
   /// the others are given up (RFC 8305, without its lookup of both families apart, which the system does in one).
   ///
-  /// **Demand:** begins at the subscription; the connection is held until it is asked for. **Failure:** the system's reason;
+  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's reason;
   /// that of the last attempt when all fail; `ETIMEDOUT` with the phase in which the time ran out. **Cancellation:** gives
   /// everything up, and closes a connection that nobody took. **Policy:** holds one.
   ///

@@ -5,7 +5,7 @@ extension SocketAddress {
   /// A numeric address is its own. The system's lookup runs on the thread pool and cannot be stopped once it runs: a late
   /// answer is dropped.
   ///
-  /// **Demand:** looks up at the subscription; the answer is held until it is asked for. **Failure:** the system's reason:
+  /// **Demand:** looks up at the subscription; the answer is held until it is requested. **Failure:** the system's reason:
   /// `EAI_NONAME` when there is no such host, `ETIMEDOUT` after `limit`. **Cancellation:** drops the answer. **Policy:** holds
   /// one.
   ///

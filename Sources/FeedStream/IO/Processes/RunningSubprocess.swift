@@ -188,7 +188,7 @@ extension Publisher where Output == Chunk {
   ///
   /// The program's input ends with upstream. When the program has ended, upstream is cancelled.
   ///
-  /// **Demand:** of upstream as of ``Publisher/write(to:limit:atEnd:)``, of the output as it is asked for. **Failure:**
+  /// **Demand:** of upstream as of ``Publisher/write(to:limit:atEnd:)``, of the output as it is requested. **Failure:**
   /// ``SubprocessError``, for upstream's failure too, and when the program does not exit with 0; the program is ended.
   /// **Cancellation:** cancels upstream and ends the program. **Policy:** holds 256 KiB and one chunk of what is written.
   public func pipe(

@@ -1,7 +1,7 @@
 extension Connection {
   /// Connects to `address` when subscribed to, delivers the connection and finishes.
   ///
-  /// **Demand:** connects at the subscription; the connection is held until it is asked for. **Failure:** the system's
+  /// **Demand:** connects at the subscription; the connection is held until it is requested. **Failure:** the system's
   /// reason. **Cancellation:** gives the attempt up, and closes a connection that nobody took. **Policy:** holds one.
   ///
   /// - Parameters:

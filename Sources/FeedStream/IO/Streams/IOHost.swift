@@ -75,7 +75,7 @@ package struct FolderHint {
 
 /// A socket that waits for connections.
 package protocol ListeningSocket: AnyObject {
-  /// The address where it listens; the port is the system's choice when 0 was asked for.
+  /// The address where it listens; the port is the system's choice when 0 was requested.
   var address: SocketAddress { get }
   /// Called when a connection waits, or when one was lost.
   var onReady: (() -> Void)? { get set }

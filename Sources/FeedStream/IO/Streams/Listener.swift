@@ -15,7 +15,7 @@ public final class Listener {
   /// True once it is closed.
   public private(set) var isClosed = false
 
-  /// The address where it listens; the port is the one that the system chose when 0 was asked for.
+  /// The address where it listens; the port is the one that the system chose when 0 was requested.
   public var address: SocketAddress { socket.address }
 
   /// - Parameters:
@@ -31,9 +31,9 @@ public final class Listener {
 
   deinit { close() }
 
-  /// The connections, as they are asked for.
+  /// The connections, as they are requested.
   ///
-  /// **Demand:** a connection is accepted when one is asked for; the others wait in the system's backlog, which holds a
+  /// **Demand:** a connection is accepted when one is requested; the others wait in the system's backlog, which holds a
   /// number of them and then refuses or ignores more. **Failure:** never; a connection that is lost before it is
   /// accepted, or for which there is no descriptor left, is passed over. Finishes when the listener is closed.
   /// **Cancellation:** leaves connections in the backlog. **Policy:** holds at most one connection that nobody asked
@@ -90,7 +90,7 @@ private final class ListeningSubscription: GuardedSubscription {
     accept()
   }
 
-  /// Accepts what waits and is asked for.
+  /// Accepts what waits and is requested.
   func accept() {
     guard !isAccepting else { return }
     isAccepting = true

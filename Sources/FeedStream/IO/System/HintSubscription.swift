@@ -1,4 +1,4 @@
-/// Delivers hints as they are asked for; those that wait are kept once each, or only the latest.
+/// Delivers hints as they are requested; those that wait are kept once each, or only the latest.
 final class HintSubscription<Hint: Hashable>: GuardedSubscription {
   private var down: ErasedSubscriber<Hint, SystemError>?
   private let scheduler: any LoopScheduler

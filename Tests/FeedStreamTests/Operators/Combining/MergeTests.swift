@@ -48,7 +48,7 @@ import Testing
     recorder.onValue = { if $0 == 1 { subjects[0].send(completion: .failure(Boom())) } }
     for index in 0..<4 { subjects[index].send(index) }
     #expect(recorder.values == [0])
-    // 3 is not asked for.
+    // 3 is not requested.
     recorder.request(.max(2))
     #expect(recorder.values == [0, 1, 2])
     #expect(recorder.failure == Boom())

@@ -55,7 +55,7 @@ import Testing
       time.advance(by: .zero)
       #expect(all.values == [[1, 2], [3, 4], [5, 6], [7, 8]])
       #expect(four.values == all.values)
-      // As many as were asked for when they were sent; the subject keeps none.
+      // As many as were requested when they were sent; the subject keeps none.
       #expect(pulled.values == [[1, 2]])
       for recorder in [all, four, pulled] { recorder.cancel() }
     }
