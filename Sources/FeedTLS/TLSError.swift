@@ -70,7 +70,7 @@ extension TLSError: CustomStringConvertible {
     case .noCommonProtocol: "the other side speaks none of the application protocols"
     case .notTLS: "the other side does not speak TLS"
     case .protocolViolation(let reason): "the other side breaks TLS: \(reason)"
-    case .truncated: "the connection ended without the ending that TLS has: it may have been cut off"
+    case .truncated: "the connection ended without TLS's close_notify: it may have been cut off"
     case .timedOut(let limit): "the TLS handshake took longer than \(limit)"
     case .system(let error): "\(error)"
     case .unreadable(let what, let reason): "cannot read \(what): \(reason)"

@@ -113,7 +113,7 @@ import Testing
     #expect(
       failures.map(\.message) == [
         "Step 2 of 3 (“the second”): expected the value ‹7›, but at 1ms there was ‹2›.",
-        "Step 1 of 2: as(\"nothing\") names the step before it, and there is none; put it behind a step.",
+        "Step 1 of 2: as(\"nothing\") names the step before it, and there is none; put it after a step.",
       ])
     let linesAbove = failures.map { UInt(#line) - $0.line }
     #expect(linesAbove == [10, 7])

@@ -87,7 +87,7 @@ import Testing
 
   @Test func `a failure that overtakes is explained`() {
     let failures = failures { _ = StreamRules.verify("flatMap") { $0.flatMap { Just($0) } } }
-    #expect(failures.first?.message.contains("the failure came before values that waited to be asked for") ?? false)
+    #expect(failures.first?.message.contains("the failure came before values that waited for demand") ?? false)
     #expect(failures.first?.message.hasSuffix("traits: .failsAtOnce") ?? false)
     #expect(StreamRules.verify(traits: .failsAtOnce) { $0.flatMap { Just($0) } }.broken == nil)
   }

@@ -16,8 +16,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("^-a", 2, "a diagram of a subscription has no values and no ending of a stream; use -, ^ and !"),
-    ("^-|", 2, "a diagram of a subscription has no values and no ending of a stream; use -, ^ and !"),
+    ("^-a", 2, "a diagram of a subscription has no values and no completion; use -, ^ and !"),
+    ("^-|", 2, "a diagram of a subscription has no values and no completion; use -, ^ and !"),
     ("^-^", 2, "a diagram shows one subscription; remove this ^"),
     ("-!-^", 3, "the subscription is over already; put ^ before !"),
     ("^-!!", 3, "the subscription is over already; remove this !"),

@@ -170,7 +170,7 @@ struct HeadParser {
       case .versionLF:
         guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
         guard base[start + 5] == UInt8(ascii: "1") else {
-          throw ParseFailure(.versionNotSupported, "HTTP/1.1 is spoken here")
+          throw ParseFailure(.versionNotSupported, "this server speaks HTTP/1.1")
         }
         head.minorVersion = base[start + 7] == UInt8(ascii: "0") ? 0 : 1
         try TargetRules.check(head, bytes)

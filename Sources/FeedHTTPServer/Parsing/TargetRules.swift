@@ -8,7 +8,7 @@ enum TargetRules {
       head.authority = head.target
       head.path = Place(end, end)
       guard let port = checkAuthority(bytes, start..<end), port > 0 else {
-        throw ParseFailure("CONNECT asks for a host and its port")
+        throw ParseFailure("CONNECT needs a host and a port")
       }
       return
     }
@@ -17,7 +17,7 @@ enum TargetRules {
       return try split(head, bytes, from: start)
     }
     if bytes[start] == UInt8(ascii: "*"), end == start + 1 {
-      guard head.method == .options else { throw ParseFailure("only OPTIONS asks for *") }
+      guard head.method == .options else { throw ParseFailure("only OPTIONS may request *") }
       head.form = .asterisk
       head.path = Place(end, end)
       return

@@ -63,7 +63,7 @@ public struct SubscriptionMarbles: Equatable, Sendable {
       default:
         throw MarbleError(
           text: text, offset: marble.offset,
-          reason: "a diagram of a subscription has no values and no ending of a stream; use -, ^ and !")
+          reason: "a diagram of a subscription has no values and no completion; use -, ^ and !")
       }
     }
   }

@@ -7,7 +7,7 @@ struct RuleSearch<P: Publisher> {
   let expects: ((Given) -> Due<P.Output>)?
   private(set) var summary = StreamRules.Summary()
 
-  private static var overtaking: String { "the failure came before values that waited to be asked for" }
+  private static var overtaking: String { "the failure came before values that waited for demand" }
 
   init(run: RuleRun<P>, traits: StreamRules.Traits, expects: ((Given) -> Due<P.Output>)?) {
     self.run = run

@@ -2,8 +2,8 @@ import FeedStream
 
 /// A way for a publisher to break the rules.
 public enum Misbehaviour: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
-  case emitsBeyondDemand = "emits values nobody asked for"
-  case emitsAfterEnding = "emits a value after its ending"
+  case emitsBeyondDemand = "emits values without demand"
+  case emitsAfterEnding = "emits a value after its completion"
   case completesTwice = "completes twice"
   case ignoresCancel = "goes on after it was cancelled"
   case subscribesTwice = "hands out two subscriptions"
