@@ -55,7 +55,7 @@ public struct HTTPRequest: Sendable, Hashable {
   /// redirect. Then it may lead to a private network only if what chose it came out of one
   /// (``HTTPError/Kind/privateNetwork``). `nil` for an address of the user's own, which may lead anywhere. A redirect sets it.
   public var origin: URL?
-  /// True when what is at ``origin`` came out of a private network, and false when it did not. `nil`, the default, when
+  /// True when the content at ``origin`` came from a private network, and false when it did not. `nil`, the default, when
   /// nobody knows: then the latest response from its host counts, or else all addresses of its name.
   public var originIsPrivate: Bool?
 
@@ -70,7 +70,7 @@ public struct HTTPRequest: Sendable, Hashable {
     self.headers = headers
   }
 
-  /// A request whose times are given as `Duration`s.
+  /// A request with its times as `Duration`s.
   @_documentation(visibility: internal) @_disfavoredOverload public init(
     _ url: URL, timeout: Duration, connectTimeout: Duration = .seconds(10), maxBodyBytes: Int = 32 << 20,
     headers: [Header] = []

@@ -15,7 +15,7 @@ public struct StreamingResponse {
   /// hundred kilobytes. **Failure:** whatever keeps the body from arriving whole; chunks that are not delivered by then are
   /// dropped. **Cancellation:** closes the transfer immediately.
   public var body: AnyPublisher<Chunk, HTTPError>
-  /// The redirects that led there, in order; empty when the address asked for answered itself.
+  /// The redirects that led there, in order; empty when the requested URL answered itself.
   public var redirects: [HTTPRedirect]
   /// See ``HTTPResponse/isPrivate``.
   package var isPrivate: Bool?

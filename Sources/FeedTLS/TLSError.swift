@@ -27,7 +27,7 @@ public enum TLSError: Error, Hashable, Sendable {
   case noCertificate
 
   // The conversation.
-  /// The other side has refused, for this reason: often our certificate, or its lack.
+  /// The other side has refused, for this reason: often a wrong or missing certificate of ours.
   case refused(reason: String)
   /// None of the offered application protocols is the other side's too.
   case noCommonProtocol

@@ -9,7 +9,7 @@ public struct TLSSession: Hashable, Sendable {
   public let cipher: String
   /// The application protocol that was agreed on (ALPN).
   public let applicationProtocol: String?
-  /// The name that the client has asked for (SNI).
+  /// The name that the client has requested (SNI).
   public let serverName: String?
   /// Whom the certificate of the other side is for; `nil` when it has shown none.
   public let peerSubject: String?

@@ -85,7 +85,7 @@ public enum DurationTextError: Error, Hashable, Sendable {
 }
 
 extension DurationTextError: CustomStringConvertible {
-  /// Says what is wrong and how to write a duration.
+  /// The mistake, and the way to write a duration.
   public var description: String {
     switch self {
     case .empty: "A duration is missing. \(Self.usage)"

@@ -3,7 +3,7 @@ public import FeedStream
 public import Foundation
 import ImageFeed
 
-/// A fleet's work and updates in memory: for tests, and to see in one place what an engine does.
+/// A fleet's work and updates in memory: for tests, and to see an engine's behavior in one place.
 ///
 /// It does what the scripts of ``RedisFleet`` do, step by step, and answers later, as an engine does. A copy of its
 /// ``State`` that is put back is a failover: what was written since is lost.

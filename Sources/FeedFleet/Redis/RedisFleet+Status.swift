@@ -30,7 +30,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var now: Date
   public var feeds: Int
   public var hosts: Int
-  /// The number of hosts that may be asked now and are not.
+  /// The number of hosts that may be polled now and are not.
   public var dueHosts: Int
   /// The number of due feeds of these hosts; of the first ``looked`` hosts.
   public var dueFeeds: Int
@@ -45,7 +45,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var lastMinute: [String: Int]
   public var thisMinute: [String: Int]
   public var updates: Int
-  /// The time when the next host's time comes.
+  /// The time when the next host is due.
   public var next: Date?
   /// The number of hosts that were looked at for ``dueFeeds``.
   public var looked: Int

@@ -51,7 +51,7 @@ public final class RedisFleet {
     send([command]).map { $0[0] }.eraseToAnyPublisher()
   }
 
-  /// Looks what the database is, and makes it a fleet's if it is empty and that is wanted.
+  /// Checks the database, and makes it a fleet's if it is empty and that is wanted.
   public func open() -> AnyPublisher<Void, FleetError> {
     client.run(FleetScripts.look, keys: [Self.prefix])
       .mapError { [self] in failure($0) }

@@ -19,7 +19,7 @@ public final class RedisHTTPCache: HTTPCacheStore {
   public let capacity: Int
   private let fleet: RedisFleet
 
-  /// - Parameter capacity: the most bytes kept: for all who share it, the same.
+  /// - Parameter capacity: the most bytes kept; the same for all processes that share it.
   public init(_ fleet: RedisFleet, capacity: Int = RedisHTTPCache.defaultCapacity) {
     self.fleet = fleet
     self.capacity = capacity

@@ -103,7 +103,7 @@ extension FeedRecord {
     return (try? encoder.encode(form)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 
-  /// Numbers that no worker of ours writes are brought within bounds: the text comes from a server, and may be damaged.
+  /// Numbers out of range are brought within bounds: the text comes from a server, and may be damaged.
   ///
   /// - Returns: `nil` for text that is none.
   public init?(_ text: String, of address: URL) {

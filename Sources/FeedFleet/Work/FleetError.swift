@@ -1,7 +1,7 @@
 public import FeedRedis
 public import ImageFeed
 
-/// The reason why an engine did not do what it was asked to.
+/// The reason why an engine's operation failed.
 public enum FleetError: Error, Hashable, Sendable {
   case redis(RedisError)
   case file(FeedStoreError)
@@ -20,7 +20,7 @@ public enum FleetError: Error, Hashable, Sendable {
 }
 
 extension FleetError {
-  /// True when the same may succeed later, without anybody's doing.
+  /// True when the same may succeed later without a change.
   public var isTemporary: Bool {
     switch self {
     case .redis(let error): error.isTemporary

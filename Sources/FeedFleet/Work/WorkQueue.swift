@@ -82,7 +82,7 @@ public struct WorkGrant: Hashable, Sendable {
   public var leases: [WorkLease]
   /// The engine's clock.
   public var now: Date
-  /// The time when the next host's time comes; `nil` when there is none.
+  /// The time when the next host is due; `nil` when there is none.
   public var next: Date?
   /// Damage that the engine found: the hosts of these keys are left alone for a minute, all others are not.
   public var problems: [FleetError] = []
@@ -101,7 +101,7 @@ public struct WorkLease: Hashable, Sendable {
   public var address: URL
   /// The time when it was due.
   public var due: Date
-  /// The time that the saved feed was requested at; `nil` when there is none.
+  /// The time of the saved feed's request; `nil` when there is none.
   public var version: FeedVersion?
   /// The record of the feed.
   public var record: FeedRecord
@@ -153,17 +153,17 @@ public struct WorkCompletion: Hashable, Sendable {
   public var worker: String
   public var outcome: Outcome
   public var record: FeedRecord
-  /// The feed's new version; `nil` when nothing came that is to be saved.
+  /// The feed's new version; `nil` when there is nothing to save.
   public var version: FeedVersion?
   /// Its images as bytes, when they differ from the saved ones.
   public var document: Chunk?
   /// The time when it is due next; `nil` for never by itself.
   public var due: Date?
-  /// The host that it is asked of from now on.
+  /// The host that is polled for it from now on.
   public var host: String
   /// The pause of the host after this request, whatever happens to its feeds meanwhile.
   public var gap: Duration
-  /// The end of the pause that the host asked for.
+  /// The end of the pause that the host requested.
   public var pausedUntil: Date?
   /// The reason for that.
   public var reason: String

@@ -47,7 +47,7 @@ public final class FleetWorker {
     /// Is given each failure of the engine, and `nil` when it is well: after the first claim, and after failures. The worker tries
     /// again after any failure. Does nothing by default.
     public var report: (FleetError?) -> Void = { _ in }
-    /// Notes that this worker lives, and is given how it is doing, every five seconds; `nil` for nobody.
+    /// Receives this worker's state every five seconds; `nil` for no report.
     public var beat: (([String: Int]) -> AnyPublisher<Void, FleetError>)?
 
     public init() {}

@@ -2,7 +2,7 @@ public import FeedStream
 public import Foundation
 
 extension HTTPClient {
-  /// Answers from a store what may be answered from it, and stores what may be stored: a private HTTP cache.
+  /// A private HTTP cache: serves responses from a store, and stores responses, as far as the rules allow.
   ///
   ///     let client = CurlHTTPClient(on: loop).cached(in: MemoryHTTPCache())
   ///
@@ -56,7 +56,7 @@ public final class CachedHTTPClient: HTTPClient {
     self.now = now
   }
 
-  /// Gets what is at an address, from the cache or through it.
+  /// Gets the resource at a URL, from the cache or through it.
   ///
   /// **Demand:** as without a cache. **Completion:** comes when the response is stored. **Failure:** the network's; the
   /// cache adds none. **Cancellation:** a request that others wait for goes on for them.

@@ -82,7 +82,7 @@ public struct HTTPStoredResponse: Sendable, Equatable {
   public var byteCount: Int { body.count + head.headers.lines.count + 512 }
 }
 
-/// The reason why a store could not do what it was asked to. It never keeps a response from whoever asked for it.
+/// The reason why a store's operation failed. It never keeps a response from its subscriber.
 public struct HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A sentence for people, with the place.
   public var description: String

@@ -88,7 +88,7 @@ extension HTTPServer {
     /// Says where the log is before its first event: a client that names this id has missed nothing.
     public func begin(after id: String) { ids.give(id, to: next - 1) }
 
-    /// Sends all clients a `reset` with the ``snapshot``: what they have is not what there is any more. No earlier id is known
+    /// Sends all clients a `reset` with the ``snapshot``: their state is out of date. No earlier id is known
     /// afterwards.
     ///
     /// - Parameter given: as for ``send(_:name:id:)``.

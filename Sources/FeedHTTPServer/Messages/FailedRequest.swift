@@ -6,7 +6,7 @@ extension HTTPServer {
     /// The error that was thrown, or that the stream failed with; a ``ResponseError`` where there was none.
     public let error: any Error
     public let method: Method
-    /// As it came, without the query, which may have secrets.
+    /// The path as it came, without the query, which may have secrets.
     public let path: String
     /// The client's address.
     public let peer: SocketAddress

@@ -22,7 +22,7 @@ extension HTTPServer {
     private var head: RequestHead { exchange.head }
 
     public var method: Method { head.method }
-    /// As it came: `/a%20b?c=d`.
+    /// The target as it came: `/a%20b?c=d`.
     public var target: String { head.text(head.target) }
     public var targetForm: TargetForm { head.form }
     /// True when the path of the target is this one, as it came.
@@ -33,11 +33,11 @@ extension HTTPServer {
       }
     }
 
-    /// Of the target, as it came, without the query; empty for `*` and CONNECT.
+    /// The path of the target, as it came, without the query; empty for `*` and CONNECT.
     public var path: String { head.path.count == 0 && head.form == .absolute ? "/" : head.text(head.path) }
-    /// Behind the question mark, as it came; `nil` without one.
+    /// The query of the target, after the question mark, as it came; `nil` without one.
     public var query: String? { head.query.map(head.text) }
-    /// The host that is asked, with the port if it was given: of the target if that has one, or of `Host`. Not checked;
+    /// The requested host, with the port if it was given: of the target if that has one, or of `Host`. Not checked;
     /// `nil` for HTTP/1.0 without `Host`.
     public var host: String? { head.authority.map(head.text) }
     public var headers: Headers { Headers(head) }
@@ -70,7 +70,7 @@ extension HTTPServer {
     /// The trailers of a chunked body, once it has ended.
     public var trailers: Headers { exchange.connection.trailers(of: exchange) }
 
-    /// Answers. A second answer is dropped, and so is one to a client that is gone.
+    /// Sends the response. A second response is dropped, and so is one to a client that is gone.
     public func respond(_ response: Response) { exchange.respond(response) }
 
     /// Answers with the first value of `publisher`, which is cancelled when the client leaves before.

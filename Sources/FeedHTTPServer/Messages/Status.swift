@@ -4,7 +4,7 @@ extension HTTPServer {
     /// Three digits.
     public let code: Int
 
-    /// - Precondition: 200 to 599; what comes before that is the server's to send.
+    /// - Precondition: 200 to 599; lower ones are the server's to send.
     public init(_ code: Int) {
       precondition((200...599).contains(code), "Status(\(code)): not the status of an answer; use 200 to 599")
       self.code = code

@@ -45,7 +45,7 @@ public final class HTTPServer {
     self.init(listener.connections, listener, limits, scheduler, wallClock)
   }
 
-  /// Listens at `address`, and serves what `transform` makes of the connections that come: secure ones, for example.
+  /// Listens at `address`, and serves the connections that `transform` returns for those that arrive: secure ones, for example.
   ///
   /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: loop) }`.
   ///
@@ -111,7 +111,7 @@ public final class HTTPServer {
     }
   }
 
-  /// Hears of each request whose handler or body failed: the client got status 500, or a response that is cut off.
+  /// Receives each request whose handler or body failed: the client got status 500, or a response that is cut off.
   ///
   /// A ``Status`` that is thrown is a response, not a failure. Without this, the errors go to
   /// `StreamDiagnostics.onCaughtError`.

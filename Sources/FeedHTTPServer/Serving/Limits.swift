@@ -20,7 +20,7 @@ extension HTTPServer {
     public var headerCount = 100
     /// Bytes of a body. More is answered with 413.
     public var bodyBytes = 1 << 20
-    /// Bytes of a body that nobody read, which are thrown away to keep the connection; it is closed if there are more.
+    /// Bytes of an unread body that are discarded to keep the connection; it is closed if there are more.
     public var drainedBytes = 64 * 1024
     /// The time that a connection may wait for a request, even its first; then it is closed.
     public var idle: StreamInstant.Stride = .seconds(60)

@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// Which paths are answered by what.
+  /// The handlers of paths.
   ///
   ///     var routes = HTTPServer.Routes()
   ///     routes.get("/") { _ in .html(page) }
@@ -37,7 +37,7 @@ extension HTTPServer {
 
     public init() {}
 
-    /// Answers requests with what `answer` returns; what it throws is the response if it is a ``Status``,
+    /// Answers requests with the result of `answer`; an error that it throws is the response if it is a ``Status``,
     /// and 500 otherwise; then ``HTTPServer/onError`` hears of it.
     public mutating func on(_ method: Method, _ path: String, _ answer: @escaping (Request) throws -> Response) {
       add(method, path) { request, _ in
@@ -49,7 +49,7 @@ extension HTTPServer {
       }
     }
 
-    /// Answers requests with the first value of what `answer` returns.
+    /// Answers requests with the first value of the publisher that `answer` returns.
     public mutating func on<P: Publisher>(_ method: Method, _ path: String, _ answer: @escaping (Request) -> P)
     where P.Output == Response {
       add(method, path) { request, _ in request.respond(answer(request)) }

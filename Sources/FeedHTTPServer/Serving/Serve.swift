@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// Answers every request with what `answer` returns.
+  /// Answers every request with the result of `answer`.
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
@@ -18,7 +18,7 @@ extension HTTPServer {
     }
   }
 
-  /// Answers every request with the first value of what `answer` returns, which is cancelled when the client leaves.
+  /// Answers every request with the first value of the publisher that `answer` returns, which is cancelled when the client leaves.
   ///
   /// - Returns: closes the connections when cancelled or released; keep it.
   public func serve<P: Publisher>(_ answer: @escaping (Request) -> P) -> AnyCancellable where P.Output == Response {

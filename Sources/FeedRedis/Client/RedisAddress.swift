@@ -39,7 +39,7 @@ public struct RedisAddress: Hashable, Sendable {
 
   public init(_ place: Place) { self.place = place }
 
-  /// - Throws: a sentence about what is wrong with it, without any part that may be secret.
+  /// - Throws: a readable error, without any part that may be secret.
   public init(parsing text: String) throws(RedisAddressError) {
     if text.lowercased().hasPrefix("redis+sentinel:") {
       self = try RedisAddress(sentinels: text)

@@ -33,7 +33,7 @@ public final class RedisClient {
     public var limits = RESPDecoder.Limits()
     /// Uses version 2 of the protocol, even if the server speaks 3. False by default.
     public var usesVersion2 = false
-    /// Whom to trust with `rediss://`, and what to show: by default those whom the system trusts (or the file that
+    /// The roots to trust with `rediss://`, and the certificate to show: by default the system's roots (or the file that
     /// `SSL_CERT_FILE` names), and nothing.
     public var tls: TLSClient?
 

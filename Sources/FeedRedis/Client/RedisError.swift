@@ -25,7 +25,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
 }
 
 extension RedisError {
-  /// True when the same may succeed later, without anybody's doing: ask again, after a pause.
+  /// True when the same may succeed later without a change: try again, after a pause.
   public var isTemporary: Bool {
     switch self {
     case .unreachable, .closed, .timedOut, .tooManyWaiting: true

@@ -15,7 +15,7 @@ public struct RedisScript: Hashable, Sendable {
 }
 
 extension RedisClient {
-  /// Runs a script when subscribed to, delivers what it returns and finishes.
+  /// Runs a script when subscribed to, delivers its result and finishes.
   ///
   /// Its text is sent when this connection has not sent it, and again when the server has forgotten it (`NOSCRIPT`).
   ///

@@ -24,7 +24,7 @@ public enum RedisValue: Hashable, Sendable {
 }
 
 extension RedisValue {
-  /// The text of a string or a status; what is not UTF-8 is replaced by U+FFFD.
+  /// The text of a string or a status; invalid UTF-8 is replaced by U+FFFD.
   public var text: String? {
     switch self {
     case .string(let bytes): bytes.text

@@ -50,7 +50,7 @@
       public typealias Stride = StreamInstant.Stride
     }
 
-    /// Says how a queue runs what is scheduled.
+    /// The way in which a queue runs scheduled work.
     public struct SchedulerOptions {
       public var qos: DispatchQoS
       public var flags: DispatchWorkItemFlags

@@ -27,7 +27,7 @@
       public func advanced(by n: Stride) -> SchedulerTimeType { SchedulerTimeType(date + n.timeInterval) }
     }
 
-    /// Says where a run loop runs what is scheduled.
+    /// The modes in which a run loop runs scheduled work.
     public struct SchedulerOptions: Sendable {
       /// The mode in which the loop must run; `.default` without options.
       public var mode: RunLoop.Mode

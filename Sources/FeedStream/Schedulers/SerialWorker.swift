@@ -10,11 +10,11 @@ public final class SerialWorker {
   @exclusivity(unchecked) private var waiting = FIFO<AsideJob>()
   @exclusivity(unchecked) private var isBusy = false
 
-  /// - Parameter scheduler: whose ``LoopScheduler/offload(_:completion:)`` runs the work: an ``EventLoop``, or virtual
+  /// - Parameter scheduler: runs the work with its ``LoopScheduler/offload(_:completion:)``: an ``EventLoop``, or virtual
   ///   time in a test.
   public init(on scheduler: any LoopScheduler) { self.scheduler = scheduler }
 
-  /// A publisher that requests `work` when somebody subscribes, delivers its result and finishes.
+  /// A publisher that runs `work` when it is subscribed to, delivers its result and finishes.
   ///
   /// **Demand:** the work is requested at the subscription; its result is held until asked for. **Failure:** the error
   /// that `work` throws. **Cancellation:** work that has not begun never runs; the result of work that has begun is

@@ -26,7 +26,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Subscribers {
-  /// Hands what it receives to closures, and releases them at the ending.
+  /// Passes its events to closures, and releases them at the completion.
   public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
     // Optional, so that releasing them forms no closures: in code that is not specialized, each would be an allocation.
     @exclusivity(unchecked) private var onValue: ((Input) -> Void)?

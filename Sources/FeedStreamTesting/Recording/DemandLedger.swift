@@ -15,7 +15,7 @@ public struct DemandLedger: CustomStringConvertible {
   }
 
   public private(set) var entries: [Timed<Entry>] = []
-  /// Everything asked for so far.
+  /// All the demand so far.
   public private(set) var asked = Subscribers.Demand.none
   /// The number of values that arrived.
   public private(set) var used = 0

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Says how a ``Recorder`` asks for values: at first, in answer to each value, and later.
+/// The requests of a ``Recorder``: at first, in answer to each value, and later.
 public struct DemandScript: Sendable, CustomStringConvertible {
   /// The request on subscription; with `.none` nothing is requested.
   public var initial: Subscribers.Demand

@@ -31,7 +31,7 @@ public struct Given: Sendable {
   }
 }
 
-/// Says what an operator must deliver for given values, without using the operator itself.
+/// States the values that an operator must deliver, without using the operator itself.
 ///
 ///     StreamRules.verify("merge", expects: { .interleaved([$0.values, [7, 8, 9]]) }) { $0.merge(with: other($1)) }
 ///

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A scheduler that runs everything immediately, in the call that schedules it, at any time asked for.
+/// A scheduler that runs everything immediately, in the call that schedules it, whatever the time.
 ///
 ///     results.debounce(for: 0.3, scheduler: .immediate)
 ///

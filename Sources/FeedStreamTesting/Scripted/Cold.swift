@@ -40,7 +40,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with names from a dictionary, so that tests can share them.
+  /// The same with names from a dictionary, so tests can share them.
   @_disfavoredOverload
   public func cold<Output>(
     _ marbles: String, values: [Character: Output], frame: StreamInstant.Stride = .milliseconds(1),

@@ -11,7 +11,7 @@ import FeedStream
 public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public typealias Event = StreamEvent<Output, Failure>
 
-  /// Says when the events of the script happen, and what becomes of a value that was not requested.
+  /// The times of the script's events, and the fate of values without demand.
   public enum Kind: Sendable {
     /// Separately for each subscriber, counted from its subscription; a value waits until it is requested.
     case cold

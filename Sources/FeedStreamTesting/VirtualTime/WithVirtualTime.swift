@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Runs a test in virtual time, and fails it for what is left over at its end: unread events, subscriptions still live,
+/// Runs a test in virtual time, and fails it for leftovers at its end: unread events, subscriptions still live,
 /// subscribers still retained, work still pending. There is one failure for each line it came from. What follows from
 /// an expectation that has failed already does not fail again.
 ///
@@ -22,7 +22,7 @@ import FeedStream
   return result
 }
 
-/// Runs an asynchronous test in virtual time, and fails it for what is left over at its end.
+/// Runs an asynchronous test in virtual time, and fails it for leftovers at its end.
 @discardableResult public func withVirtualTime<R>(
   order: VirtualTimeScheduler.Order = .scheduled, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
   line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,

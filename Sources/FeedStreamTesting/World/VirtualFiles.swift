@@ -39,7 +39,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   /// The number of bytes that all files may have; `nil` for any number.
   public var capacity: Int?
 
-  /// True when changes are not announced to those who watch, as a system does that has too many.
+  /// True when changes are not announced to watchers, as on a system with too many of them.
   public var isMute = false
 
   private unowned let time: VirtualTimeScheduler

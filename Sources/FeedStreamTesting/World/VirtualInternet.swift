@@ -45,7 +45,7 @@ public final class VirtualInternet {
   public var lookUpLatency: StreamInstant.Stride? = .zero
   /// True for a datagram that gets lost on its way.
   public var losesDatagram: (Datagram) -> Bool = { _ in false }
-  /// The number of bytes of datagrams that wait for a reader; what arrives beyond that is dropped: 208 KiB by default.
+  /// The number of bytes of datagrams that wait for a reader; more are dropped: 208 KiB by default.
   public var datagramBuffer = 208 * 1024
   /// The number of datagrams that were lost or dropped, or had nobody to receive them.
   public internal(set) var lostDatagrams = 0

@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// The programs that can be run in virtual time: what each does is a closure.
+/// The programs that can be run in virtual time, each a closure.
 ///
 ///     time.programs["upper"] = { program in
 ///       program.input.utf8Text().map { Chunk($0.uppercased()) }
@@ -91,7 +91,7 @@ public final class VirtualProgram {
     Just(Chunk(text)).write(to: output).sink(receiveCompletion: { _ in }, receiveValue: { _ in }).store(in: &work)
   }
 
-  /// Ends it: its streams end when what was written to them has arrived.
+  /// Ends it: its streams end when the bytes written to them have arrived.
   public func exit(_ status: ExitStatus = .exited(0)) {
     guard !hasEnded else { return }
     hasEnded = true

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// The saved feeds, on a loop: the store's calls run off the loop, one at a time, in the order asked.
+/// The saved feeds, on a loop: the store's calls run off the loop, one at a time, in order.
 ///
 /// Use one cache for each store: the cache makes its side effects serial. It lives on its scheduler's thread, as
 /// streams do.

@@ -2,7 +2,7 @@ public import FeedStream
 public import Foundation
 import Synchronization
 
-/// A store that says when somebody has changed it: this process, or another one that shares it.
+/// A store that reports its changes, by this process or by another one that shares it.
 public protocol LiveFeedStore: FeedStore {
   /// Calls `changed` on `scheduler` when the watch stands, and after each change by anybody; some calls may be for nothing.
   /// A failure is the last call.
@@ -14,7 +14,7 @@ public protocol LiveFeedStore: FeedStore {
 }
 
 extension LiveFeedStore {
-  /// The saved feed of an address and its changes, whoever saves them: another process, too.
+  /// The saved feed of an address and its changes, even those by another process.
   ///
   ///     store.changes(of: url, on: loop).sink { print($0) } receiveValue: { print($0.added.count, "new") }
   ///

@@ -34,21 +34,21 @@ public struct FeedImages: Sendable {
     self.storage = storage
   }
 
-  /// The number of items without a picture in the document. It is saved, and no part of what is compared.
+  /// The number of items without a picture in the document. It is saved, and not compared.
   public var omittedItems: Int { storage.omittedItems }
 
   /// The document's advice on how often to poll; `nil` when no document that can say so was read. No part of
   /// what is compared, and not saved.
   public var polling: PollingHints? { storage.polling }
 
-  /// The feed's own title, on one line; `nil` when it has none. Untrusted text, and no part of what is compared.
+  /// The feed's own title, on one line; `nil` when it has none. Untrusted text, and not compared.
   public var title: String? { storage.title }
 
   /// The address of the page that follows; `nil` when the document names none. It is neither compared nor saved.
   public var next: URL? { storage.next }
 
   /// True when the document came out of a private network, and false when it did not; `nil` when nobody knows. Only what came
-  /// out of one may name pictures and pages in one (``ImageLoader``). It is saved, and no part of what is compared.
+  /// out of one may name pictures and pages in one (``ImageLoader``). It is saved, and not compared.
   public var isFromPrivateNetwork: Bool? { storage.isFromPrivateNetwork }
 
   /// The same images, with another ``isFromPrivateNetwork``. O(1).

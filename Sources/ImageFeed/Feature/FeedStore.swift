@@ -76,7 +76,7 @@ extension FeedStore {
       now: now)
   }
 
-  /// Deletes the feed of `address`, whatever its state; does nothing if there is none.
+  /// Deletes the feed of `address` in any state; does nothing if there is none.
   @discardableResult public func delete(for address: URL) throws(FeedStoreError) -> Bool {
     try delete(for: address, if: .always)
   }

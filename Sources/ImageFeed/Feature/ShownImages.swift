@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The images of one feed that have been shown to somebody, by their ids: what is not among them is new.
+/// The images of one feed that have been shown, by their ids; all others are new.
 ///
 /// Remembers the images of the feed as it was shown last, and of those before the latest 10,000: an item that a feed drops
 /// and brings back is not new again.

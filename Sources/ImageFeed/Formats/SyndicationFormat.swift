@@ -11,10 +11,10 @@ public import Foundation
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 
-  /// Always true: it is asked last, and reports what is wrong with a document that is not a feed.
+  /// Always true: it comes last, and reports the error in a document that is not a feed.
   public func recognizes(_ document: WebDocument) -> Bool { true }
 
-  /// Reads XML as it comes; JSON is read when it is whole.
+  /// Reads XML as it arrives; JSON is read when it is complete.
   public func reader(of beginning: WebDocument, within limits: FeedLimits) -> (any FeedReader)? {
     beginning.isJSON ? nil : Reader(beginning, within: limits)
   }

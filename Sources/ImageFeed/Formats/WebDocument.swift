@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A server's answer with status 200.
+/// A response with status 200.
 public struct WebDocument: Hashable, Sendable {
   /// The body, decompressed.
   public var body: Data

@@ -2,7 +2,7 @@ public import FeedStream
 public import Foundation
 
 extension Publisher where Output == HTTPResponse, Failure == HTTPError {
-  /// Judges each response: a picture, by its status and its first bytes, or the reason why there is none.
+  /// Maps each response to a picture, by its status and its first bytes, or fails with the reason why there is none.
   ///
   /// **Demand:** passes through. **Failure:** ``RemoteImageError``: what kept a response from arriving,
   /// ``RemoteImageError/unchanged(_:)`` for status 304, and a response that isn't a picture as invalid data.

@@ -66,7 +66,7 @@ public final class DiskImageStore: ImageStore {
     }
   }
 
-  /// Opens the file that keeps these bytes of a picture, for whoever sends them slowly and need not hold them.
+  /// Opens the file with these bytes of a picture, so that a slow sender need not hold them.
   ///
   /// Blocks. What is open stays as it is, even when another picture replaces this one or room is made.
   ///

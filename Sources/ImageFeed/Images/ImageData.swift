@@ -97,7 +97,7 @@ extension InvalidImage: CustomStringConvertible, LocalizedError {
 /// A picture from its server, and how long it counts as the latest.
 public struct FetchedImage: Hashable, Sendable {
   public var data: ImageData
-  /// For how long after it was asked for the server need not be asked again.
+  /// The time after its request for which no new request is needed.
   public var lifetime: Duration
 
   public init(_ data: ImageData, lifetime: Duration) {

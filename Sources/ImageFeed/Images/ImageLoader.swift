@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// Pictures' data: from memory or the disk, and from their servers what is not there.
+/// Loads pictures' data: from memory, from the disk, or else from their servers.
 ///
 ///     let loader = ImageLoader(client: client, cache: ImageCache(store: DiskImageStore(folder: "images"), on: loop))
 ///     let subscription = loader.data(for: url).sink(receiveCompletion: { print($0) }, receiveValue: { print($0.data.kind) })

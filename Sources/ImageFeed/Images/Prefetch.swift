@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A picture of a feed, or why there is none to show.
+/// A picture of a feed, or the reason why there is none to show.
 public struct ShownImage: Sendable {
   public var image: FeedImage
   public var data: Result<LoadedImage, ImageError>

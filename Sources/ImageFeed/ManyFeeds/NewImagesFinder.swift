@@ -11,7 +11,7 @@ public struct NewImages: Sendable {
   public var isFirst: Bool
 }
 
-/// Finds the images of feeds that nobody has been shown: by their ids, and beyond restarts.
+/// Finds the images of feeds that have not been shown yet, by their ids, even after restarts.
 ///
 ///     finder.reports(of: addresses) { feeds.updates { _ in .seconds(900) } }
 ///       .sink { new in show(new) { finder.markShown(new) } }
@@ -49,7 +49,7 @@ public final class NewImagesFinder {
     self.report = report
   }
 
-  /// Reads what was shown of the feeds, then subscribes to their reports and finds what is new in each.
+  /// Reads which images were shown, then subscribes to the feeds' reports and finds the new images in each.
   ///
   /// **Demand:** one report at a time. **Failure:** none. **Cancellation:** passes through.
   public func reports<P: Publisher>(of addresses: [URL], _ reports: @escaping () -> P) -> AnyPublisher<NewImages, Never>
@@ -77,7 +77,7 @@ public final class NewImagesFinder {
     mark(address) { $0.add(id) }
   }
 
-  /// Records that a feed has been shown by somebody who does not look for what is new, if somebody else does.
+  /// Records that a feed has been shown outside of a finder, if there is one.
   public func note(_ images: FeedImages, of address: URL) {
     let (store, report) = (store, report)
     cache.worker.perform { () throws(FeedStoreError) in

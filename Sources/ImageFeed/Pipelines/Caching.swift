@@ -40,7 +40,7 @@ extension LocalFeed: LocalCopy {
   }
 }
 
-/// The reason why a server gave no value: the failure of what ``FeedStream/Publisher/caching(to:since:reportingTo:)`` saves.
+/// The reason why a server gave no value: the failure of a publisher for ``FeedStream/Publisher/caching(to:since:reportingTo:)``.
 public protocol FetchFailure: Error {
   /// The validators of a response with status 304; `nil` for any other failure.
   var unchangedValidators: FeedValidators? { get }

@@ -8,7 +8,7 @@ public enum FallbackPolicy: Hashable, Sendable {
   /// No response arrived, or a part of a feed; not a response that was not a feed.
   case connectivity
 
-  /// True when the cache is asked after a load that failed with `error`.
+  /// True when the cache is used after a load that failed with `error`.
   public func applies(to error: RemoteFeedError) -> Bool {
     switch (self, error) {
     case (.any, _), (.connectivity, .connectivity), (.connectivity, .unchanged), (.connectivity, .notDue),

@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// All that a user interface shows of a load: what there is, what is under way, and what went wrong.
+/// The state of a load for a user interface: the value, the progress, and the failure.
 public enum LoadState<Value> {
   /// Nothing to show yet.
   case loading
@@ -37,7 +37,7 @@ extension LoadState: Equatable where Value: Equatable {}
 extension LoadState: Hashable where Value: Hashable {}
 
 extension FeedLoader {
-  /// The feed as a user interface shows it: first the saved one, then the server's, and what is under way.
+  /// The feed as a user interface shows it: first the saved one, then the server's, with the progress.
   ///
   ///     refreshes   ---------------x-----------x-----
   ///     states      (loading)-(refreshing old)-(showing new)-(refreshing new)-(failed, showing new)

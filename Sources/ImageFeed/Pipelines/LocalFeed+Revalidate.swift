@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension LocalFeed {
-  /// Has `fetch` ask for what is newer than the saved feed.
+  /// Has `fetch` request only a feed that is newer than the saved one.
   ///
   /// When the server says that nothing has changed, and what is saved turns out to be of no use, it is asked once more,
   /// for all. **Demand:** passes through. **Failure:** that of `fetch`; a cache that cannot be read is none.

@@ -2,7 +2,7 @@ public import FeedStream
 import Foundation
 import PlainText
 
-/// Decides which of the two feeds a load shows, the server's or the saved one, and whether the server is asked.
+/// Decides which of the two feeds a load shows, the server's or the saved one, and if a request is sent.
 public enum ReadMode: Hashable, Sendable {
   /// The server's feed; the saved one when the server's is unavailable. As ``FeedLoader/load()`` does.
   case networkFirst

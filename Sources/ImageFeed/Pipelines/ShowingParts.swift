@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension Publisher where Output == Feed, Failure == FeedError {
-  /// Replaces a failure with the part of the feed that arrived, if a part is what failed (``InvalidData/cutOff(_:)``).
+  /// Replaces a failure with the part of the feed that arrived, if there is one (``InvalidData/cutOff(_:)``).
   ///
   /// Put it last, after `fallback`: a saved feed is better than a part of a newer one, and nothing saves what this delivers.
   /// The feed says that it is a part (``LoadSource/part(reason:)``). **Demand:** passes through. **Failure:** upstream's, if

@@ -1,13 +1,13 @@
 public import Foundation
 
-/// Everything that polling knows of one feed, to explain why it does what it does.
+/// The state of polling one feed, to explain its decisions.
 public struct FeedExplanation: Sendable, Hashable {
   public var address: URL
   /// The saved feed; `nil` when nothing is saved.
   public var saved: CachedFeedSummary?
   /// `nil` when the feed was never polled.
   public var health: FeedHealth?
-  /// The host that is asked; `nil` when it was never asked.
+  /// The polled host; `nil` when it was never polled.
   public var host: HostHealth?
   /// The latest decisions, the oldest first.
   public var decisions: [PollDecision]

@@ -32,9 +32,9 @@ public struct FeedPoller {
     public var seed = UInt64.random(in: 0 ... .max)
     /// Is given each decision when it is made. Does nothing by default.
     public var onDecision: (URL, PollDecision) -> Void = { _, _ in }
-    /// Is told how many feeds are due, asked for and failing, when that changes. Does nothing by default.
+    /// Receives the numbers of due, running and failing feeds when they change. Does nothing by default.
     public var onProgress: (PollingProgress) -> Void = { _ in }
-    /// Is given the error of a store that failed; polling goes on without it. Does nothing by default.
+    /// Receives the error of a store that failed; polling goes on without it. Does nothing by default.
     public var report: (FeedStoreError) -> Void = { _ in }
 
     public init() {}

@@ -25,7 +25,7 @@ public struct AnswerFacts: Hashable, Sendable {
   }
 
   public var outcome: Outcome
-  /// The time that the answer says it is fresh, less its age; `nil` when it does not say.
+  /// The time for which the response says it is fresh, less its age; `nil` when it does not say.
   public var freshness: Freshness?
   /// The time for which the server wants no request; `nil` when it does not say.
   public var retryAfter: Duration?
@@ -47,10 +47,10 @@ public struct AnswerFacts: Hashable, Sendable {
     self.movedTo = movedTo
   }
 
-  /// The time that an answer is fresh, and the field that says so.
+  /// The time for which a response is fresh, and the field that says so.
   public struct Freshness: Hashable, Sendable {
     public var lifetime: Duration
-    /// As it came: `max-age=3600`.
+    /// The field as it came: `max-age=3600`.
     public var field: String
 
     public init(lifetime: Duration, field: String) {
@@ -106,7 +106,7 @@ extension AnswerFacts {
     return .seconds(max(0, min(date.timeIntervalSince(reference), 1e9)))
   }
 
-  /// Reads everything that the head of an answer says. The outcome is that of its status; what its body is, others decide.
+  /// Reads the head of a response. The outcome is that of its status; the body is judged elsewhere.
   public init(_ response: HTTPResponse, now: Date) {
     self.init(
       .unchanged, freshness: Freshness(response.headers, now: now),

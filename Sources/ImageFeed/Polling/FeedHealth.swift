@@ -16,7 +16,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var rule: Schedule.Rule?
   /// The reason for ``due``, to follow "because".
   public var reason = ""
-  /// The time when the server was asked last.
+  /// The time of the last request.
   public var asked: Date?
   /// The beginning of the running request, as far as is known; `nil` when none runs.
   public var begun: Date?
@@ -77,7 +77,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     if let changed, changed > now { self.changed = now }
   }
 
-  /// The address that is asked.
+  /// The requested URL.
   public var requestAddress: URL {
     if let move, move.isBelieved, failures < Move.patience { move.to } else { address }
   }
@@ -164,7 +164,7 @@ extension URL {
 public struct HostHealth: Hashable, Sendable, Codable {
   /// The host, with its port where that is not the scheme's own.
   public var name: String
-  /// The end of the pause that it asked for; in the past when it is over.
+  /// The end of the pause that it requested; in the past when it is over.
   public var pausedUntil: Date?
   /// The reason for the pause, to follow "because".
   public var reason = ""

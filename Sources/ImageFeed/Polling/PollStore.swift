@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Keeps what polling knows of feeds and hosts, for every process that shares it: the port between the poller and a
+/// Keeps the state of polling feeds and hosts, for every process that shares it: the port between the poller and a
 /// database.
 ///
 /// As with ``FeedStore``, every call **blocks** until it is done, and each is atomic for every process.
@@ -69,7 +69,7 @@ public struct PollClaim: Hashable, Sendable {
   public var lease: Duration
   /// The least time between requests to the host.
   public var gap: Duration
-  /// The time when the feed is due again if the process ends before the answer.
+  /// The time when the feed is due again if the process ends before the response.
   public var dueIfLost: Date
 
   public init(
@@ -112,7 +112,7 @@ public struct PollRecord: Hashable, Sendable {
   }
 }
 
-/// One line of the log of decisions: what was asked, what came of it, and what follows.
+/// One line of the log of decisions: the request, its result, and the next time.
 public struct PollDecision: Hashable, Sendable, Codable {
   public var time: Date
   /// The extent of the request: `all of it`, or `changes`.

@@ -2,7 +2,7 @@ public import FeedFormats
 public import Foundation
 import PlainText
 
-/// A feed that somebody subscribes to.
+/// A subscribed feed.
 public struct SubscribedFeed: Hashable, Sendable {
   /// Absolute, http or https.
   public var address: URL
@@ -12,7 +12,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   public var folders: [String]
   /// The polling interval, if not the usual one.
   public var interval: Duration?
-  /// The name of the credentials that its server asks for; the secrets themselves are kept elsewhere.
+  /// The name of the credentials that its server requires; the secrets themselves are kept elsewhere.
   public var credentials: String?
 
   public init(

@@ -37,7 +37,7 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
-  /// Changes the list; one that nobody has begun is empty. What `change` leaves as it was is not written.
+  /// Changes the list; a missing one is empty. If `change` changes nothing, nothing is written.
   public func update<R>(_ change: (inout OPML) -> R) throws(SubscriptionFileError) -> R {
     do {
       try file.createFolder()

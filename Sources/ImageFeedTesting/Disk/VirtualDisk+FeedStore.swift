@@ -39,7 +39,7 @@ extension VirtualDisk {
     }
   }
 
-  /// A damaged feed still has a summary: what is damaged is its images.
+  /// A damaged feed still has a summary: only its images are damaged.
   public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
     let address = address.absoluteURL
     return try serve(.summary(address), .retrieval, DiskEvent.Outcome.summarized) { platter in

@@ -103,13 +103,13 @@ extension Chunk {
     return try body(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// The bytes as text; what is not UTF-8 is replaced by U+FFFD. For text that is cut anywhere, see
+  /// The bytes as text; invalid UTF-8 is replaced by U+FFFD. For text that is cut anywhere, see
   /// ``Publisher/utf8Text()``.
   @inlinable public var text: String {
     withExtendedLifetime(memory) { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
   }
 
-  /// The same bytes in memory of their own, if they are less than half of what they keep.
+  /// The same bytes in memory of their own, if they are less than half of the memory that they keep.
   public func compacted() -> Chunk {
     count * 2 < memory.capacity ? withUnsafeBytes { Chunk(copying: $0) } : self
   }

@@ -15,7 +15,7 @@ extension Publisher where Output == Chunk {
     Publishers.Framed(upstream: self, decoder: decoder)
   }
 
-  /// Delivers the values that `decoder` makes of the bytes, and fails with what it throws.
+  /// Delivers the values that `decoder` makes of the bytes, and fails with its error.
   ///
   /// **Demand, failure, cancellation, policy:** as in `framed(by:)`; an error thrown cancels upstream.
   public func framed<Decoder: ChunkDecoder>(

@@ -117,7 +117,7 @@ extension Subprocess {
     return RunningSubprocess(ProcessLife(process, self, scheduler))
   }
 
-  /// Runs the program when subscribed to and delivers what it writes to its standard output.
+  /// Runs the program when subscribed to, and delivers its standard output.
   ///
   ///     Subprocess("git", ["log", "--format=%s"]).output(on: loop).lines()
   ///       .sink { print($0) } receiveValue: { print($0) }
@@ -176,7 +176,7 @@ extension Subprocess {
 }
 
 extension Publisher where Output == Chunk {
-  /// Writes the bytes to a program's standard input and delivers what it writes to its standard output.
+  /// Writes the bytes to a program's standard input, and delivers its standard output.
   ///
   ///     Subprocess("ps", ["ax"]).output(on: loop)
   ///       .pipe(through: Subprocess("grep", ["swift"]), on: loop)

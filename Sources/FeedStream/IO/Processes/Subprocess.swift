@@ -1,4 +1,4 @@
-/// Another program to be run: its arguments, what it may see and use, and what its standard streams are.
+/// Another program to be run: its arguments, environment, limits and standard streams.
 ///
 ///     let picture = Subprocess("ffmpeg", ["-i", "-", "-f", "image2", "-"])
 ///     File("film.mkv").bytes(on: loop).pipe(through: picture, on: loop)

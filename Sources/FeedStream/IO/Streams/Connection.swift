@@ -43,7 +43,7 @@ public final class Connection {
     users.isWritten = true
   }
 
-  /// Closes both directions; what is being written may not arrive, and streams that read it or are written to it end with
+  /// Closes both directions; bytes that are being written may not arrive, and streams that read it or are written to it end with
   /// `ECANCELED`.
   public func close() { close { channel.close() } }
 }

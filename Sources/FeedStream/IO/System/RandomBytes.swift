@@ -37,7 +37,7 @@ extension Publishers {
   }
 }
 
-/// Fills memory, or says what kept it from that. Blocks.
+/// Fills memory, or returns the reason why it could not. Blocks.
 package typealias ByteMaker = @Sendable (UnsafeMutableBufferPointer<UInt8>) -> SystemError?
 
 extension EventLoop {

@@ -1,12 +1,12 @@
 internal import CLibUV
 
-/// A call of the operating system that failed: what was tried, with what, and the system's reason.
+/// A failed call of the operating system: the operation, its object, and the system's reason.
 public struct SystemError: Error, Hashable, Sendable {
   /// The operation that was tried, in words that follow "cannot": `read`, `connect to` …
   public let operation: String
   /// The object of the operation: a path, an address.
   public let subject: String
-  /// The system's error number, positive (`ENOENT`, `ECONNREFUSED` …), or libuv's for what the system has none for.
+  /// The system's error number, positive (`ENOENT`, `ECONNREFUSED` …), or libuv's where the system has none.
   public let code: Int32
 
   /// - Parameter code: an error number, positive, or as libuv returns it, negative.
