@@ -44,6 +44,35 @@ import Testing
     }
   }
 
+  /// As repositories on the web name a heading: in lower case, without punctuation, with hyphens for spaces.
+  private static func anchor(_ heading: Substring) -> String {
+    String(heading.lowercased().filter { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" || $0 == " " })
+      .replacing(" ", with: "-")
+  }
+
+  @Test func `every link to a heading of a page finds it`() throws {
+    var count = 0
+    for page in try Self.pages {
+      let folder = page.split(separator: "/").dropLast().map { $0 + "/" }.joined()
+      for link in try Self.text(page).matches(of: /\]\(([^)#\s]*)#([^)\s]+)\)/) where !link.1.contains("://") {
+        let target = link.1.isEmpty ? page : folder + link.1
+        let headings = try Self.text(target).matches(of: /(?m)^#+ (.*)$/).map { Self.anchor($0.1) }
+        #expect(headings.contains(String(link.2)), "\(page) links to \(target)#\(link.2)")
+        count += 1
+      }
+    }
+    #expect(count > 5)
+  }
+
+  @Test func `the web page of operators needs no documentation browser`() throws {
+    let page = try Self.text("docs/Operators.md")
+    #expect(!page.contains("doc:") && !page.contains("``"))
+    let article = try Self.text("Sources/FeedStream/FeedStream.docc/WhichOperator.md")
+    let titles = article.matches(of: /\[([^\]]+)\]\(doc:/).map { String($0.1) }
+    #expect(titles.count > 90)
+    for title in titles { #expect(page.contains("[\(title)]("), "run Scripts/operators: \(title) is missing") }
+  }
+
   @Test func `every script that a page names is there, and CONTRIBUTING names every script`() throws {
     for page in try Self.pages {
       for script in try Self.text(page).matches(of: /Scripts\/[\w.\-]+/).map({ String($0.output) }) {
