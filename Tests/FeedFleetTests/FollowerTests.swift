@@ -117,6 +117,25 @@ import Testing
     }
   }
 
+  @Test func `an entry of a feed that was removed since is announced, since others have announced it`() {
+    withReader { time, engine, reader, save in
+      save(1, a)
+      time.advance(by: .seconds(1))
+      reader.isStopped = true
+      time.advance(by: .milliseconds(50))
+      for seconds in [2.0, 3] { save(seconds, a) }
+      let removal = engine.remove(a).sink { _ in
+      } receiveValue: { _ in
+      }
+      time.advance(by: .milliseconds(50))
+      removal.cancel()
+      reader.isStopped = false
+      time.advance(by: .seconds(1))
+      #expect(reader.updates.map { $0.split(separator: ":")[0] } == ["1", "2", "3"])
+      #expect(reader.resets == 0)
+    }
+  }
+
   @Test func `feeds that are added and removed change the list`() {
     withReader(most: 2) { time, engine, reader, save in
       save(5, a)

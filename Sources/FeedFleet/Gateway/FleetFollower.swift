@@ -15,7 +15,7 @@ public struct FleetFollower {
   public enum Event: Sendable {
     /// All feeds as they are, instead of everything before.
     case snapshot(FleetSnapshot)
-    /// An entry of the log, and the feed as it is by now: `nil` when that was delivered already.
+    /// An entry of the log, and the feed as it is by now: `nil` when that was delivered already, or the feed was removed.
     case update(FleetFeed?, for: LoggedUpdate)
     /// Feeds were added or removed.
     case list(FleetList)
@@ -37,13 +37,14 @@ public struct FleetFollower {
 
   /// - Parameters:
   ///   - addresses: the feeds to follow; `nil` for the first `most` of all.
-  ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest.
+  ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest: shorter than clients of other
+  ///     gateways wait until this one has read as far.
   ///   - look: how often it checks that the log still holds its place and that the list is the same.
   ///   - seed: determines the pauses. The system's choice unless given.
   ///   - scheduler: an event loop, or virtual time in a test.
   public init(
     _ addresses: [URL]?, in engine: any Engine, most: Int = 1000,
-    pauses: ClosedRange<Duration> = .milliseconds(250)...(.seconds(5)), look: Duration = .seconds(5),
+    pauses: ClosedRange<Duration> = .milliseconds(250)...(.seconds(2)), look: Duration = .seconds(5),
     seed: UInt64 = .random(in: 0 ... .max),
     on scheduler: any LoopScheduler
   ) {

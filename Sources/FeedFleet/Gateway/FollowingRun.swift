@@ -224,8 +224,8 @@ final class FollowingRun: Subscription {
   private func fetched(_ feed: FleetFeed?, _ logged: LoggedUpdate) {
     cursor = logged.cursor
     let known = versions[logged.update.address] ?? nil
-    // It was removed since.
-    guard let feed, let version = feed.version else { return }
+    // It was removed since: clients of other gateways may have the id all the same.
+    guard let feed, let version = feed.version else { return send(.update(nil, for: logged)) }
     // After a failover to an engine whose clock is behind.
     if let known, version < known {
       stop()
