@@ -2,20 +2,30 @@
 
 Usage: engine.py SOCKET SECONDS, after feed subscriptions import FILE --store unix://SOCKET
 """
-import re, socket, sys, textwrap, time
+import glob, re, socket, sys, textwrap, time
 
-source = "".join(open(f"Sources/FeedFleet/Redis/{name}.swift").read() for name in ("FleetScripts",))
+swift = "".join(open(path).read() for path in glob.glob("Sources/FeedFleet/*/Fleet*.swift"))
+
+
+def value(name):
+    """What a number of FleetScripts, FleetRules or FleetTime is."""
+    found = re.search(r"static let " + name.split(".")[-1] + r" = (\[?\d[^\n/]*)", swift).group(1)
+    return found.strip().strip("[]").replace("_", "")
 
 
 def literal(name):
-    text = re.search(name + r'[^"]*"""\n(.*?)\n *"""', source, re.S).group(1)
-    return textwrap.dedent(text).replace("\\(schema)", "1").replace("\\(never)", "9000000000000000").replace("\\(heldOff)", "60000") + "\n"
+    text = re.search("static let " + name + r' = [^"]*"""\n(.*?)\n *"""', swift, re.S).group(1)
+    return filled(text) + "\n"
+
+
+def filled(text):
+    return re.sub(r"\\\(([\w.]+)\)", lambda found: value(found[1]), textwrap.dedent(text))
 
 
 def script(name):
-    text = re.search(r'static let ' + name + r' = script\(\s*"' + name + r'",\s*"""\n(.*?)\n *"""', source, re.S).group(1)
-    text = textwrap.dedent(text).replace("\\(schema)", "1").replace("\\(never)", "9000000000000000").replace("\\(heldOff)", "60000")
-    return "#!lua\n" + literal("static let beginning") + literal("static let guarding") + text
+    pieces, text = re.search(r"static let " + name + r' = script\(\s*"' + name + r'",\s*((?:\w+ \+ )*)"""\n(.*?)\n *"""', swift, re.S).groups()
+    parts = ["beginning", "guarding", "looking", "tools", *re.findall(r"\w+", pieces)]
+    return "#!lua\n" + "".join(literal(part) for part in parts) + filled(text)
 
 
 server = socket.socket(socket.AF_UNIX)
@@ -71,7 +81,7 @@ feeds = int(send(("HGET", "fs{0}:meta", "feeds"))[0])
 memory, begun, used, done, claims, changed = int(info("memory", "used_memory")), time.time(), processor(), 0, 0, 0
 images = 0
 while time.time() - begun < float(sys.argv[2]):
-    now, following, leases, _ = send(("EVALSHA", claim, 1, "fs{0}:", 100, 45000, f"n{claims}", "w"))[0]
+    now, following, leases, _, _ = send(("EVALSHA", claim, 1, "fs{0}:", 100, 45000, f"n{claims}", "w", 1000, "", ""))[0]
     claims += 1
     if not leases:
         break
@@ -85,7 +95,7 @@ while time.time() - begun < float(sys.argv[2]):
         changed += isnew
         jobs.append((
             "EVALSHA", complete, 1, "fs{0}:", host, nonce, address, due, 0, "", "", record, version,
-            int(now) * 1000 + 1 if isnew or version else "", document, "changed" if isnew else "unchanged", 3600000, host,
+            int(now) * 1000 + 1 if isnew or version else "", document, "changed" if isnew else "unchanged", 3600000, host, "", "",
         ))
     send(*jobs)
     done += len(jobs)

@@ -24,7 +24,14 @@ final class FleetGateway {
   private var subscription: (any Subscription)?
   private let complain: (String) -> Void
   /// As a process that was stopped: it reads and tells nothing.
-  var isStopped = false { didSet { if oldValue, !isStopped { subscription?.request(.max(1)) } } }
+  var isStopped = false {
+    didSet {
+      guard oldValue, !isStopped else { return }
+      subscription?.request(.max(1))
+      // Only now does it see who came meanwhile.
+      for client in waiting.values { attend(client) }
+    }
+  }
 
   private let time: VirtualTimeScheduler
 
@@ -90,7 +97,11 @@ final class FleetGateway {
 
   func attach(_ client: GatewayClient) {
     waiting[ObjectIdentifier(client)] = client
-    if !isStopped { settle() }
+    if !isStopped { attend(client) }
+  }
+
+  private func attend(_ client: GatewayClient) {
+    settle()
     // The log may have gone back since then.
     _ = time.later(.seconds(5)) { [weak self, weak client] in
       if let self, let client, !isStopped { settle(client) }

@@ -4,6 +4,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 import RedisTestSupport
+import Synchronization
 import Testing
 
 /// An engine that the specification is run on.
@@ -21,23 +22,28 @@ final class FleetUnderTest {
   let server: RedisServer?
   private let trimming: (Int) throws -> Void
   private let closing: () -> Void
+  private let clocks: TestClocks
 
   init(_ engine: Engine) throws {
+    let clocks = TestClocks()
+    self.clocks = clocks
     switch engine {
     case .memory:
-      let memory = MemoryFleet(on: loop) { Date() }
+      let memory = MemoryFleet(on: loop, uptime: { clocks.uptime }, now: { clocks.now })
       (queue, log, library, server) = (memory, memory, memory, nil)
       (trimming, closing) = ({ memory.trim(to: $0) }, {})
     case .redis:
       let server = try RedisServer()
-      let redis = RedisFleet(RedisClient(server.address, on: loop), creates: true)
+      let redis = RedisFleet(
+        RedisClient(server.address, on: loop), creates: true, uptime: { clocks.uptime })
       (queue, log, library, self.server) = (redis, redis, redis, server)
       trimming = { try server.cli("XTRIM", "fs{0}:updates", "MAXLEN", "\($0)") }
       closing = { redis.client.close() }
     case .sqlite:
       let folder = FileManager.default.temporaryDirectory.appending(path: "fleet-\(UUID().uuidString)")
       let file = SQLiteFleet(
-        path: folder.appending(path: "fleet.db").path, on: loop, creates: true, pause: .milliseconds(10))
+        path: folder.appending(path: "fleet.db").path, on: loop, creates: true, pause: .milliseconds(10),
+        uptime: { clocks.uptime }, now: { clocks.now })
       (queue, log, library, server) = (file, file, file, nil)
       trimming = { [loop] in try Self.wait(file.trim(to: $0), on: loop) }
       closing = {
@@ -68,11 +74,21 @@ final class FleetUnderTest {
     return try #require(result).get()
   }
 
-  /// Lets the loop run for `duration`.
-  func pass(_ duration: Duration) {
-    let timer = loop.later(duration) { [loop] in loop.stop() }
-    loop.run(.untilStopped)
-    timer.cancel()
+  /// Makes the time of the engine, and of all others, later by `duration`: nobody waits.
+  func pass(_ duration: Duration) throws {
+    clocks.pass(duration)
+    if let server {
+      try server.cli("HINCRBYFLOAT", "fs{0}:meta", "clock", "\(duration / .milliseconds(1))")
+    }
+  }
+
+  /// Sets the clock of the engine forward by `duration`, or back.
+  func setClock(by duration: Duration) throws {
+    clocks.set(by: duration)
+    // A server whose clock was set forward had an earlier one before.
+    if let server {
+      try server.cli("HINCRBYFLOAT", "fs{0}:meta", "raw", "\(-(duration / .milliseconds(1)))")
+    }
   }
 
   func claim(_ count: Int = 10, lease: Duration = .seconds(60), worker: String = "w") throws -> [WorkLease] {
@@ -106,4 +122,18 @@ extension WorkLease {
       document: images.map { Chunk($0.bytes) }, due: due, host: host, gap: gap, pausedUntil: pausedUntil,
       reason: pausedUntil == nil ? "" : "it wants a pause")
   }
+}
+
+/// A wall clock, which may be set, and one that nobody sets.
+final class TestClocks: Sendable {
+  private let ahead = Mutex((wall: 0.0, uptime: Duration.zero))
+
+  var now: Date { Date() + ahead.withLock { $0.wall } }
+  var uptime: Duration { MachineTime.now + ahead.withLock { $0.uptime } }
+
+  func pass(_ duration: Duration) {
+    ahead.withLock { $0 = ($0.wall + duration / .seconds(1), $0.uptime + duration) }
+  }
+
+  func set(by duration: Duration) { ahead.withLock { $0.wall += duration / .seconds(1) } }
 }

@@ -16,7 +16,7 @@ import Testing
     let fleet = try FleetUnderTest(.redis)
     let redis = try #require(fleet.queue as? RedisFleet)
     #expect(try fleet.wait(redis.add([NewFeed(a), NewFeed(other)])) == 2)
-    fleet.pass(.milliseconds(5))
+    try fleet.pass(.milliseconds(5))
     let server = try #require(fleet.server)
     try body(fleet, redis, server)
     fleet.end()
@@ -56,7 +56,7 @@ import Testing
     try withFleet { fleet, redis, server in
       try fleet.wait(redis.pause("gone.example", for: .milliseconds(1), because: "short"))
       try fleet.wait(redis.pause("kept.example", for: nil, because: "long"))
-      fleet.pass(.milliseconds(5))
+      try fleet.pass(.milliseconds(5))
       try fleet.wait(redis.beat("w", about: [:]))
       #expect(try server.cli("ZRANGE", "fs{0}:pauses", "0", "-1") == "kept.example")
       #expect(try server.cli("HKEYS", "fs{0}:reasons") == "kept.example")

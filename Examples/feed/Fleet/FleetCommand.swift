@@ -37,7 +37,7 @@ struct FleetStatusCommand: ParsableCommand {
       switch format {
       case .text: FleetStatusText(style: style).text(of: status)
       case .json: FleetStatusText.json(status)
-      case .metrics: FleetStatusText.metrics(status)
+      case .metrics: FleetMetrics(status).text
       }
     }
     guard watch else { return try session.answer(store.status(), text: text) }

@@ -17,14 +17,9 @@ struct FleetStatusText: Sendable {
       "  updates:  \(status.updates) in the log",
     ]
     if status.memory > 0 { lines.append("  memory:   \(status.memory >> 20) MiB in the store") }
-    if let policy = status.evictionPolicy {
-      lines.append(
-        "  "
-          + style.bad("the store deletes keys when its memory is full (\(policy.printable(limit: 40))): set noeviction")
-      )
-    }
     lines.append("  workers:  \(status.workers.isEmpty ? style.warning("none") : "\(status.workers.count)")")
     lines += status.workers.flatMap { worker(_: $0, status) }
+    lines += troubles(status)
     for pause in status.pauses.prefix(20) {
       let until = pause.until.map { "until \($0.stamp)" } ?? "until it is resumed"
       lines.append("  \(pause.host.printable) is left alone \(until), because \(pause.reason.printable(limit: 200))")
@@ -38,11 +33,44 @@ struct FleetStatusText: Sendable {
       let wait = Duration.seconds(max(0, next.timeIntervalSince(status.now)).rounded(.up))
       return "nothing; the next host's time comes in \(Pulse.countdown(wait))"
     }
-    let more = status.looked < status.dueHosts ? "at least " : ""
-    let late = "\(more)\(Self.count(status.dueFeeds, "feed")) of \(Self.count(status.dueHosts, "host"))"
-    let wait = Pulse.countdown(.seconds(status.lateness.components.seconds))
+    let more = status.isCut ? "at least " : ""
+    let busy = status.queuedFeeds > 0 ? ", \(status.queuedFeeds) of them behind others of their host" : ""
+    let late = "\(more)\(Self.count(status.dueFeeds, "feed"))"
+    let wait = countdown(status.lateness)
     return status.lateness > .seconds(60)
-      ? style.warning("\(late), late by up to \(wait)") : "\(late), for up to \(wait)"
+      ? style.warning("\(late), late by up to \(wait)\(busy)") : "\(late), for up to \(wait)\(busy)"
+  }
+
+  private func countdown(_ duration: Duration) -> String {
+    Pulse.countdown(.seconds(max(0, duration.components.seconds)))
+  }
+
+  /// Hosts with long queues, feeds that workers were lost with, and a clock that was set.
+  private func troubles(_ status: FleetStatus) -> [String] {
+    var lines: [String] = []
+    for queue in status.queues.prefix(5) {
+      let wait = countdown(.seconds(status.now.timeIntervalSince(queue.since)))
+      lines.append("            \(queue.host.printable): \(Self.count(queue.feeds, "feed")), for up to \(wait)")
+    }
+    if abs(status.clockAhead / .seconds(1)) > 2 {
+      let ahead = status.clockAhead > .zero
+      let difference = countdown(ahead ? status.clockAhead : .zero - status.clockAhead)
+      lines.append(
+        "  "
+          + style.warning(
+            "the store's clock was set, and is \(difference) \(ahead ? "ahead of" : "behind") the fleet's time"))
+    }
+    for (address, times) in status.abandoned.sorted(by: { $0.key < $1.key }) {
+      lines.append(
+        "  " + style.warning("\(times) workers in a row ended while they requested \(address.printable(limit: 200))"))
+    }
+    if let policy = status.evictionPolicy {
+      lines.append(
+        "  "
+          + style.bad("the store deletes keys when its memory is full (\(policy.printable(limit: 40))): set noeviction")
+      )
+    }
+    return lines
   }
 
   private func worker(_ worker: FleetStatus.Worker, _ status: FleetStatus) -> [String] {
@@ -77,25 +105,38 @@ struct FleetStatusText: Sendable {
         var holds: [String]
         var about: [String: Int]
       }
+      struct Queue: Encodable {
+        var host: String
+        var feeds: Int
+        var since: Date
+      }
       struct Pause: Encodable {
         var host: String
         var until: Date?
         var reason: String
       }
       var now: Date
-      var feeds, hosts, dueFeeds, dueHosts: Int
+      var feeds, hosts, dueFeeds, queuedFeeds, dueHosts: Int
       var latenessSeconds: Double
       var taken, paused, updates, memoryBytes, pollsPerMinute: Int
       var evictionPolicy: String?
+      var queues: [Queue]
+      var abandoned: [String: Int]
+      var clockAheadSeconds, latencySeconds: Double
+      var totals: [String: Int]
       var lastMinute: [String: Int]
       var workers: [Worker]
       var pauses: [Pause]
     }
     let form = Form(
-      now: status.now, feeds: status.feeds, hosts: status.hosts, dueFeeds: status.dueFeeds, dueHosts: status.dueHosts,
+      now: status.now, feeds: status.feeds, hosts: status.hosts, dueFeeds: status.dueFeeds,
+      queuedFeeds: status.queuedFeeds, dueHosts: status.dueHosts,
       latenessSeconds: status.lateness / .seconds(1), taken: status.leases.count, paused: status.pausedHosts,
       updates: status.updates, memoryBytes: status.memory, pollsPerMinute: status.pollsPerMinute,
       evictionPolicy: status.evictionPolicy,
+      queues: status.queues.map { .init(host: $0.host, feeds: $0.feeds, since: $0.since) }, abandoned: status.abandoned,
+      clockAheadSeconds: status.clockAhead / .seconds(1), latencySeconds: status.latency / .seconds(1),
+      totals: status.totals,
       lastMinute: status.lastMinute,
       workers: status.workers.map { worker in
         .init(
@@ -107,28 +148,5 @@ struct FleetStatusText: Sendable {
     encoder.dateEncodingStrategy = .iso8601
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return ((try? encoder.encode(form)).map { String(decoding: $0, as: UTF8.self) } ?? "{}") + "\n"
-  }
-
-  static func metrics(_ status: FleetStatus) -> String {
-    var text = ""
-    func gauge(_ name: String, _ help: String, _ value: Double) {
-      text += "# HELP feed_fleet_\(name) \(help)\n# TYPE feed_fleet_\(name) gauge\nfeed_fleet_\(name) \(value)\n"
-    }
-    gauge("feeds", "Feeds that are polled.", Double(status.feeds))
-    gauge("hosts", "Hosts that have feeds.", Double(status.hosts))
-    gauge("due_hosts", "Hosts that may be asked now and are not.", Double(status.dueHosts))
-    gauge("due_feeds", "Feeds of these hosts that are due.", Double(status.dueFeeds))
-    gauge("lateness_seconds", "How long the feed has waited that waits for longest.", status.lateness / .seconds(1))
-    gauge("taken_hosts", "Hosts that workers have.", Double(status.leases.count))
-    gauge("paused_hosts", "Hosts that are left alone.", Double(status.pausedHosts))
-    gauge("workers", "Workers that were heard of in ten minutes.", Double(status.workers.count))
-    gauge("updates", "Updates in the log.", Double(status.updates))
-    gauge("store_memory_bytes", "Memory of the store.", Double(status.memory))
-    gauge("store_evicts", "1 if the store deletes keys when its memory is full.", status.evictionPolicy == nil ? 0 : 1)
-    text += "# HELP feed_fleet_last_minute Polls of the last whole minute.\n# TYPE feed_fleet_last_minute gauge\n"
-    for name in ["changed", "unchanged", "failed", "superseded", "lost", "lapsed"] {
-      text += "feed_fleet_last_minute{outcome=\"\(name)\"} \(status.lastMinute[name] ?? 0)\n"
-    }
-    return text
   }
 }

@@ -30,13 +30,17 @@ struct Site {
   }
 
   /// A fleet's figures, or that its store is away.
-  private static func figures(of fleet: RedisFleet?) -> AnyPublisher<String, Never> {
+  private static func figures(of fleet: RedisFleet?, _ gallery: Gallery) -> AnyPublisher<String, Never> {
     guard let fleet else { return Just("").eraseToAnyPublisher() }
     func up(_ isUp: Bool) -> String {
       "# HELP feed_fleet_up 1 if the store answers.\n# TYPE feed_fleet_up gauge\nfeed_fleet_up \(isUp ? 1 : 0)\n"
     }
-    return fleet.status().map { up(true) + FleetStatusText.metrics($0) }.replaceError(with: up(false))
-      .eraseToAnyPublisher()
+    return fleet.status().map { status in
+      var metrics = FleetMetrics(status)
+      metrics.gateway(at: gallery.place.value, status)
+      return up(true) + metrics.text
+    }
+    .replaceError(with: up(false)).eraseToAnyPublisher()
   }
 
   var routes: HTTPServer.Routes {
@@ -52,7 +56,7 @@ struct Site {
     show("/feed.json", "application/feed+json; charset=utf-8") { GalleryFeeds.json(gallery, at: base($0), suffix) }
     show("/feed.atom", "application/atom+xml; charset=utf-8") { GalleryFeeds.atom(gallery, at: base($0), suffix) }
     routes.get("/metrics") { [unowned server, fleet] request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      Self.figures(of: fleet)
+      Self.figures(of: fleet, gallery)
         .map { figures in
           let own = GalleryMetrics.text(
             gallery, pictures, connections: server.connectionCount, waiting: server.waitingBytes)

@@ -7,10 +7,10 @@ extension FleetScripts {
     "add",
     """
     local added = 0
-    for i = 1, #ARGV, 3 do
+    for i = 1, last, 3 do
       if not queue(ARGV[i]) then return redis.error_reply('WRONGTYPE ' .. p .. 'h:' .. ARGV[i]) end
     end
-    for i = 1, #ARGV, 3 do
+    for i = 1, last, 3 do
       local h, a = ARGV[i], ARGV[i + 1]
       if not redis.call('ZSCORE', p .. 'h:' .. h, a) and redis.call('HEXISTS', p .. 'f:' .. a, 'q') == 0 then
         redis.call('ZADD', p .. 'h:' .. h, whole(now + ARGV[i + 2]), a)
@@ -32,6 +32,7 @@ extension FleetScripts {
     local f = p .. 'f:' .. ARGV[2]
     local h = redis.call('HGET', f, 'q') or ARGV[1]
     redis.call('DEL', f)
+    redis.call('HDEL', p .. 'lapses', ARGV[2])
     if redis.call('ZREM', p .. 'h:' .. h, ARGV[2]) == 0 then return 0 end
     if redis.call('HEXISTS', p .. 'leases', h) == 0 then open(h, 0) end
     redis.call('HINCRBY', p .. 'meta', 'feeds', -1)
@@ -89,37 +90,9 @@ extension FleetScripts {
     "leave",
     """
     redis.call('HDEL', p .. 'about', ARGV[1])
+    redis.call('ZREM', p .. 'sleepers', ARGV[1])
     return redis.call('ZREM', p .. 'workers', ARGV[1])
     """)
-
-  /// Arguments: how many hosts are looked at.
-  static let status = RedisScript(
-    "status",
-    reading + beginning + guarding + """
-      local most = tonumber(ARGV[1])
-      local due, oldest, looked = 0, '', 0
-      for _, h in ipairs(redis.call('ZRANGEBYSCORE', p .. 'hosts', '-inf', whole(now), 'LIMIT', 0, most)) do
-        local first = queue(h) or {}
-        if first[2] then due = due + redis.call('ZCOUNT', p .. 'h:' .. h, '-inf', whole(now)) end
-        if first[2] and (oldest == '' or tonumber(first[2]) < tonumber(oldest)) then oldest = first[2] end
-        looked = looked + 1
-      end
-      local paused = {}
-      for i, h in ipairs(redis.call('ZRANGEBYSCORE', p .. 'pauses', '(' .. whole(now), '+inf', 'LIMIT', 0, most)) do
-        paused[i] = {h, redis.call('ZSCORE', p .. 'pauses', h), redis.call('HGET', p .. 'reasons', h) or ''}
-      end
-      local minute = math.floor(now / 60000)
-      local next = redis.call('ZRANGEBYSCORE', p .. 'hosts', '(' .. whole(now), '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
-      return {
-        whole(now), redis.call('HGET', p .. 'meta', 'feeds'), redis.call('ZCARD', p .. 'hosts'),
-        redis.call('ZCOUNT', p .. 'hosts', '-inf', whole(now)), due, oldest, redis.call('HLEN', p .. 'leases'),
-        redis.call('ZCOUNT', p .. 'pauses', '(' .. whole(now), '+inf'), paused,
-        redis.call('ZRANGE', p .. 'workers', 0, -1, 'WITHSCORES'), redis.call('HGETALL', p .. 'about'),
-        redis.call('HGETALL', p .. 'leases'),
-        redis.call('HGETALL', p .. 's:' .. whole(minute - 1)), redis.call('HGETALL', p .. 's:' .. whole(minute)),
-        redis.call('XLEN', p .. 'updates'), next[2] or '', looked
-      }
-      """)
 
   /// Arguments: address, version.
   static let append = script(
@@ -144,7 +117,7 @@ extension FleetScripts {
       return 0
       """)
 
-  private static let ending = """
+  static let ending = """
     local function ending()
       if redis.call('EXISTS', p .. 'updates') == 0 then return '0-0' end
       local about = redis.call('XINFO', 'STREAM', p .. 'updates')
@@ -164,7 +137,7 @@ extension FleetScripts {
     if ARGV[3] ~= '' then redis.call('HSET', f, 'v', ARGV[3]) end
     if ARGV[5] ~= '' then redis.call('HSET', f, 'd', ARGV[5]) end
     if ARGV[7] == '1' then
-      redis.call('XADD', p .. 'updates', 'MINID', '~', whole(now - ARGV[6]), '*', 'a', ARGV[1], 'v', ARGV[3])
+      redis.call('XADD', p .. 'updates', 'MINID', '~', whole(math.min(raw, now) - ARGV[6]), '*', 'a', ARGV[1], 'v', ARGV[3])
     end
     return 1
     """)

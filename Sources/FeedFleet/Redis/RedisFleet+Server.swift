@@ -1,7 +1,7 @@
 import FeedRedis
 import FeedStream
 
-/// What a server says of itself (`INFO`).
+/// Facts that a server tells of itself (`INFO`).
 struct ServerFacts {
   private var fields: [Substring: Substring] = [:]
 
@@ -34,7 +34,7 @@ struct ServerFacts {
 }
 
 extension RedisFleet {
-  /// What the server says of itself: nothing when this user may not ask for that.
+  /// The facts that the server tells of itself: none when this user may not ask for that.
   func facts() -> AnyPublisher<ServerFacts, FleetError> {
     send(RedisCommand("INFO", "memory", "errorstats"))
       .reading(in: self) { $0.text.map { ServerFacts($0) } }

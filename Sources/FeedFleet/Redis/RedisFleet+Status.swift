@@ -1,65 +1,6 @@
 import FeedRedis
 public import FeedStream
-public import Foundation
-
-/// The state of a fleet.
-public struct FleetStatus: Hashable, Sendable {
-  public struct Worker: Hashable, Sendable {
-    public var name: String
-    /// The time when it was heard of last, by the engine's clock.
-    public var seen: Date
-    /// The worker's own figures: `concurrency`, `running`, `polls`, `failures`.
-    public var about: [String: Int]
-  }
-
-  public struct Lease: Hashable, Sendable {
-    public var host: String
-    public var worker: String
-    public var address: String
-    public var until: Date
-  }
-
-  public struct Pause: Hashable, Sendable {
-    public var host: String
-    /// `nil` for one without an end.
-    public var until: Date?
-    public var reason: String
-  }
-
-  /// The engine's clock.
-  public var now: Date
-  public var feeds: Int
-  public var hosts: Int
-  /// The number of hosts that may be polled now and are not.
-  public var dueHosts: Int
-  /// The number of due feeds of these hosts; of the first ``looked`` hosts.
-  public var dueFeeds: Int
-  /// The due time of the feed that has waited for longest, its host being free.
-  public var oldestDue: Date?
-  public var leases: [Lease]
-  public var pausedHosts: Int
-  /// The first of the paused hosts.
-  public var pauses: [Pause]
-  public var workers: [Worker]
-  /// Counts of the minute before this one: `changed`, `unchanged`, `failed`, `superseded`, `lost`, `lapsed`.
-  public var lastMinute: [String: Int]
-  public var thisMinute: [String: Int]
-  public var updates: Int
-  /// The time when the next host is due.
-  public var next: Date?
-  /// The number of hosts that were looked at for ``dueFeeds``.
-  public var looked: Int
-  /// The number of bytes that the engine uses; 0 when it does not say.
-  public var memory: Int
-  /// The rule by which the engine deletes keys when its memory is full, which loses feeds; `nil` when it keeps them, or does not say.
-  public var evictionPolicy: String?
-
-  /// The time that the longest waiting feed has waited.
-  public var lateness: Duration { oldestDue.map { .seconds(max(0, now.timeIntervalSince($0))) } ?? .zero }
-
-  /// Polls of the minute before this one.
-  public var pollsPerMinute: Int { ["changed", "unchanged", "failed"].reduce(0) { $0 + (lastMinute[$1] ?? 0) } }
-}
+import Foundation
 
 extension RedisFleet {
   /// Notes that a worker lives.
@@ -75,26 +16,43 @@ extension RedisFleet {
 
   /// The state of the fleet. Changes nothing.
   public func status() -> AnyPublisher<FleetStatus, FleetError> {
-    return run(FleetScripts.status, [1000])
-      .reading(in: self) { reply in reply.elements.flatMap { $0.count == 17 ? $0 : nil } }
-      .zip(facts())
-      .map { Self.status($0, $1) }
-      .eraseToAnyPublisher()
+    Deferred { [self] in
+      let start = uptime()
+      return run(FleetScripts.status, [1000])
+        .reading(in: self) { [uptime] reply in
+          reply.elements.flatMap { $0.count == 22 ? ($0, uptime() - start) : nil }
+        }
+        .zip(facts())
+        .map { Self.status($0.0, $0.1, $1) }
+    }
+    .eraseToAnyPublisher()
   }
 
-  private static func status(_ parts: [RedisValue], _ facts: ServerFacts) -> FleetStatus {
-    func part(_ index: Int) -> RedisValue { index < parts.count ? parts[index] : .null }
-    func number(_ index: Int) -> Int { Int(part(index).integer ?? 0) }
-    let abouts = part(10)
+  private static func status(_ parts: [RedisValue], _ latency: Duration, _ facts: ServerFacts) -> FleetStatus {
+    func number(_ index: Int) -> Int { Int(parts[index].integer ?? 0) }
+    let abouts = parts[15]
+    // Each free host has a feed that is due, even those that were not looked at.
     return FleetStatus(
-      now: part(0).date ?? Date(), feeds: number(1), hosts: number(2), dueHosts: number(3), dueFeeds: number(4),
-      oldestDue: part(5).date, leases: leases(part(11)), pausedHosts: number(7), pauses: pauses(part(8)),
-      workers: pairs(part(9)).map { name, seen in
+      now: parts[0].date ?? Date(), feeds: number(2), hosts: number(3), dueHosts: number(4),
+      dueFeeds: max(number(5), number(4)),
+      queuedFeeds: number(6), oldestDue: parts[7].date, isCut: number(8) == 1, queues: queues(parts[9]),
+      leases: leases(parts[10]), pausedHosts: number(11), pauses: pauses(parts[12]),
+      workers: pairs(parts[14]).map { name, seen in
         FleetStatus.Worker(name: name, seen: seen.date ?? Date(), about: about(abouts[name]?.text ?? ""))
       },
-      lastMinute: counts(part(12)), thisMinute: counts(part(13)), updates: number(14), next: part(15).date,
-      looked: number(16), memory: facts.memory,
+      lastMinute: counts(parts[16]), thisMinute: counts(parts[17]), updates: number(19), next: parts[21].date,
+      logEnd: UpdateCursor(parts[20].text ?? ""), abandoned: counts(parts[13]), totals: counts(parts[18]),
+      clockAhead: .milliseconds(number(1)), latency: latency, refusals: facts.errors, memory: facts.memory,
       evictionPolicy: facts.keepsKeys ? nil : facts.policy)
+  }
+
+  private static func queues(_ value: RedisValue) -> [FleetStatus.Queue] {
+    (value.elements ?? []).compactMap { queue in
+      guard let parts = queue.elements, parts.count == 3, let host = parts[0].text, let feeds = parts[1].integer,
+        let since = parts[2].date
+      else { return nil }
+      return FleetStatus.Queue(host: host, feeds: Int(feeds), since: since)
+    }
   }
 
   private static func pairs(_ value: RedisValue) -> [(String, RedisValue)] {

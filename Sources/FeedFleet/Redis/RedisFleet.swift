@@ -19,22 +19,35 @@ public final class RedisFleet {
   let logDuration: Duration
   /// When the server said last that it keeps its keys.
   var looked: StreamInstant?
+  /// A clock that nobody sets.
+  let uptime: @Sendable () -> Duration
+  /// The fleet's time as it was told last, and when.
+  var told: (now: Date, at: Duration)?
 
   /// - Parameters:
   ///   - creates: begins a fleet in an empty database: for commands that add feeds.
   ///   - logDuration: how long the log keeps updates.
-  public init(_ client: RedisClient, creates: Bool = false, keeping logDuration: Duration = RedisFleet.logDuration) {
+  ///   - uptime: a clock that nobody sets, by which it is noticed that the server's is: the machine's unless changed.
+  public init(
+    _ client: RedisClient, creates: Bool = false, keeping logDuration: Duration = RedisFleet.logDuration,
+    uptime: @escaping @Sendable () -> Duration = { MachineTime.now }
+  ) {
     self.client = client
     self.creates = creates
     self.logDuration = logDuration
+    self.uptime = uptime
   }
 
   var place: String { "\(client.address)" }
 
   /// Runs a script on a database that is known to be a fleet's.
   func run(_ script: RedisScript, _ arguments: [RedisArgument] = []) -> AnyPublisher<RedisValue, FleetError> {
-    let run = client.run(script, keys: [Self.prefix], arguments)
-      .mapError { [self] in failure($0) }
+    let run = Deferred { [self] in
+      let sight: [RedisArgument] =
+        told.map { [RedisArgument(Int($0.now.milliseconds)), .milliseconds(uptime() - $0.at)] } ?? ["", ""]
+      return client.run(script, keys: [Self.prefix], arguments + sight)
+    }
+    .mapError { [self] in failure($0) }
     guard !isOpen else { return run.eraseToAnyPublisher() }
     return open().flatMap { _ in run }.eraseToAnyPublisher()
   }
@@ -112,13 +125,18 @@ extension RedisFleet: WorkQueue {
     keeping(
       run(
         FleetScripts.claim,
-        [RedisArgument(wish.count), .milliseconds(wish.lease), RedisArgument(wish.nonce), RedisArgument(wish.worker)])
+        [
+          RedisArgument(wish.count), .milliseconds(wish.lease), RedisArgument(wish.nonce), RedisArgument(wish.worker),
+          .milliseconds(wish.patience),
+        ])
     )
-    .reading(in: self) { [place] reply in
-      guard let parts = reply.elements, parts.count == 4, let now = parts[0].date, let granted = parts[2].elements,
+    .reading(in: self) { [self] reply in
+      guard let parts = reply.elements, parts.count == 5, let now = parts[0].date, let granted = parts[2].elements,
         let damaged = parts[3].elements
       else { return nil }
+      told = (now, uptime())
       var grant = WorkGrant(leases: [], now: now, next: parts[1].date)
+      grant.wake = parts[4].integer.map { .milliseconds($0) }
       for one in granted {
         if let lease = Self.lease(one) {
           grant.leases.append(lease)

@@ -186,7 +186,7 @@ extension FleetScripts {
   static let cacheUse = script(
     "cacheUse",
     dropping + """
-      for i = 1, #ARGV do
+      for i = 1, last do
         if redis.call('HEXISTS', p .. 'ci', ARGV[i]) == 1 then use(ARGV[i]) end
       end
       return 1
@@ -199,22 +199,22 @@ extension FleetScripts {
     dropping + """
       local c = p .. 'c:' .. ARGV[1]
       if (redis.call('HGET', c, 'n') or '') ~= ARGV[2] then return 0 end
-      local last = #ARGV
+      local final = last
       local function count(id, bytes)
         redis.call('HSET', p .. 'ci', id, whole(bytes) .. ' ' .. ARGV[1])
         redis.call('HSET', c, 'n', redis.call('HINCRBY', p .. 'cm', 'n', 1), id, ARGV[5])
         use(id)
       end
       if ARGV[3] == 'freshen' then
-        local id = ARGV[last]
-        last = last - 1
+        local id = ARGV[final]
+        final = final - 1
         local info = redis.call('HGET', p .. 'ci', id)
         -- It has made room for another key's meanwhile.
         if not info then return 0 end
         count(id, string.match(info, '^%d+') + ARGV[6])
         redis.call('HINCRBY', p .. 'cm', 'total', ARGV[6])
       end
-      for i = 8, last do drop(ARGV[i]) end
+      for i = 8, final do drop(ARGV[i]) end
       if ARGV[3] == 'save' then
         local id = whole(redis.call('HINCRBY', p .. 'cm', 'id', 1))
         redis.call('SET', p .. 'cb:' .. id, ARGV[7])

@@ -91,7 +91,7 @@ extension FleetTables {
     let there = try one(Int64.self, "SELECT version FROM feed WHERE id = ?", [id])
     let text = completion.record.text
     if let version = completion.version?.microseconds, let document = completion.document {
-      if let there, there >= version { return (.superseded, nil) }
+      if let there, there >= version, there <= (now + Int64(FleetRules.future)) * 1000 { return (.superseded, nil) }
       try run(
         "UPDATE feed SET version = ?, record = ?, document = ? WHERE id = ?",
         [version, text, document.withUnsafeBytes { Data($0) }, id])

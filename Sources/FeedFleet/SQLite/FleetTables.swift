@@ -6,16 +6,16 @@ import ImageFeed
 /// The tables of a fleet in a file, inside a transaction: they do what the scripts of ``RedisFleet`` do.
 struct FleetTables {
   let db: Database
-  /// Milliseconds since 1970, as all times here.
-  let now: Int64
-  /// The time that the log keeps updates.
+  /// The fleet's time, in milliseconds since 1970, as all times here.
+  var now: Int64 = 0
+  /// How long the log keeps updates.
   let logDuration: Duration
 
   /// Stands for never: beyond every time.
   static let never: Int64 = 9_000_000_000_000_000
 
   /// The application's id is `FLEE` in ASCII.
-  static let kind = TableFile.Kind("Fleet", applicationID: 0x464C_4545, version: 2, schema: schema)
+  static let kind = TableFile.Kind("Fleet", applicationID: 0x464C_4545, version: 3, schema: schema)
 
   /// A feed without a host is saved, and not requested. A host without a time has no feed. Long values come last.
   private static let schema = """
@@ -43,20 +43,42 @@ struct FleetTables {
     CREATE TABLE done (nonce TEXT PRIMARY KEY, until INTEGER NOT NULL, entry INTEGER) STRICT, WITHOUT ROWID;
     CREATE INDEX done_until ON done (until);
     CREATE TABLE entry (id INTEGER PRIMARY KEY, address TEXT NOT NULL, version INTEGER NOT NULL) STRICT;
-    CREATE TABLE last (entry INTEGER NOT NULL, edition INTEGER NOT NULL DEFAULT 0) STRICT;
-    INSERT INTO last VALUES (0, 0);
+    CREATE TABLE last (entry INTEGER NOT NULL, edition INTEGER NOT NULL DEFAULT 0, clock REAL, raw REAL) STRICT;
+    INSERT INTO last (entry) VALUES (0);
     """
 
-  /// Gives a file of version 1 what it lacks.
+  /// Gives a file of an older version what it lacks.
   func update() throws {
-    guard try one(Int.self, "PRAGMA user_version") == 1 else { return }
+    let version = try one(Int.self, "PRAGMA user_version") ?? 0
+    if version == 1 {
+      try db.execute(
+        sql: """
+          ALTER TABLE host ADD COLUMN rests INTEGER;
+          CREATE INDEX host_idle ON host (name) WHERE opens IS NULL;
+          ALTER TABLE last ADD COLUMN edition INTEGER NOT NULL DEFAULT 0;
+          """)
+    }
+    guard (1...2).contains(version) else { return }
     try db.execute(
       sql: """
-        ALTER TABLE host ADD COLUMN rests INTEGER;
-        CREATE INDEX host_idle ON host (name) WHERE opens IS NULL;
-        ALTER TABLE last ADD COLUMN edition INTEGER NOT NULL DEFAULT 0;
-        PRAGMA user_version = 2;
+        ALTER TABLE last ADD COLUMN clock REAL;
+        ALTER TABLE last ADD COLUMN raw REAL;
+        PRAGMA user_version = 3;
         """)
+  }
+
+  // MARK: Time
+
+  /// The fleet's time when the machine's clock is `raw`.
+  ///
+  /// - Parameter notes: writes it, for the next one.
+  func time(at raw: Double, _ sight: FleetTime.Sight?, notes: Bool) throws -> FleetTime {
+    let last = try row("SELECT clock, raw FROM last")
+    var time = FleetTime(clock: last?["clock"] ?? raw, raw: last?["raw"] ?? raw)
+    try time.advance(
+      to: raw, sight, isIdle: try one(Int.self, "SELECT 1 FROM host WHERE nonce IS NOT NULL LIMIT 1") == nil)
+    if notes { try run("UPDATE last SET clock = ?, raw = ?", [time.clock, time.raw]) }
+    return time
   }
 
   // MARK: Statements

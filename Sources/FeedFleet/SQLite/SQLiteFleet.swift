@@ -2,6 +2,7 @@ public import FeedStream
 public import Foundation
 import GRDB
 import ImageFeed
+import Synchronization
 
 /// A fleet's work, updates and feeds in one SQLite file, for the processes of one machine: no server is needed.
 ///
@@ -19,6 +20,13 @@ public final class SQLiteFleet {
   private let logDuration: Duration
   private let pause: Duration
   private let now: @Sendable () -> Date
+  private let uptime: @Sendable () -> Duration
+  private let told = Told()
+
+  /// The time as it was told last, and when.
+  private final class Told: Sendable {
+    let value = Mutex<(clock: Double, at: Duration)?>(nil)
+  }
 
   /// - Parameters:
   ///   - path: relative to the current directory at this moment, or absolute.
@@ -26,12 +34,14 @@ public final class SQLiteFleet {
   ///   - logDuration: how long the log keeps updates: an hour by default.
   ///   - pause: how long a reader of the log that has everything waits before it looks again: 200 milliseconds by default.
   ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
-  ///   - now: the wall clock, which the processes share.
+  ///   - uptime: a clock that nobody sets: the machine's unless changed.
+  ///   - now: the wall clock, which the processes share, and which may be set.
   ///   - onSetAside: receives the new path of a damaged file, on a thread of the pool.
   public init(
     path: String, on scheduler: any LoopScheduler, creates: Bool = false,
     keeping logDuration: Duration = .seconds(3600), pause: Duration = .milliseconds(200),
-    busyTimeout: Duration = .seconds(10), now: @escaping @Sendable () -> Date = { Date() },
+    busyTimeout: Duration = .seconds(10), uptime: @escaping @Sendable () -> Duration = { MachineTime.now },
+    now: @escaping @Sendable () -> Date = { Date() },
     onSetAside: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.scheduler = scheduler
@@ -39,6 +49,7 @@ public final class SQLiteFleet {
     self.logDuration = logDuration
     self.pause = pause
     self.now = now
+    self.uptime = uptime
     worker = SerialWorker(on: scheduler)
     file = TableFile(path: path, FleetTables.kind, busyTimeout: busyTimeout, onSetAside: onSetAside)
   }
@@ -49,12 +60,17 @@ public final class SQLiteFleet {
   private func call<Value: Sendable>(
     _ step: FeedStoreError.Step = .insertion, _ body: @escaping @Sendable (FleetTables) throws -> Value
   ) -> AnyPublisher<Value, FleetError> {
-    worker.publisher { [file, creates, logDuration, now] () throws(FleetError) -> Value in
+    worker.publisher { [file, creates, logDuration, now, uptime, told] () throws(FleetError) -> Value in
       let value: Value?
       do throws(FeedDatabaseFailure) {
         value = try file.use(creating: creates) { db in
-          let tables = FleetTables(db: db, now: now().milliseconds, logDuration: logDuration)
+          var tables = FleetTables(db: db, logDuration: logDuration)
           try tables.update()
+          let sight = told.value.withLock { $0 }
+            .map { FleetTime.Sight(told: $0.clock, since: (uptime() - $0.at) / .milliseconds(1)) }
+          let time = try tables.time(at: Double(now().milliseconds), sight, notes: step != .retrieval)
+          told.value.withLock { $0 = (time.clock, uptime()) }
+          tables.now = Int64(time.clock)
           return try body(tables)
         }
       } catch {

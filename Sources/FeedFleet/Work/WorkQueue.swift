@@ -64,13 +64,19 @@ public struct WorkClaim: Hashable, Sendable {
   public var lease: Duration
   /// Begins the nonces: random, never used before.
   public var nonce: String
+  /// How long a fleet whose workers are idle may leave what was added unnoticed.
+  public var patience: Duration
 
-  public init(worker: String, count: Int, lease: Duration, nonce: String = WorkClaim.randomNonce()) {
+  public init(
+    worker: String, count: Int, lease: Duration, nonce: String = WorkClaim.randomNonce(),
+    patience: Duration = .seconds(1)
+  ) {
     precondition(count > 0, "WorkClaim(count: \(count)): nothing is wanted; use 1 or more")
     self.worker = worker
     self.count = count
     self.lease = lease
     self.nonce = nonce
+    self.patience = patience
   }
 
   /// 64 random bits. A counter would do worse: a failover sets it back, and the same number is handed out again.
@@ -86,6 +92,9 @@ public struct WorkGrant: Hashable, Sendable {
   public var next: Date?
   /// Damage that the engine found: the hosts of these keys are left alone for a minute, all others are not.
   public var problems: [FleetError] = []
+  /// How long this worker may sleep, of which there was less than it wished: others look meanwhile. `nil` from an engine that does not
+  /// say, whose workers wake for ``next`` and for ``WorkClaim/patience``.
+  public var wake: Duration?
 
   public init(leases: [WorkLease], now: Date, next: Date?) {
     self.leases = leases

@@ -34,14 +34,14 @@ public final class FleetWorker {
     public var gap: Duration = .seconds(1)
     /// The least interval between two polls of a feed; `nil` adapts to how often it changes. An hour by default.
     public var interval: Duration? = PolledAddress.defaultInterval
-    /// The longest sleep when nothing is due: something may have been added. A second by default.
+    /// How long a fleet whose workers are idle may leave what was added unnoticed: they look by turns. A second by default.
     public var longestSleep: Duration = .seconds(1)
     /// The pause after a failure of the engine, doubled by each further one, and the longest. Half a second and ten by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(500)...(.seconds(10))
     /// The options with which feeds are loaded.
     public var load = FeedLoader.Options()
-    /// The wall clock; only its pace counts, the time is the engine's.
-    public var now: @Sendable () -> Date = { Date() }
+    /// A clock that nobody sets; only its pace counts, the time is the engine's. The machine's by default.
+    public var uptime: @Sendable () -> Duration = { MachineTime.now }
     /// Determines how due times are spread. The system's choice by default.
     public var seed = UInt64.random(in: 0 ... .max)
     /// Is given each failure of the engine, and `nil` when it is well: after the first claim, and after failures. The worker tries

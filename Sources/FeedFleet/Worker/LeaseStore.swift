@@ -38,7 +38,7 @@ final class LeaseStore: FeedStore, PollStore {
           host: health.requestAddress.pollingHost, gap: .zero)
       }
       if let validators = notes.validators { record.validators = validators }
-      // Each document says anew who delivered it; an answer that nothing has changed does not.
+      // Each document says again who delivered it; a response that nothing has changed does not.
       if notes.isWhole { record.isFromPrivateNetwork = notes.isFromPrivateNetwork }
       if let images = notes.images {
         record.imageCount = images.count

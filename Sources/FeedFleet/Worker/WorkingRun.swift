@@ -23,7 +23,7 @@ final class WorkingRun: Subscription {
   private var failures = 0
   private var isWell = false
   private var random: PollRandom
-  private var counts = ["polls": 0, "failures": 0]
+  private var counts = ["polls": 0, "failures": 0, "errors": 0]
 
   init(
     _ worker: FleetWorker, receive: @escaping (FleetWorker.Report) -> Subscribers.Demand, finish: @escaping () -> Void
@@ -31,7 +31,7 @@ final class WorkingRun: Subscription {
     self.worker = worker
     self.receive = receive
     self.finish = finish
-    clock = FleetClock(worker.options.now)
+    clock = FleetClock(worker.options.uptime)
     random = PollRandom(seed: worker.options.seed)
   }
 
@@ -81,9 +81,12 @@ final class WorkingRun: Subscription {
     var count = options.concurrency - held.count
     if let wanted = demand.max { count = min(count, wanted - held.count) }
     guard count > 0 else { return }
-    let wish = WorkClaim(worker: options.name, count: min(count, 100), lease: options.lease)
+    let wish = WorkClaim(
+      worker: options.name, count: min(count, 100), lease: options.lease, patience: options.longestSleep)
+    let start = options.uptime()
     claiming = worker.queue.claim(wish).sink { [weak self] completion in
       guard let self else { return }
+      counts["latency"] = Int((options.uptime() - start) / .microseconds(1))
       claiming = nil
       switch completion {
       case .finished: goOn()
@@ -102,9 +105,10 @@ final class WorkingRun: Subscription {
     for problem in grant.problems { options.report(problem) }
     clock.set(grant.now)
     for lease in grant.leases { begin(lease, at: grant.now) }
-    let wait = grant.next.map { Duration.seconds(max(0, $0.timeIntervalSince(grant.now))) } ?? options.longestSleep
+    let next = grant.next.map { Duration.seconds(max(0, $0.timeIntervalSince(grant.now))) } ?? options.longestSleep
     // As many as were wanted: there may be more.
-    sleep = grant.leases.count == wanted ? nil : max(.milliseconds(5), min(wait, options.longestSleep))
+    sleep =
+      grant.leases.count == wanted ? nil : max(.milliseconds(5), grant.wake ?? min(next, options.longestSleep))
   }
 
   private func goOn() {
@@ -128,6 +132,7 @@ final class WorkingRun: Subscription {
 
   private func note(_ error: FleetError) {
     isWell = false
+    counts["errors", default: 0] += 1
     options.report(error)
   }
 
@@ -203,7 +208,8 @@ final class WorkingRun: Subscription {
       worker.queue.complete(completion).sink { [weak self, weak one] ending in
         guard let self, let one, case .failure(let error) = ending else { return }
         note(error)
-        guard error.isTemporary else { return release(one) }
+        // Somebody may put right what doesn't pass by itself.
+        guard error.isTemporary || one.attempts < 5 else { return release(one) }
         one.attempts += 1
         one.timer = worker.scheduler.later(pause(after: one.attempts)) { [weak self, weak one] in
           if let self, let one { complete(one, completion) }

@@ -1,0 +1,204 @@
+public import FeedStream
+public import Foundation
+import ImageFeed
+
+extension MemoryFleet: WorkQueue {
+  public func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> {
+    call { [self] in
+      let now = now()
+      var leases: [WorkLease] = []
+      let due = state.hosts.filter { $0.value.opens <= now }
+        .sorted { ($0.value.opens, $0.key) < ($1.value.opens, $1.key) }.prefix(wish.count)
+      for (name, _) in due {
+        var host = state.hosts[name]!
+        if let lapsed = host.lease.take() { abandon(lapsed.address, on: &host, now: now) }
+        if let first = host.first, first.due <= now, host.pausedUntil ?? .distantPast <= now {
+          let lease = Lease(
+            nonce: "\(wish.nonce).\(leases.count + 1)", until: now + wish.lease.seconds, worker: wish.worker,
+            address: first.address)
+          (host.lease, host.opens) = (lease, lease.until)
+          let feed = state.feeds[first.address]
+          leases.append(
+            WorkLease(
+              host: name, nonce: lease.nonce, address: first.address, due: first.due, version: feed?.version,
+              record: feed?.record ?? FeedRecord(health: FeedHealth(address: first.address))))
+        } else {
+          host.open(notBefore: .distantPast, now: now)
+        }
+        state.hosts[name] = host
+      }
+      let next = state.hosts.values.map(\.opens).min()
+      var grant = WorkGrant(leases: leases, now: now, next: next == .distantFuture ? nil : next)
+      state.sleepers[wish.worker] = nil
+      if leases.count < wish.count { grant.wake = sleep(wish, until: grant.next, now: now) }
+      return grant
+    }
+  }
+
+  /// Nothing was heard of a worker within its lease. What it asked for may have killed it.
+  private func abandon(_ address: URL, on host: inout Host, now: Date) {
+    guard host.feeds[address] != nil else { return }
+    state.lapses[address, default: 0] += 1
+    guard let wait = FleetRules.wait(after: state.lapses[address]!) else { return }
+    host.feeds[address] = now + Double(wait) / 1000
+  }
+
+  /// One idle worker wakes when the next host's time comes, the others by turns.
+  private func sleep(_ wish: WorkClaim, until next: Date?, now: Date) -> Duration {
+    state.sleepers = state.sleepers.filter { $0.value > now - 2 }
+    let longest = wish.patience.seconds
+    var wake = max(state.sleepers.values.max() ?? now, now) + longest
+    wake = min(wake, now + longest * Double(state.sleepers.count + 1))
+    let slack = Double(FleetRules.slack) / 1000
+    if let next, next < wake, !state.sleepers.values.contains(where: { $0 > now && $0 <= next + slack }) {
+      wake = max(next, now + 0.005)
+    }
+    state.sleepers[wish.worker] = wake
+    return .seconds(wake.timeIntervalSince(now))
+  }
+
+  public func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError> {
+    call { [self] in
+      guard var host = state.hosts[lease.host], host.lease?.nonce == lease.nonce else { return false }
+      host.opens = now() + duration.seconds
+      host.lease?.until = host.opens
+      state.hosts[lease.host] = host
+      return true
+    }
+  }
+
+  public func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> {
+    call { [self] in carryOut(completion, now: now()) }
+  }
+
+  private func carryOut(_ completion: WorkCompletion, now: Date) -> WorkVerdict {
+    let lease = completion.lease
+    if let before = state.done[lease.nonce] { return .accepted(before) }
+    state.lapses[lease.address] = nil
+    guard var host = state.hosts[lease.host], host.lease?.nonce == lease.nonce else { return .lost }
+    defer {
+      host.rests = max(host.rests, now + completion.gap.seconds)
+      host.open(notBefore: .distantPast, now: now)
+      state.hosts[lease.host] = host
+      if completion.host != lease.host { settle(completion, now: now) }
+    }
+    host.lease = nil
+    guard host.feeds[lease.address] != nil else { return .lost }
+    let (verdict, cursor) = save(completion, now: now)
+    host.feeds[lease.address] = completion.host == lease.host ? completion.due ?? .distantFuture : nil
+    if let end = completion.pausedUntil, end > host.pausedUntil ?? .distantPast {
+      (host.pausedUntil, host.reason) = (end, completion.reason)
+    }
+    state.done[lease.nonce] = .some(cursor)
+    return verdict
+  }
+
+  /// The feed has moved to another host.
+  private func settle(_ completion: WorkCompletion, now: Date) {
+    guard state.done[completion.lease.nonce] != nil else { return }
+    state.homes[completion.lease.address] = completion.host
+    state.edition += 1
+    var host = state.hosts[completion.host] ?? Host()
+    host.feeds[completion.lease.address] = completion.due ?? .distantFuture
+    host.rests = max(host.rests, now + completion.gap.seconds)
+    if host.lease == nil { host.open(notBefore: .distantPast, now: now) }
+    state.hosts[completion.host] = host
+  }
+
+  private func save(_ completion: WorkCompletion, now: Date) -> (WorkVerdict, UpdateCursor?) {
+    let address = completion.lease.address
+    var feed = state.feeds[address] ?? Feed()
+    if let version = completion.version, let document = completion.document {
+      let future = FeedVersion(now + Double(FleetRules.future) / 1000)
+      if let there = feed.version, there >= version, there <= future { return (.superseded, nil) }
+      (feed.version, feed.document) = (version, document)
+    } else {
+      guard feed.version == completion.lease.version else { return (.superseded, nil) }
+      feed.version = completion.version ?? feed.version
+    }
+    feed.record = completion.record
+    state.feeds[address] = feed
+    guard completion.document != nil, let version = completion.version else { return (.accepted(nil), nil) }
+    let cursor = note(FeedUpdate(address: address, version: version))
+    return (.accepted(cursor), cursor)
+  }
+
+  public func visit(
+    _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
+  ) -> AnyPublisher<WorkVisit, FleetError> {
+    call { [self] in
+      let now = now()
+      var visited = state.hosts[host] ?? Host()
+      if let until = visited.pausedUntil, until > now {
+        return .paused(until: until == .distantFuture ? nil : until, reason: visited.reason)
+      }
+      var busy = visited.rests
+      if let other = visited.lease, other.nonce != lease.nonce { busy = max(busy, other.until) }
+      if busy > now { return .busy(for: .seconds(busy.timeIntervalSince(now))) }
+      visited.lease = Lease(nonce: lease.nonce, until: now + duration.seconds, worker: worker, address: lease.address)
+      visited.opens = now + duration.seconds
+      state.hosts[host] = visited
+      return .granted
+    }
+  }
+
+  public func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
+    call { [self] in
+      guard var visited = state.hosts[host], visited.lease?.nonce == lease.nonce else { return }
+      visited.lease = nil
+      visited.rests = max(visited.rests, now() + gap.seconds)
+      visited.open(notBefore: .distantPast, now: now())
+      state.hosts[host] = visited
+    }
+  }
+
+  public func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> {
+    call { [self] in
+      let now = now()
+      var added = 0
+      for feed in feeds where state.homes[feed.address] == nil {
+        let name = feed.address.pollingHost
+        state.homes[feed.address] = name
+        state.hosts[name, default: Host()].feeds[feed.address] = now + feed.delay.seconds
+        if state.hosts[name]?.lease == nil { state.hosts[name]?.open(notBefore: .distantPast, now: now) }
+        added += 1
+      }
+      if added > 0 { state.edition += 1 }
+      return added
+    }
+  }
+
+  public func remove(_ address: URL) -> AnyPublisher<Bool, FleetError> {
+    call { [self] in
+      state.feeds[address] = nil
+      state.lapses[address] = nil
+      guard let name = state.homes.removeValue(forKey: address) else { return false }
+      state.edition += 1
+      state.hosts[name]?.feeds[address] = nil
+      if state.hosts[name]?.lease == nil { state.hosts[name]?.open(notBefore: .distantPast, now: now()) }
+      return true
+    }
+  }
+
+  public func pause(
+    _ host: String, for duration: Duration?, because reason: String
+  ) -> AnyPublisher<Void, FleetError> {
+    call { [self] in
+      let now = self.now()
+      state.hosts = state.hosts.filter { !$0.value.isOver(at: now) }
+      state.hosts[host, default: Host()].pausedUntil = duration.map { now + $0.seconds } ?? .distantFuture
+      state.hosts[host]?.reason = reason
+      if state.hosts[host]?.lease == nil { state.hosts[host]?.open(notBefore: .distantPast, now: now) }
+    }
+  }
+
+  public func resume(_ host: String) -> AnyPublisher<Bool, FleetError> {
+    call { [self] in
+      guard state.hosts[host]?.pausedUntil != nil else { return false }
+      state.hosts[host]?.pausedUntil = nil
+      state.hosts[host]?.reason = ""
+      if state.hosts[host]?.lease == nil { state.hosts[host]?.open(notBefore: now(), now: now()) }
+      return true
+    }
+  }
+}

@@ -1,0 +1,193 @@
+import FeedRedis
+
+/// The scripts of a poll.
+extension FleetScripts {
+  /// Arguments: how many, milliseconds of the lease, nonce, worker, how long an idle worker sleeps at most.
+  static let claim = script(
+    "claim",
+    abandoning + sleeping + """
+      local found = redis.call('ZRANGEBYSCORE', p .. 'hosts', '-inf', whole(now), 'LIMIT', 0, ARGV[1])
+      local out, damaged = {}, {}
+      local lapsed = 0
+      -- What another program has done to one host's keys is that host's trouble alone.
+      local function holdOff(h, key)
+        damaged[#damaged + 1] = key
+        redis.call('ZADD', p .. 'hosts', whole(now + \(heldOff)), h)
+      end
+      local late, total = {}, 0
+      for i, h in ipairs(found) do
+        local lease = redis.call('HGET', p .. 'leases', h)
+        if lease then
+          redis.call('HDEL', p .. 'leases', h)
+          lapsed = lapsed + 1
+          abandon(h, string.match(lease, '^%S+ %S+ %S+ (.*)$') or '')
+        end
+        local first = queue(h)
+        local feed = first and first[1] and read('HMGET', p .. 'f:' .. first[1], 'v', 'm')
+        if not first then holdOff(h, p .. 'h:' .. h)
+        elseif #first == 0 or tonumber(first[2]) > now or paused(h) > now then open(h, 0)
+        elseif not feed then holdOff(h, p .. 'f:' .. first[1])
+        else
+          local nonce = ARGV[3] .. '.' .. i
+          local till = whole(now + ARGV[2])
+          redis.call('HSET', p .. 'leases', h, nonce .. ' ' .. till .. ' ' .. ARGV[4] .. ' ' .. first[1])
+          redis.call('ZADD', p .. 'hosts', till, h)
+          out[#out + 1] = {h, nonce, first[1], first[2], feed[1] or '', feed[2] or ''}
+          local wait = now - first[2]
+          total = total + wait
+          for _, limit in ipairs({\(lateness)}) do
+            if wait <= limit * 1000 then
+              late[limit] = (late[limit] or 0) + 1
+              break
+            end
+          end
+        end
+      end
+      if lapsed > 0 then count('lapsed', lapsed) end
+      if #out > 0 then
+        redis.call('HINCRBY', p .. 'totals', 'claimed', #out)
+        redis.call('HINCRBY', p .. 'totals', 'late', whole(total))
+        for limit, n in pairs(late) do redis.call('HINCRBY', p .. 'totals', 'late:' .. limit, n) end
+      end
+      local next = redis.call('ZRANGE', p .. 'hosts', 0, 0, 'WITHSCORES')
+      return {whole(now), next[2] or '', out, damaged, #out < tonumber(ARGV[1]) and whole(sleep(next[2], ARGV[4], ARGV[5]) - now) or ''}
+      """)
+
+  /// Where nothing was heard of a worker within its lease. What it asked for may have killed it, and the next one: from the third time
+  /// in a row such a feed waits, for longer each time.
+  private static let abandoning = """
+    local function abandon(h, a)
+      if not read('ZSCORE', p .. 'h:' .. h, a) then return end
+      local times = redis.call('HINCRBY', p .. 'lapses', a, 1)
+      if times < \(FleetRules.suspicious) then return end
+      count('abandoned', 1)
+      local wait = math.min(86400000, 3600000 * 2 ^ math.min(times - \(FleetRules.suspicious), 5))
+      redis.call('ZADD', p .. 'h:' .. h, whole(now + wait), a)
+    end
+
+    """
+
+  /// Says when an idle worker is to look again: one when the next host's time comes, and the others by turns, so that somebody looks
+  /// once in `longest` however many there are.
+  private static let sleeping = """
+    local function sleep(next, worker, longest)
+      local sleepers = p .. 'sleepers'
+      redis.call('ZREMRANGEBYSCORE', sleepers, '-inf', whole(now - 2000))
+      redis.call('ZREM', sleepers, worker)
+      local latest = redis.call('ZRANGE', sleepers, -1, -1, 'WITHSCORES')[2]
+      local at = math.max(tonumber(latest or now), now) + longest
+      at = math.min(at, now + longest * (redis.call('ZCARD', sleepers) + 1))
+      if next and tonumber(next) < at then
+        local first = redis.call('ZRANGEBYSCORE', sleepers, whole(now + 1), whole(next + \(FleetRules.slack)), 'LIMIT', 0, 1)
+        if #first == 0 then at = math.max(tonumber(next), now + 5) end
+      end
+      redis.call('ZADD', sleepers, whole(at), worker)
+      return at
+    end
+
+    """
+
+  private static let lateness = FleetRules.lateness.map { "\($0)" }.joined(separator: ", ")
+
+  /// Arguments: host, nonce, milliseconds.
+  static let extend = script(
+    "extend",
+    """
+    local lease = redis.call('HGET', p .. 'leases', ARGV[1])
+    if not lease or string.sub(lease, 1, #ARGV[2] + 1) ~= ARGV[2] .. ' ' then return 0 end
+    local till = whole(now + ARGV[3])
+    local rest = string.match(lease, '^%S+ %S+ (.*)$')
+    redis.call('HSET', p .. 'leases', ARGV[1], ARGV[2] .. ' ' .. till .. ' ' .. rest)
+    redis.call('ZADD', p .. 'hosts', till, ARGV[1])
+    return 1
+    """)
+
+  /// Takes another host for a request that a lease leads to. Arguments: host, nonce, milliseconds, worker, address.
+  static let visit = script(
+    "visit",
+    """
+    local h, nonce = ARGV[1], ARGV[2]
+    if paused(h) > now then return {'paused', whole(paused(h)), redis.call('HGET', p .. 'reasons', h) or ''} end
+    local lease = redis.call('HGET', p .. 'leases', h)
+    local busy = tonumber(redis.call('GET', p .. 'g:' .. h) or 0)
+    if lease and string.sub(lease, 1, #nonce + 1) ~= nonce .. ' ' then
+      busy = math.max(busy, tonumber(string.match(lease, '^%S+ (%S+)')))
+    end
+    if busy > now then return {'busy', whole(busy - now)} end
+    local till = whole(now + ARGV[3])
+    redis.call('HSET', p .. 'leases', h, nonce .. ' ' .. till .. ' ' .. ARGV[4] .. ' ' .. ARGV[5])
+    -- Where it is polled, too; a host that is not is forgotten with its lease.
+    redis.call('ZADD', p .. 'hosts', till, h)
+    return {'granted'}
+    """)
+
+  /// Arguments: host, nonce, gap.
+  static let endVisit = freeing(
+    "endVisit",
+    """
+    local lease = redis.call('HGET', p .. 'leases', ARGV[1])
+    if not lease or string.sub(lease, 1, #ARGV[2] + 1) ~= ARGV[2] .. ' ' then return 0 end
+    redis.call('HDEL', p .. 'leases', ARGV[1])
+    rest(ARGV[1], ARGV[3])
+    open(ARGV[1], 0)
+    return 1
+    """)
+
+  /// Arguments: host, nonce, address, due, gap, end of the pause, its reason, record, the version seen, the new one, images,
+  /// outcome, how long the log keeps, the host from now on.
+  static let complete = script(
+    "complete",
+    """
+    local h, nonce, a = ARGV[1], ARGV[2], ARGV[3]
+    local before = redis.call('GET', p .. 'done:' .. nonce)
+    if before then return {'accepted', before} end
+    local lease = redis.call('HGET', p .. 'leases', h)
+    if not lease or string.sub(lease, 1, #nonce + 1) ~= nonce .. ' ' then
+      count('lost', 1)
+      redis.call('HDEL', p .. 'lapses', a)
+      return {'lost', ''}
+    end
+    redis.call('HDEL', p .. 'leases', h)
+    redis.call('HDEL', p .. 'lapses', a)
+    if not redis.call('ZSCORE', p .. 'h:' .. h, a) then
+      rest(h, ARGV[5])
+      open(h, 0)
+      return {'lost', ''}
+    end
+    local f = p .. 'f:' .. a
+    local seen, new = ARGV[9], ARGV[10]
+    local there = redis.call('HGET', f, 'v') or ''
+    local id, verdict = '', 'accepted'
+    if new ~= '' and ARGV[11] ~= '' then
+      -- One that is from the future was saved while a clock was wrong.
+      if there == '' or tonumber(new) > tonumber(there) or tonumber(there) > (now + \(FleetRules.future)) * 1000 then
+        redis.call('HSET', f, 'v', new, 'm', ARGV[8], 'd', ARGV[11])
+        id = redis.call('XADD', p .. 'updates', 'MINID', '~', whole(math.min(raw, now) - ARGV[13]), '*', 'a', a, 'v', new)
+      else verdict = 'superseded' end
+    elseif there ~= seen then verdict = 'superseded'
+    elseif new ~= '' then redis.call('HSET', f, 'v', new, 'm', ARGV[8])
+    else redis.call('HSET', f, 'm', ARGV[8]) end
+    if ARGV[14] ~= h then
+      redis.call('ZREM', p .. 'h:' .. h, a)
+      redis.call('HSET', f, 'q', ARGV[14])
+      list()
+    end
+    redis.call('ZADD', p .. 'h:' .. ARGV[14], ARGV[4], a)
+    if ARGV[6] ~= '' then
+      local pause = redis.call('ZSCORE', p .. 'pauses', h)
+      if not pause or tonumber(pause) < tonumber(ARGV[6]) then
+        redis.call('ZADD', p .. 'pauses', ARGV[6], h)
+        redis.call('HSET', p .. 'reasons', h, ARGV[7])
+      end
+    end
+    rest(h, ARGV[5])
+    open(h, 0)
+    if ARGV[14] ~= h then
+      rest(ARGV[14], ARGV[5])
+      if redis.call('HEXISTS', p .. 'leases', ARGV[14]) == 0 then open(ARGV[14], 0) end
+    end
+    redis.call('SET', p .. 'done:' .. nonce, id, 'EX', 300)
+    count(verdict == 'accepted' and ARGV[12] or verdict, 1)
+    return {verdict, id}
+    """)
+}

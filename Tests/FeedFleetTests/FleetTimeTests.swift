@@ -1,0 +1,108 @@
+import FeedRedis
+import FeedStream
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+@testable import FeedFleet
+
+/// The time of a fleet goes on, whatever is done with the clock of its engine.
+@Suite(.settled, .timeLimit(.minutes(2))) struct FleetTimeTests {
+  private let a = URL(feed: 1)
+  private let other = URL(feed: 1, host: "b.example")
+
+  private func withFleet(
+    _ engine: Engine, adding addresses: [URL] = [], _ body: (FleetUnderTest) throws -> Void
+  ) throws {
+    let fleet = try FleetUnderTest(engine)
+    if !addresses.isEmpty {
+      #expect(try fleet.wait(fleet.queue.add(addresses.map { NewFeed($0) })) == addresses.count)
+      try fleet.pass(.milliseconds(5))
+    }
+    try body(fleet)
+    fleet.end()
+    fleet.loop.run()
+  }
+
+  @Test(arguments: Engine.allCases, [-86_400.0, -60, 60, 86_400])
+  func `a clock of the engine that is set moves no lease and no due time`(_ engine: Engine, _ seconds: Double) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let lease = try #require(try fleet.claim(lease: .seconds(45)).first)
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(other, after: .seconds(30))])) == 1)
+      let before = try fleet.wait(fleet.queue.claim(WorkClaim(worker: "w", count: 1, lease: .seconds(1)))).now
+      try fleet.setClock(by: .seconds(seconds))
+      let grant = try fleet.wait(fleet.queue.claim(WorkClaim(worker: "another", count: 9, lease: .seconds(45))))
+      #expect(grant.leases == [], "a host that is taken, and one that is not due")
+      #expect(abs(grant.now.timeIntervalSince(before)) < 10)
+      #expect(try fleet.wait(fleet.queue.complete(lease.completion("one", due: grant.now + 5))) != .lost)
+      try fleet.pass(.seconds(6))
+      #expect(try fleet.claim().map(\.address) == [a], "a due time after the clock was set")
+      try fleet.pass(.seconds(30))
+      #expect(try fleet.claim().map(\.address) == [other], "a due time from before")
+    }
+  }
+
+  @Test(arguments: Engine.allCases)
+  func `nobody heard anything while an engine stood still, and its leases are the longer`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let lease = try #require(try fleet.claim(lease: .seconds(45)).first)
+      // For its users a second, since their calls were on their way.
+      try fleet.setClock(by: .seconds(300))
+      #expect(try fleet.claim(worker: "another") == [])
+      #expect(try fleet.wait(fleet.queue.extend(lease, by: .seconds(45))))
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a version of the future gives way to one of now`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      let now = Date().timeIntervalSince1970
+      for (name, seconds, isTaken) in [
+        ("tomorrow", now + 86_400, true), ("now", now, true), ("earlier", now - 9, false),
+      ] {
+        let lease = try #require(try fleet.claim().first)
+        let completion = lease.completion(name, at: seconds, due: Date() - 1)
+        #expect((try fleet.wait(fleet.queue.complete(completion)) != .superseded) == isTaken, "\(name)")
+      }
+      #expect(try fleet.feed(a)?.images?.first?.description == "now")
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a fleet that nobody used believes its engine's clock`(_ engine: Engine) throws
+  {
+    try withFleet(engine, adding: [a]) { fleet in
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(other, after: .seconds(3600))])) == 1)
+      try fleet.pass(.seconds(3601))
+      #expect(try fleet.claim().count == 2)
+    }
+  }
+
+  @Test func `the time follows a clock that was set, by a tenth of what passes`() {
+    var time = FleetTime(clock: 1_000_000, raw: 1_000_000)
+    func advance(_ seconds: Double, clockSetBy step: Double = 0) -> Double {
+      let before = time
+      time.advance(
+        to: before.raw + (seconds + step) * 1000, .init(told: before.clock, since: seconds * 1000), isIdle: false)
+      return (time.clock - before.clock) / 1000
+    }
+    #expect(advance(1) == 1)
+    #expect(advance(1, clockSetBy: 60) == 1.1)
+    #expect(advance(100) == 110)
+    for _ in 0..<10 { _ = advance(100) }
+    #expect(time.clock == time.raw && advance(1) == 1)
+    #expect(advance(1, clockSetBy: -60) == 0.9)
+    #expect(advance(100) == 90 && time.clock > time.raw)
+    for _ in 0..<10 { _ = advance(100) }
+    #expect(time.clock == time.raw)
+    // Not one that has nothing to compare it with; unless no host is taken.
+    for (isIdle, sight, expected) in [(true, nil, 5000.0), (false, nil, 5000), (true, .init(told: 0, since: 0), 0)]
+      as [(Bool, FleetTime.Sight?, Double)]
+    {
+      var time = FleetTime(clock: 1_000_000, raw: 1_000_000)
+      time.advance(to: 1_005_000, sight, isIdle: isIdle)
+      #expect(time.clock - 1_000_000 == expected)
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import FeedFleet
+import FeedRedis
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// Workers that have nothing to do cost an engine little, and what waits is told.
+@Suite(.settled, .timeLimit(.minutes(2))) struct IdleWorkerTests {
+  private let a = URL(feed: 1)
+
+  private func withFleet(_ engine: Engine, _ body: (FleetUnderTest) throws -> Void) throws {
+    let fleet = try FleetUnderTest(engine)
+    try body(fleet)
+    fleet.end()
+    fleet.loop.run()
+  }
+
+  /// When a worker is to look again.
+  private func wake(_ worker: String, _ fleet: FleetUnderTest) throws -> Date {
+    let grant = try fleet.wait(fleet.queue.claim(WorkClaim(worker: worker, count: 5, lease: .seconds(60))))
+    #expect(grant.leases.isEmpty)
+    return grant.now + (try #require(grant.wake) / .seconds(1))
+  }
+
+  @Test(arguments: [Engine.memory, .redis]) func `idle workers look by turns, and one of them when a host's time comes`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine) { fleet in
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(a, after: .seconds(90))])) == 1)
+      let times = try (1...4).map { try wake("w\($0)", fleet) }
+      for (one, next) in zip(times, times.dropFirst()) {
+        #expect(abs(next.timeIntervalSince(one) - 1) < 0.01, "\(times)")
+      }
+      // The first one comes, and takes the last place.
+      try fleet.pass(.seconds(1))
+      #expect(abs(try wake("w1", fleet).timeIntervalSince(times[3]) - 1) < 0.01)
+      // Before that host's time only who comes just before it is to come for it.
+      try fleet.pass(.milliseconds(87_500))
+      let later = try (1...4).map { try wake("w\($0)", fleet) }
+      try fleet.pass(.seconds(1))
+      let grant = try fleet.wait(fleet.queue.claim(WorkClaim(worker: "w1", count: 5, lease: .seconds(60))))
+      let (next, wait) = try (#require(grant.next), #require(grant.wake) / .seconds(1))
+      #expect(later[0] < next && later[1] > next)
+      #expect(abs((grant.now + wait).timeIntervalSince(next)) < 0.01)
+    }
+  }
+
+  @Test(arguments: [1, 4, 16]) func `a poll costs about as many calls however many workers there are`(_ count: Int) {
+    let time = VirtualTimeScheduler()
+    time.offloadLatency = .milliseconds(1)
+    let network = VirtualNetwork(on: time)
+    let engine = MemoryFleet(on: time, latency: .milliseconds(2)) {
+      Date(timeIntervalSince1970: 1_800_000_000 + Double(time.now.nanoseconds) / 1e9)
+    }
+    let addresses = (0..<600).map { URL(feed: $0, host: "h\($0).example") }
+    for address in addresses {
+      network.serve(address.host()!) { request, _ in
+        .feed([FeedImage(id: UUID(), url: request.request.url)], after: .milliseconds(100))
+      }
+    }
+    var late: [Duration] = []
+    let workers = (0..<count).map { number in
+      var options = FleetWorker.Options()
+      (options.name, options.seed, options.interval) = ("w\(number)", UInt64(number), .seconds(300))
+      return FleetWorker(engine, client: network, on: time, options: options).sink { late.append($0.lateness) }
+    }
+    let adding = engine.add(addresses.enumerated().map { NewFeed($1, after: .milliseconds(500 * $0)) }).sink { _ in
+    } receiveValue: { _ in
+    }
+    time.advance(by: .seconds(600))
+    let (calls, polls) = (engine.calls, late.count)
+    time.advance(by: .seconds(300))
+    let each = Double(engine.calls - calls) / Double(late.count - polls)
+    #expect(late.count - polls > 500)
+    #expect(each < 3, "\(each) calls a poll by \(count) workers")
+    #expect(late.dropFirst(polls).allSatisfy { $0 < .milliseconds(1100) }, "\(late.max()!)")
+    adding.cancel()
+    for worker in workers { worker.cancel() }
+    time.advance(by: .seconds(60))
+  }
+
+  @Test(arguments: [Engine.memory, .redis]) func `a feed whose workers end three times in a row waits`(
+    _ engine: Engine
+  ) throws {
+    try withFleet(engine) { fleet in
+      let b = URL(feed: 2)
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(a), NewFeed(b, after: .milliseconds(1))])) == 2)
+      try fleet.pass(.milliseconds(5))
+      for _ in 0..<3 {
+        #expect(try fleet.claim(lease: .seconds(45)).map(\.address) == [a])
+        try fleet.pass(.seconds(46))
+      }
+      let lease = try #require(try fleet.claim().first)
+      #expect(lease.address == b, "others of its host go on")
+      if let redis = fleet.queue as? RedisFleet {
+        let status = try fleet.wait(redis.status())
+        #expect(status.abandoned == [a.absoluteString: 3] && status.totals["abandoned"] == 1)
+      }
+      _ = try fleet.wait(fleet.queue.complete(lease.completion("b", due: nil)))
+      #expect(try fleet.claim() == [])
+      try fleet.pass(.seconds(3700))
+      let last = try fleet.claim().filter { $0.address == a }
+      #expect(last.count == 1)
+      // One worker that lives is enough.
+      for lease in last { _ = try fleet.wait(fleet.queue.complete(lease.completion("a", due: Date()))) }
+      if let redis = fleet.queue as? RedisFleet { #expect(try fleet.wait(redis.status()).abandoned.isEmpty) }
+    }
+  }
+
+  @Test func `status counts feeds behind a host that is busy, rests, or is not taken`() throws {
+    try withFleet(.redis) { fleet in
+      let redis = try #require(fleet.queue as? RedisFleet)
+      let many = (0..<60).map { URL(feed: $0) }
+      #expect(try fleet.wait(redis.add(many.map { NewFeed($0) })) == 60)
+      #expect(try fleet.wait(redis.add([NewFeed(URL(feed: 1, host: "b.example"), after: .seconds(900))])) == 1)
+      try fleet.pass(.seconds(30))
+      func look() throws -> FleetStatus { try fleet.wait(redis.status()) }
+      var status = try look()
+      #expect(status.dueFeeds == 60 && status.queuedFeeds == 0 && status.dueHosts == 1)
+      let lease = try #require(try fleet.claim().first)
+      status = try look()
+      #expect(status.dueFeeds == 59 && status.queuedFeeds == 59 && status.dueHosts == 0)
+      #expect(abs(status.lateness / .seconds(1) - 30) < 5, "\(status.lateness)")
+      #expect(status.queues.map(\.host) == ["a.example"] && status.queues.first?.feeds == 59)
+      _ = try fleet.wait(redis.complete(lease.completion("one", due: status.now + 3600, gap: .seconds(5))))
+      status = try look()
+      #expect(status.dueFeeds == 59 && status.queuedFeeds == 59 && status.totals["changed"] == 1)
+      #expect(status.latePolls.upTo.last?.polls == 1 && status.latePolls.upTo.first?.polls == 0)
+      try fleet.wait(redis.pause("a.example", for: nil, because: "quiet"))
+      #expect(try look().dueFeeds == 0, "what a person wants is no backlog")
+      #expect(try look().clockAhead < .seconds(60))
+    }
+  }
+}
