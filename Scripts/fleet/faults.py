@@ -1,16 +1,23 @@
 """Workers, gateways and clients on a real server, and what happens to them: killed, stopped, frozen, emptied, set back.
 
-Usage: faults.py FEED [--short] [--server PROGRAM]. FEED is the path of the command; PROGRAM is redis-server, or valkey-server. Takes
-about a minute and a half; a third of that with --short.
+Its commands are refused by chance, its clock is set, hosts are paused and feeds removed while workers are killed.
+
+Usage: faults.py FEED [--short] [--server PROGRAM] [--seed NUMBER]. FEED is the path of the command; PROGRAM is redis-server, or
+valkey-server. Takes about three minutes; a third of that with --short.
 """
-import os, signal, subprocess, sys, time
+import os, random, re, signal, subprocess, sys, time, urllib.request
+from refusing import Refusing
 from world import World, say, server
 
 short = "--short" in sys.argv
 program = sys.argv[sys.argv.index("--server") + 1] if "--server" in sys.argv else "redis-server"
 world = World(sys.argv[1], "", lease="2s" if short else "4s")
 sock = world.folder + "/s"
-world.store = "unix://" + sock
+seed = int(sys.argv[sys.argv.index("--seed") + 1]) if "--seed" in sys.argv else random.randrange(1_000_000)
+random.seed(seed)
+say(f"seed {seed}")
+proxy = Refusing(world.folder + "/p", sock, seed)
+world.store = "unix://" + world.folder + "/p"
 
 
 def cli(*words):
@@ -35,6 +42,56 @@ def restart(what, change, patience):
     added = world.add()
     say(f"{what}; {added}")
     world.until_polled(what, patience)
+
+
+def feeds_of(port):
+    """How many feeds a gateway shows."""
+    text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20).read().decode()
+    return len(re.findall(r"^feed_up\{", text, re.M))
+
+
+def refuse(share, seconds, ports):
+    """The store refuses a `share` of a hundred commands. Nobody takes that for an empty store."""
+    before = [client.resets for client in clients]
+    known = [feeds_of(port) for port in ports]
+    passed, refused = proxy.passed, proxy.refused
+    proxy.share = share
+    end = time.time() + seconds
+    while time.time() < end:
+        time.sleep(0.5)
+        for port, count in zip(ports, known):
+            if feeds_of(port) != count or count <= 0:
+                world.problems.append(f"a gateway shows {feeds_of(port)} feeds instead of {count} while the store refuses")
+    proxy.share = 0
+    say(f"{proxy.refused - refused} of {proxy.refused - refused + proxy.passed - passed} commands were refused")
+    # Leases that could not be extended or completed are over first, and pauses after failures.
+    world.until_polled(f"the store refused {share} of 100 commands", 40)
+    if [client.resets for client in clients] != before:
+        world.problems.append("a refusal was taken for a store that has gone back")
+
+
+def set_clock(seconds):
+    """For the fleet, the server's clock goes forward when it was earlier before."""
+    cli("HINCRBYFLOAT", "fs{0}:meta", "raw", str(-1000 * seconds))
+    time.sleep(1)
+    world.until_polled(f"the store's clock was set by {seconds} s", 20)
+
+
+def pause_under_kills():
+    """A host is paused, a feed of another one is removed, and a worker is killed that may have both."""
+    keys = random.sample(world.expected, 2)
+    host = keys[0].split("/")[0]
+    run = [world.feed, "fleet", "pause", host, "--for", "4s", "--store", world.store]
+    subprocess.run(run, stdout=subprocess.DEVNULL)
+    start = time.time()
+    subprocess.run([world.feed, "subscriptions", "remove", f"http://{keys[1]}", "--store", world.store], stdout=subprocess.DEVNULL)
+    workers[-1].kill()
+    workers[-1] = world.worker()
+    time.sleep(max(0, start + 3.5 - time.time()))
+    if world.last.get(host, 0) > start + 0.3:
+        world.problems.append(f"{host} was requested {world.last[host] - start:.1f} s after it was paused")
+    subprocess.run([world.feed, "subscriptions", "add", f"http://{keys[1]}", "--store", world.store], stdout=subprocess.DEVNULL)
+    world.until_polled("a host was paused, a feed removed, and a worker killed", 30)
 
 
 try:
@@ -62,6 +119,12 @@ try:
     world.mute(3)
     redis.send_signal(signal.SIGCONT)
     world.until_polled("the store stood still", 30)
+    for seconds in (-86_400, 86_400) if short else (-86_400, 60, 86_400, -60):
+        set_clock(seconds)
+    for _ in range(1 if short else 4):
+        pause_under_kills()
+    for share in (30,) if short else (10, 30, 60):
+        refuse(share, 4 if short else 10, [gateways[1][1]])
     resets = sum(client.resets for client in clients)
     if resets:
         world.problems.append(f"{resets} needless resets")
