@@ -2,8 +2,9 @@
 import PackageDescription
 
 /// For the streams only, pass `traits: []`: that resolves, downloads and builds nothing but this package. To test streams too,
-/// pass `traits: ["Testing"]`, which adds one package.
+/// pass `traits: ["Testing"]`, which adds one package; to join them to SwiftNIO, `traits: ["NIO"]`.
 let testing = TargetDependencyCondition.when(traits: ["Testing"])
+let nio = TargetDependencyCondition.when(traits: ["NIO"])
 let everything = TargetDependencyCondition.when(traits: ["Everything"])
 
 let package = Package(
@@ -11,6 +12,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "FeedStream", targets: ["FeedStream"]),
+    .library(name: "FeedStreamNIO", targets: ["FeedStreamNIO"]),
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
     .library(name: "FeedFormats", targets: ["FeedFormats"]),
     .library(name: "FeedHTTP", targets: ["FeedHTTP"]),
@@ -29,6 +31,7 @@ let package = Package(
   traits: [
     .default(enabledTraits: ["Everything"]),
     .trait(name: "Testing", description: "What the testing kit needs to report failures"),
+    .trait(name: "NIO", description: "SwiftNIO, for FeedStreamNIO; not among everything"),
     .trait(
       name: "Everything", description: "What the image feed, the command and the examples need",
       enabledTraits: ["Testing"]),
@@ -36,6 +39,7 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.83.0"),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", .upToNextMinor(from: "1.13.1")),
   ],
@@ -50,6 +54,14 @@ let package = Package(
       name: "FeedStream", dependencies: ["CLibUV"],
       // `Chunk.bytes` is a span whose life is its chunk's.
       swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+    // Nothing without the trait NIO.
+    .target(
+      name: "FeedStreamNIO",
+      dependencies: [
+        "FeedStream",
+        .product(name: "NIOCore", package: "swift-nio", condition: nio),
+        .product(name: "NIOPosix", package: "swift-nio", condition: nio),
+      ]),
     .target(name: "FeedFormats", dependencies: ["CSimdJSON"]),
     .target(
       name: "FeedStreamTesting",

@@ -1,23 +1,19 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, so that FeedStream depends on SwiftNIO for nobody else.
+// The tests of FeedStreamNIO, in a package of their own: without it, whoever tests FeedStream would download SwiftNIO.
 let package = Package(
-  name: "FeedStreamNIO",
+  name: "FeedStreamNIOTests",
   platforms: [.macOS(.v15)],
-  products: [.library(name: "FeedStreamNIO", targets: ["FeedStreamNIO"])],
   dependencies: [
-    .package(name: "FeedStream", path: "../..", traits: []),
+    .package(name: "FeedStream", path: "../..", traits: ["NIO"]),
     .package(url: "https://github.com/apple/swift-nio", from: "2.83.0"),
   ],
   targets: [
-    .target(
-      name: "FeedStreamNIO",
-      dependencies: [
-        .product(name: "FeedStream", package: "FeedStream"), .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-      ]),
     .testTarget(
       name: "FeedStreamNIOTests",
-      dependencies: ["FeedStreamNIO", .product(name: "NIOEmbedded", package: "swift-nio")]),
+      dependencies: [
+        .product(name: "FeedStream", package: "FeedStream"), .product(name: "FeedStreamNIO", package: "FeedStream"),
+        .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+      ])
   ])

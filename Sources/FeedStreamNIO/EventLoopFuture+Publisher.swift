@@ -1,0 +1,46 @@
+// Empty without the trait NIO, which brings SwiftNIO.
+#if NIO
+  public import FeedStream
+  public import NIOCore
+
+  extension EventLoopFuture where Value: Sendable {
+    /// The result of this future, for any number of subscribers.
+    ///
+    /// It is delivered where the stream lives: on FeedStream's loop when it is set up there, otherwise on this future's
+    /// event loop. **Demand:** the value is held until asked for. **Failure:** the future's. **Cancellation:** ends the
+    /// subscription; the future goes on.
+    public var publisher: Future<Value, any Error> {
+      Future { promise in self.whenComplete { promise($0) } }
+    }
+  }
+
+  extension Publisher where Output: Sendable {
+    /// The first value of this publisher as a future of `eventLoop`; `nil` when it finishes without one.
+    ///
+    /// Subscribes immediately, asks for one value, and cancels when it has come.
+    public func firstValue(on eventLoop: any NIOCore.EventLoop) -> EventLoopFuture<Output?> {
+      let promise = eventLoop.makePromise(of: Output?.self)
+      let subscription = Kept()
+      subscription.value = first().sink { completion in
+        switch completion {
+        // After a value this has no effect.
+        case .finished: promise.succeed(nil)
+        case .failure(let error): promise.fail(error)
+        }
+        subscription.value = nil
+      } receiveValue: { value in
+        promise.succeed(value)
+      }
+      if subscription.hasEnded { subscription.value = nil }
+      return promise.futureResult
+    }
+  }
+
+  /// Keeps a subscription until its stream ends.
+  private final class Kept {
+    var hasEnded = false
+    var value: AnyCancellable? {
+      didSet { if value == nil { hasEnded = true } }
+    }
+  }
+#endif

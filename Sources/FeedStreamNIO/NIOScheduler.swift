@@ -1,0 +1,93 @@
+// Empty without the trait NIO, which brings SwiftNIO.
+#if NIO
+  public import FeedStream
+  public import NIOCore
+  internal import NIOPosix
+
+  /// An event loop of SwiftNIO as a scheduler: streams on it are set up, run and cancelled on its thread.
+  ///
+  ///     let scheduler = channel.eventLoop.scheduler
+  ///     let subscription = texts.debounce(for: .milliseconds(200), scheduler: scheduler).sink { print($0) }
+  ///
+  /// It is a `LoopScheduler`, so what is written for `any LoopScheduler` runs on it; blocking work goes to NIO's thread
+  /// pool. Nothing checks that streams stay on its thread, which FeedStream's own `EventLoop` does in debug builds. Work
+  /// that runs once cannot be taken back from it: a cancelled `delay` holds what it holds until its time.
+  public final class NIOScheduler: LoopScheduler, Sendable {
+    public typealias SchedulerTimeType = StreamInstant
+    public typealias SchedulerOptions = Never
+
+    /// The event loop that runs the work.
+    public let eventLoop: any NIOCore.EventLoop
+
+    public init(_ eventLoop: any NIOCore.EventLoop) { self.eventLoop = eventLoop }
+
+    public var now: StreamInstant { StreamInstant(nanoseconds: Int64(clamping: eventLoop.now.uptimeNanoseconds)) }
+    public var minimumTolerance: StreamInstant.Stride { .zero }
+
+    public func schedule(options: Never?, _ action: @escaping () -> Void) {
+      let work = Work(action)
+      eventLoop.execute { work.run() }
+    }
+
+    public func schedule(
+      after date: StreamInstant, tolerance: StreamInstant.Stride, options: Never?, _ action: @escaping () -> Void
+    ) {
+      let work = Work(action)
+      eventLoop.scheduleTask(deadline: deadline(date)) { work.run() }
+    }
+
+    public func schedule(
+      after date: StreamInstant, interval: StreamInstant.Stride, tolerance: StreamInstant.Stride, options: Never?,
+      _ action: @escaping () -> Void
+    ) -> any Cancellable {
+      let work = Work(action)
+      let delay = TimeAmount.nanoseconds(Swift.max(0, now.distance(to: date).nanoseconds))
+      let task = eventLoop.scheduleRepeatedTask(
+        initialDelay: delay, delay: .nanoseconds(Swift.max(1, interval.nanoseconds))
+      ) { _ in
+        work.run()
+      }
+      return Cancellation { task.cancel() }
+    }
+
+    @discardableResult public func offload<T: Sendable>(
+      _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
+    ) -> any Cancellable {
+      let completion = Completion(completion)
+      NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop, work).whenSuccess { completion.run($0) }
+      return Cancellation { completion.drop() }
+    }
+
+    private func deadline(_ date: StreamInstant) -> NIODeadline {
+      .uptimeNanoseconds(UInt64(clamping: date.nanoseconds))
+    }
+  }
+
+  extension NIOCore.EventLoop {
+    /// This event loop as a scheduler of streams.
+    public var scheduler: NIOScheduler { NIOScheduler(self) }
+  }
+
+  /// Work of a stream on its way to the stream's thread.
+  // @unchecked: whoever schedules it hands it over; the event loop alone runs it.
+  private struct Work: @unchecked Sendable {
+    let run: () -> Void
+    init(_ run: @escaping () -> Void) { self.run = run }
+  }
+
+  /// The closure that receives the result of offloaded work, unless it is cancelled before.
+  // @unchecked: used on the event loop alone, where streams run and cancel.
+  private final class Completion<T>: @unchecked Sendable {
+    private var receive: ((T) -> Void)?
+    init(_ receive: @escaping (T) -> Void) { self.receive = receive }
+    func run(_ value: T) { receive?(value) }
+    func drop() { receive = nil }
+  }
+
+  /// A cancellable that does nothing when it is dropped.
+  private final class Cancellation: Cancellable {
+    private let action: () -> Void
+    init(_ action: @escaping () -> Void) { self.action = action }
+    func cancel() { action() }
+  }
+#endif
