@@ -33,6 +33,19 @@ static inline void clibuv_thread_set_name(const char *name) {
 #endif
 }
 
+/// The calling thread's name; 0, or an error number.
+static inline int clibuv_thread_get_name(char *name, size_t size) {
+#ifdef __APPLE__
+  return pthread_getname_np(pthread_self(), name, size);
+#else
+  extern int pthread_getname_np(pthread_t, char *, size_t);
+  return pthread_getname_np(pthread_self(), name, size);
+#endif
+}
+
+/// Makes the loop measure for how long it waits (`uv_metrics_idle_time`); 0, or an error.
+static inline int clibuv_measure_waiting(uv_loop_t *loop) { return uv_loop_configure(loop, UV_METRICS_IDLE_TIME); }
+
 /// Puts the null device where the process has no standard stream, so that no other descriptor gets its number: libuv
 /// aborts when it closes one of these. There is nothing to read from it, and what is written to it fails.
 static inline void clibuv_fill_standard_streams(void) {

@@ -88,11 +88,11 @@ import Testing
   static let functionsWithoutRow = [
     "breakpointOnError()": "breakpoint(receiveSubscription:receiveOutput:receiveCompletion:) with one closure given",
     "values(on:)": "values, with the loop named: ValuesTests",
-    "sink(receiveCompletion:receiveValue:)": "a subscriber",
-    "subscribe(_:)": "a subscriber",
-    "sink(receiveValue:)": "a subscriber",
-    "sink(on:receiveCompletion:receiveValue:)": "a subscriber",
+    "sink(receiveCompletion:receiveValue:file:line:)": "a subscriber",
+    "subscribe(_:file:line:)": "a subscriber",
+    "sink(receiveValue:file:line:)": "a subscriber",
+    "sink(on:receiveCompletion:receiveValue:file:line:)": "a subscriber",
     "assign(to:)": "a subscriber",
-    "assign(to:on:)": "a subscriber",
+    "assign(to:on:file:line:)": "a subscriber",
   ]
 }

@@ -56,7 +56,7 @@ extension MemoryFleet: UpdateLog {
 }
 
 private final class MemoryReader {
-  let subject = PassthroughSubject<LoggedUpdate, FleetError>()
+  let subject = PassthroughSubject<LoggedUpdate, FleetError>(of: "MemoryFleet")
   var last: Int
   init(_ last: Int) { self.last = last }
 }

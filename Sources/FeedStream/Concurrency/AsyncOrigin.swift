@@ -3,6 +3,8 @@
 @usableFromInline struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let attach: (AsyncRelay<Output, Failure>) -> Void
+  /// Kept by what may still be iterated; `nil` while warnings are off.
+  private let unread: UnreadValues?
 
   /// - Parameters:
   ///   - loop: where the publisher lives; by default where this is made.
@@ -10,11 +12,14 @@
   @usableFromInline init(on loop: EventLoop? = nil, attach: @escaping (AsyncRelay<Output, Failure>) -> Void) {
     home = loop.map { StreamHome(domain: $0) } ?? .current
     self.attach = attach
+    unread = Warnings.areOn && home.keepsLoopAlive && home.domain?.isHere == true ? UnreadValues() : nil
+    if let unread { home.domain?.subscriptions?.add(unread) }
   }
 
   /// Subscribes, until the lease is released.
   func subscribe() -> RelayLease<Output, Failure> {
     let relay = AsyncRelay<Output, Failure>(home)
+    unread?.read()
     home.run { attach(relay) }
     return RelayLease(relay)
   }

@@ -36,6 +36,7 @@ extension Publishers {
     }
 
     @usableFromInline func attach(_ subscribe: () -> Void) {
+      if !keeps { SubscriptionWatch.isNotWaitedFor() }
       Home.$isKeeping.withValue(keeps, operation: subscribe)
     }
   }

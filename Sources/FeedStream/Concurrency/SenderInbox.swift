@@ -48,7 +48,7 @@
   ) {
     let domain = loop.map { $0 as? any StreamDomain } ?? StreamHome.current.domain
     guard let domain else {
-      preconditionFailure(
+      fatalError(
         loop == nil
           ? "sender: no loop runs here and this thread has none; say where the stream lives by sender(on: loop)"
           : "sender(on:): values can only be brought to an EventLoop or to virtual time; use one of these")
@@ -62,7 +62,7 @@
 
   deinit {
     let remains = Remains(target: target, key: ObjectIdentifier(self), isWaiting: isWaiting, domain: domain)
-    if domain.isHere { remains.clear() } else { domain.execute { remains.clear() } }
+    if domain.isHere { remains.clear() } else { domain.bring { remains.clear() } }
   }
 
   /// The rest of an inbox, brought home to be released there.
@@ -100,12 +100,31 @@ extension SenderInbox {
     let mustWake = !isScheduled
     isScheduled = true
     mutex.unlock()
-    return !mustWake || wake()
+    return !mustWake || wakeForValue()
   }
 
   @inline(never) @usableFromInline func refuse(_ value: Output) {
-    StreamDiagnostics.dropped(value, "StreamSender", .terminated)
+    lose(value)
+    if mutex.withLock({ isClosed }) { return warnOfClosedLoop() }
+    guard Warnings.areOn, !StreamDiagnostics.isWatched else { return }
+    Warnings.sentLate("StreamSender", at: name)
   }
+
+  /// - Returns: true when the loop will take the value that has been added.
+  @inline(never) @usableFromInline func wakeForValue() -> Bool {
+    if wake() { return true }
+    warnOfClosedLoop()
+    return false
+  }
+
+  private func warnOfClosedLoop() {
+    guard Warnings.areOn, !StreamDiagnostics.isWatched else { return }
+    Warnings.sentToClosedLoop("\(name): a value", at: name)
+  }
+
+  private var name: String { "StreamSender<\(Output.self), \(Failure.self)>" }
+
+  private func lose(_ value: Output) { StreamDiagnostics.dropped(value, "StreamSender", .terminated) }
 
   @usableFromInline func post(_ completion: Subscribers.Completion<Failure>) -> Bool {
     mutex.lock()
@@ -131,7 +150,7 @@ extension SenderInbox {
   }
 
   /// Not inlined: what a closed loop drops is released here, not later.
-  @inline(never) private func schedule(_ errand: consuming Errand) { domain.execute { [errand] in errand.run() } }
+  @inline(never) private func schedule(_ errand: consuming Errand) { domain.bring { [errand] in errand.run() } }
 
   @usableFromInline func sendWhenWanted(_ value: Output) async -> SendOutcome {
     let waiting = WaitingValue(value)
@@ -180,7 +199,7 @@ extension SenderInbox {
       defer { self.waiting = FIFO() }
       return self.waiting
     }
-    for value in lost { refuse(value) }
+    for value in lost { lose(value) }
     answer(waiting, .closed)
   }
 

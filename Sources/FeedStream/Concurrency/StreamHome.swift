@@ -23,8 +23,8 @@ struct StreamHome: Sendable {
   /// Runs `work` where the stream lives: now if that is here, otherwise when its domain runs it.
   func run(_ work: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere else { return work() }
-    guard keepsLoopAlive else { return domain.execute { Home.$isKeeping.withValue(false, operation: work) } }
-    domain.execute(work)
+    guard keepsLoopAlive else { return domain.bring { Home.$isKeeping.withValue(false, operation: work) } }
+    domain.bring(work)
   }
 
   /// Keeps the loop running until `stopWaiting()` has been called as often. At home only.

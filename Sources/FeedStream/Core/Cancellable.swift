@@ -19,14 +19,32 @@ extension Cancellable {
 /// A cancellable that cancels when it is released.
 public final class AnyCancellable: Cancellable {
   @exclusivity(unchecked) @usableFromInline var action: (() -> Void)?
+  /// Notices that this is released too early; `nil` while warnings are off.
+  @usableFromInline let watch: SubscriptionWatch?
 
   /// Runs `cancel` once: when cancelled, or when released before that.
-  @inlinable public init(_ cancel: @escaping () -> Void) { action = cancel }
+  @inlinable public init(_ cancel: @escaping () -> Void) {
+    action = cancel
+    watch = nil
+  }
 
   /// Cancels `canceller` once: when cancelled, or when released before that.
-  @inlinable public init<C: Cancellable>(_ canceller: C) { action = { canceller.cancel() } }
+  @inlinable public init<C: Cancellable>(_ canceller: C) {
+    action = { canceller.cancel() }
+    watch = nil
+  }
 
-  deinit { action?() }
+  /// For a subscription that has just been made.
+  @inlinable init<C: Cancellable & LiveSubscriber>(_ canceller: C, _ watch: SubscriptionWatch?) {
+    action = { canceller.cancel() }
+    self.watch = watch
+    watch?.made(canceller)
+  }
+
+  deinit {
+    watch?.released()
+    action?()
+  }
 
   public func cancel() {
     // Taken out first: cancelling may come back here.

@@ -5,7 +5,7 @@ extension EventLoop {
   ///
   /// Queued jobs run first, with those that they enqueue, so that no task waits forever. Offloaded work that has begun
   /// is waited for, and its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of
-  /// libuv's remains; ``execute(_:)`` and ``schedule(options:_:)`` are ignored. A job that arrives later still runs, on
+  /// libuv's remains; ``execute(_:file:line:)`` and ``schedule(options:_:)`` are ignored. A job that arrives later still runs, on
   /// the thread that brings it, one at a time. Releasing the loop closes it too. Idempotent.
   ///
   /// - Precondition: called by the loop's owner, not from within ``run(_:)``.

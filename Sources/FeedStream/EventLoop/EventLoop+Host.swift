@@ -29,7 +29,9 @@ extension EventLoop {
     let outer = enter()
     defer { leave(outer) }
     collectMail()
+    beginWatchingTurns()
     uv_run(uv, UV_RUN_NOWAIT)
+    turnEnded()
     uv_update_time(uv)
     return Int(uv_backend_timeout(uv))
   }

@@ -63,7 +63,7 @@ struct MainQueueService {
   fileprivate var descriptor: Int32 = -1
   /// The thread that ran the loop last, and if it is the main thread.
   fileprivate var thread: UInt = 0
-  fileprivate var isOnMainThread = false
+  fileprivate(set) var isOnMainThread = false
   fileprivate(set) var isServing = false
   /// True when the present run keeps the main queue from running: it is called in code of that queue.
   fileprivate(set) var isBlocked = false

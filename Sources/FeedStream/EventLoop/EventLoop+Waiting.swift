@@ -56,7 +56,7 @@ extension EventLoop {
 
   package func letGo(_ place: HoldingPlace) {
     guard holds.subtract(place) else { return }
-    execute { [weak self] in self?.updateWaiting() }
+    bring { [weak self] in self?.updateWaiting() }
   }
 
   /// True while something is on its way that can arrive before the loop returns.

@@ -8,7 +8,7 @@ import Synchronization
 ///     loop.run()  // Prints "a second later"
 ///
 /// It is a ``Scheduler``, so that timing operators run on it, and a Swift `SerialExecutor`, so that an actor can live
-/// on it. Everything except ``execute(_:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs to one
+/// on it. Everything except ``execute(_:file:line:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs to one
 /// thread, and traps on any other. That is the thread that created the loop until it runs, and from then on the thread
 /// that runs it.
 ///
@@ -55,6 +55,9 @@ public final class EventLoop: @unchecked Sendable {
   var closers: [ObjectIdentifier: () -> Void] = [:]
   /// Counts what is on its way out of the loop (`EventLoop+Waiting.swift`).
   let holds = Holds()
+  package let subscriptions: LiveSubscriptions? = LiveSubscriptions()
+  /// Measures turns while warnings are on (`EventLoop+Warnings.swift`).
+  var turnWatch = TurnWatch()
   /// Serves the main queue while the main thread runs the loop (`EventLoop+MainQueue.swift`).
   var mainQueue = MainQueueService()
 
@@ -157,10 +160,12 @@ extension EventLoop: StreamDomain {
     }
     if mailbox.takeStopRequest() { return }
     updateMainQueueService(for: mode)
+    beginWatchingTurns()
     if mode == .oneTurn {
       collectMail()
       serveMainQueue()
       uv_run(uv, UV_RUN_NOWAIT)
+      turnEnded()
       return
     }
     // The wake-up handle alone does not keep libuv's loop alive, nor does the main queue's, so what arrived after its
@@ -169,6 +174,8 @@ extension EventLoop: StreamDomain {
       uv_run(uv, UV_RUN_DEFAULT)
     } while !isStopping
       && (collectMail() || serveMainQueue() || mustHold() || uv_loop_alive(uv) != 0)
+    turnEnded()
+    if mode == .untilIdle, !isStopping, Warnings.areOn { subscriptions?.loopReturned() }
   }
 
   /// Makes the calling thread the one that runs the loop.
@@ -208,51 +215,11 @@ extension EventLoop: StreamDomain {
 
   /// Traps on a thread that does not own the loop.
   @inline(__always) func checkOwner(_ function: StaticString = #function) {
-    precondition(
-      isHere,
-      "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it")
+    #if DEBUG
+      SubscriptionWatch.somethingHappens()
+    #endif
+    if !isHere { EventLoop.refuse(function) }
     // Between turns its host does not look at it.
     if let host, !isCurrent { host.wake() }
   }
-}
-
-// MARK: - Work from other threads
-
-extension EventLoop {
-  /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe from any
-  /// thread.
-  ///
-  /// It runs when the loop runs; a loop that is not running keeps it until then. It does not keep the loop running
-  /// before it arrives. A closed loop drops it.
-  public func execute(_ action: @escaping @Sendable () -> Void) {
-    guard !isCurrent else { return append(action) }
-    _ = mailbox.post({ $0.work.append(Action(run: action)) }, wake: { uv_async_send(wakeUp) })
-  }
-
-  /// Adds a task's job from any thread.
-  func post(_ job: UnownedJob) {
-    if isCurrent, !isClosed { return append(job) }
-    if mailbox.post({ $0.jobs.append(job) }, wake: { uv_async_send(wakeUp) }) { return }
-    if lateJobs.add(job) { runLateJobs() }
-  }
-
-  /// Runs the work that other threads have posted.
-  ///
-  /// - Returns: true when there was any.
-  @discardableResult func collectMail() -> Bool {
-    // Empty: only this function, which does not call itself, leaves anything in it.
-    mailbox.collect(into: &received)
-    if received.stopRequested {
-      received.stopRequested = false
-      isStopping = true
-      uv_stop(uv)
-    }
-    guard !received.isEmpty else { return false }
-    received.work.drain { $0.run() }
-    received.jobs.drain(run)
-    return true
-  }
-
-  /// Runs a job as this executor.
-  @inline(__always) func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedSerialExecutor()) }
 }

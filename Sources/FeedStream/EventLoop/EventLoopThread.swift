@@ -8,7 +8,7 @@ internal import CLibUV
 ///
 /// Releasing it shuts it down too.
 public final class EventLoopThread: Sendable {
-  /// The loop; reach it with ``EventLoop/execute(_:)`` or through an actor that lives on it.
+  /// The loop; reach it with ``EventLoop/execute(_:file:line:)`` or through an actor that lives on it.
   public let loop: EventLoop
   private let thread: Thread
 

@@ -58,6 +58,8 @@ public struct Create<Output, Failure: Error>: Publisher {
     private var cleanUps: [() -> Void] = []
     private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
     private var isAsking = false
+    /// True when a completion has been sent; after a cancellation, nobody expects values to arrive.
+    private var hasCompleted = false
     private var mustAskAgain = false
     /// Called when values are asked for, and at the end: by senders.
     var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
@@ -72,16 +74,24 @@ public struct Create<Output, Failure: Error>: Publisher {
 
     /// Delivers `value`, or holds it until it is asked for. When not active, drops and reports it.
     @inlinable public func send(_ value: Output) {
-      guard let buffer else { return StreamDiagnostics.dropped(value, "Create", .terminated) }
+      guard let buffer else { return refuse(value) }
       let standing = buffer.demand
       _ = buffer.receive(value)
       // Sending subtracts one; the subscriber's answer leaves as many or more.
       if buffer.demand > .none, standing != .unlimited, buffer.demand >= standing { requested() }
     }
 
+    @inline(never) @usableFromInline func refuse(_ value: Output) {
+      StreamDiagnostics.dropped(value, "Create", .terminated)
+      if !StreamDiagnostics.isWatched, hasCompleted {
+        Warnings.sentLate("Create", at: "Create<\(Output.self), \(Failure.self)>")
+      }
+    }
+
     /// Ends the stream, after the values held.
     public func send(completion: Subscribers.Completion<Failure>) {
       let buffer = self.buffer
+      hasCompleted = true
       end()
       buffer?.receive(completion: completion)
     }

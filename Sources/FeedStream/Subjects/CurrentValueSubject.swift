@@ -13,7 +13,7 @@
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
-  @usableFromInline let conduits = SubscriberList<Output, Failure>("CurrentValueSubject")
+  @usableFromInline let conduits: SubscriberList<Output, Failure>
   @exclusivity(unchecked) @usableFromInline var current: Output
   /// True when a subscriber has missed the current value.
   @exclusivity(unchecked) @usableFromInline var isMissed = false
@@ -26,7 +26,24 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     set { if conduits.isOpen { _ = deliver(newValue) } else { current = newValue } }
   }
 
-  @inlinable public init(_ value: Output) {
+  /// Makes a subject whose current value is `value`.
+  ///
+  /// - Parameters:
+  ///   - value: the first value.
+  ///   - file: names the subject in warnings, together with the line.
+  ///   - line: the line in the file.
+  @inlinable public convenience init(_ value: Output, file: StaticString = #fileID, line: UInt = #line) {
+    self.init(value, at: SourcePlace(file, line))
+  }
+
+  /// The form of `init(_:file:line:)` that is a function of the value alone, for `map(CurrentValueSubject.init)`.
+  @_documentation(visibility: internal) @_disfavoredOverload
+  @inlinable public convenience init(_ value: Output) {
+    self.init(value, at: SourcePlace("CurrentValueSubject", 0))
+  }
+
+  @inlinable init(_ value: Output, at place: SourcePlace?) {
+    conduits = SubscriberList("CurrentValueSubject", at: place)
     current = value
     // A caller may read `value` at any time.
     conduits.upstreams.want()

@@ -15,10 +15,21 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 
   @usableFromInline let conduits: SubscriberList<Output, Failure>
 
-  @inlinable public init() { conduits = SubscriberList("PassthroughSubject") }
+  /// Makes a subject.
+  ///
+  /// - Parameters:
+  ///   - file: names the subject in warnings, together with the line.
+  ///   - line: the line in the file.
+  @inlinable public init(file: StaticString = #fileID, line: UInt = #line) {
+    conduits = SubscriberList("PassthroughSubject", at: SourcePlace(file, line))
+  }
+
+  /// The form of `init(file:line:)` that is a function without parameters, for `multicast(PassthroughSubject.init)`.
+  @_documentation(visibility: internal) @_disfavoredOverload
+  @inlinable public convenience init() { self.init(file: "PassthroughSubject", line: 0) }
 
   /// Makes a subject that is part of an operator; drops are reported under the operator's name.
-  @inlinable init(of name: StaticString) { conduits = SubscriberList(name) }
+  @inlinable package init(of name: StaticString) { conduits = SubscriberList(name) }
 
   deinit {
     conduits.abandon()

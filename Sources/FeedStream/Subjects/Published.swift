@@ -82,7 +82,7 @@ extension Publisher where Failure == Never {
 
   @usableFromInline init(_ value: Value) {
     self.value = value
-    subject = CurrentValueSubject(value)
+    subject = CurrentValueSubject(value, at: nil)
   }
 
   @inlinable func set(_ newValue: Value) {

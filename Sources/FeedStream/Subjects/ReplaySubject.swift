@@ -22,7 +22,8 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     }
   }
 
-  @usableFromInline let conduits = SubscriberList<Output, Failure>("ReplaySubject")
+  @usableFromInline let conduits = SubscriberList<Output, Failure>(
+    "ReplaySubject", at: SourcePlace("ReplaySubject", 0))
   @usableFromInline let limit: Int
   @usableFromInline let startAgeing: (() -> () -> Bool)?
   @exclusivity(unchecked) @usableFromInline var kept = FIFO<Kept>()

@@ -3,12 +3,19 @@ extension Publisher {
   ///
   /// **Demand:** unlimited, once somebody asks the subject for values.
   ///
+  /// - Parameters:
+  ///   - subject: the subject.
+  ///   - file: names the subscription in warnings, together with the line.
+  ///   - line: the line in the file.
   /// - Returns: cancels the subscription when cancelled or released.
   @inlinable
-  public func subscribe<S: Subject>(_ subject: S) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
+  public func subscribe<S: Subject>(
+    _ subject: S, file: StaticString = #fileID, line: UInt = #line
+  ) -> AnyCancellable where S.Output == Output, S.Failure == Failure {
+    let watch = SubscriptionWatch.begin(file, line)
     let subscriber = SubjectSubscriber(subject)
     subscribe(subscriber)
-    return AnyCancellable(subscriber)
+    return AnyCancellable(subscriber, watch)
   }
 }
 
@@ -115,4 +122,8 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
   override var customMirror: Mirror {
     mirror(["downstream": target as Any, "upstreamSubscription": up as Any])
   }
+}
+
+extension SubjectSubscriber: LiveSubscriber {
+  @usableFromInline var isOnQueue: Bool { false }
 }

@@ -4,9 +4,14 @@
   @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
   /// The name of the subject's subscriptions, under which its drops are reported.
   @usableFromInline let name: StaticString
+  /// The place where a program made the subject; `nil` for one that is part of an operator.
+  @usableFromInline let place: SourcePlace?
+  /// The reasons of which a warning has been issued.
+  private var warned: Set<DroppedValue.Reason> = []
 
-  @inlinable init(_ name: StaticString) {
+  @inlinable init(_ name: StaticString, at place: SourcePlace? = nil) {
     self.name = name
+    self.place = place
     super.init()
   }
 
@@ -155,6 +160,10 @@ extension SubscriberList {
   @inline(never) @usableFromInline func report(_ value: Output, _ delivery: Delivery) {
     let reason: DroppedValue.Reason =
       delivery.isTerminated ? .terminated : delivery.dropped > 0 ? .noDemand : .noSubscriber
-    StreamDiagnostics.dropped(value, name, reason)
+    StreamDiagnostics.dropped(value, name, reason, isPolicy: true)
+    // Once: naming the place again for each value would take more time than everything else.
+    guard let place, !warned.contains(reason), Warnings.areOn else { return }
+    warned.insert(reason)
+    Warnings.undelivered(name, reason, at: place)
   }
 }

@@ -3,14 +3,21 @@ extension Publisher where Failure == Never {
   ///
   /// **Demand:** unlimited, immediately. **Lifetime:** retains `object` until the ending or until cancelled.
   ///
+  /// - Parameters:
+  ///   - keyPath: the property.
+  ///   - object: the object whose property is written.
+  ///   - file: names the subscription in warnings, together with the line.
+  ///   - line: the line in the file.
   /// - Returns: cancels the subscription when cancelled or released. Keep it, but not in `object`: that would be a
   ///   reference cycle.
   @inlinable public func assign<Root>(
-    to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root
+    to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root, file: StaticString = #fileID,
+    line: UInt = #line
   ) -> AnyCancellable {
+    let watch = SubscriptionWatch.begin(file, line)
     let assign = Subscribers.Assign(object: object, keyPath: keyPath)
     subscribe(assign)
-    return AnyCancellable(assign)
+    return AnyCancellable(assign, watch)
   }
 }
 
@@ -66,6 +73,13 @@ extension Subscribers {
       return subscription
     }
   }
+}
+
+extension Subscribers.Assign: LiveSubscriber {
+  @usableFromInline var isLive: Bool {
+    if case .subscribed = status { true } else { false }
+  }
+  @usableFromInline var isOnQueue: Bool { lane != nil }
 }
 
 extension Subscribers.Assign: CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {

@@ -3,12 +3,21 @@ extension Publisher {
   ///
   /// **Demand:** unlimited, immediately.
   ///
+  /// - Parameters:
+  ///   - receiveCompletion: receives the completion.
+  ///   - receiveValue: receives each value.
+  ///   - file: names the subscription in warnings, together with the line.
+  ///   - line: the line in the file.
   /// - Returns: cancels the subscription when cancelled or released; keep it.
   @inlinable public func sink(
     receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
-    receiveValue: @escaping (Output) -> Void
+    receiveValue: @escaping (Output) -> Void, file: StaticString = #fileID, line: UInt = #line
   ) -> AnyCancellable {
     let sink = Subscribers.Sink(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
+    if let watch = SubscriptionWatch.begin(file, line) {
+      SubscriptionWatch.subscribe(sink, to: self, receiveValue)
+      return AnyCancellable(sink, watch)
+    }
     subscribe(SinkLink(sink, receiveValue))
     return AnyCancellable(sink)
   }
@@ -19,9 +28,15 @@ extension Publisher where Failure == Never {
   ///
   /// **Demand:** unlimited, immediately.
   ///
+  /// - Parameters:
+  ///   - receiveValue: receives each value.
+  ///   - file: names the subscription in warnings, together with the line.
+  ///   - line: the line in the file.
   /// - Returns: cancels the subscription when cancelled or released; keep it.
-  @inlinable public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
-    sink(receiveCompletion: { _ in }, receiveValue: receiveValue)
+  @inlinable public func sink(
+    receiveValue: @escaping (Output) -> Void, file: StaticString = #fileID, line: UInt = #line
+  ) -> AnyCancellable {
+    sink(receiveCompletion: { _ in }, receiveValue: receiveValue, file: file, line: line)
   }
 }
 
@@ -99,6 +114,26 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
   public var description: String { "Sink" }
   public var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
   public var playgroundDescription: Any { description }
+}
+
+extension Subscribers.Sink: LiveSubscriber {
+  @usableFromInline var isLive: Bool { isOpen }
+  @usableFromInline var isOnQueue: Bool { lane != nil }
+}
+
+extension SubscriptionWatch {
+  /// Subscribes a watched sink, whose values show that it is of use. Not inlined: a watched chain is never specialized.
+  @inline(never) @usableFromInline
+  static func subscribe<Upstream: Publisher>(
+    _ sink: Subscribers.Sink<Upstream.Output, Upstream.Failure>, to upstream: Upstream,
+    _ receiveValue: @escaping (Upstream.Output) -> Void
+  ) {
+    upstream.subscribe(
+      SinkLink(sink) { value in
+        somethingHappens()
+        receiveValue(value)
+      })
+  }
 }
 
 /// The subscriber that `sink` attaches: it holds the value closure as a constant, which a call need not retain, unlike

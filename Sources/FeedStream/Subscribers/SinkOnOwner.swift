@@ -18,11 +18,14 @@ extension Publisher {
   ///   - owner: handed to the closures, so that they need not capture it.
   ///   - receiveCompletion: receives the ending.
   ///   - receiveValue: receives each value.
+  ///   - file: names the subscription in warnings, together with the line.
+  ///   - line: the line in the file.
   /// - Returns: cancels the subscription when cancelled or released; keep it.
   @inlinable public func sink<Owner: AnyObject>(
     on owner: Owner, receiveCompletion: ((Owner, Subscribers.Completion<Failure>) -> Void)? = nil,
-    receiveValue: @escaping (Owner, Output) -> Void
+    receiveValue: @escaping (Owner, Output) -> Void, file: StaticString = #fileID, line: UInt = #line
   ) -> AnyCancellable {
+    let watch = SubscriptionWatch.begin(file, line)
     let handle = OwnerHandle(owner)
     let sink = Subscribers.Sink<Output, Failure>(
       receiveCompletion: { completion in
@@ -37,7 +40,7 @@ extension Publisher {
       })
     handle.sink = sink
     subscribe(sink)
-    return AnyCancellable(sink)
+    return AnyCancellable(sink, watch)
   }
 }
 

@@ -116,7 +116,7 @@ private struct JoinSearch<P: Publisher> {
     summary.scripts += 1
     let time = VirtualTimeScheduler()
     let log = Log()
-    let subjects = (0..<count).map { _ in PassthroughSubject<Int, MarbleFailure>() }
+    let subjects = (0..<count).map { _ in PassthroughSubject<Int, MarbleFailure>(of: "JoinSearch") }
     let recorder = Recorder<P.Output, P.Failure>(on: time)
     recorder.onViolation = { log.violation = (StreamRule(rawValue: $0)!, $1) }
     build(

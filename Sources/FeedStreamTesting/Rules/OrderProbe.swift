@@ -26,7 +26,7 @@ struct OrderProbe<P: Publisher> {
     let time = VirtualTimeScheduler()
     let outer = CurrentDomain.enter(time)
     defer { CurrentDomain.leave(outer) }
-    let subject = PassthroughSubject<Int, MarbleFailure>()
+    let subject = PassthroughSubject<Int, MarbleFailure>(of: "OrderProbe")
     var passed: [Int] = []
     let recorder = Recorder<P.Output, P.Failure>(
       on: time, demand: DemandScript("\(demand), one more within the first delivery", initial: demand))

@@ -22,7 +22,7 @@ struct StackProbe<P: Publisher> {
     }
     for byRequest in [false, true] {
       let depth = depth(.oneByOne, byRequest: byRequest) { _, feedback in
-        let subject = PassthroughSubject<Int, MarbleFailure>()
+        let subject = PassthroughSubject<Int, MarbleFailure>(of: "StackProbe")
         feedback.send = { [unowned subject] in subject.send($0) }
         return AnyPublisher(subject)
       }

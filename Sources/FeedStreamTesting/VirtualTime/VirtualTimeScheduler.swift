@@ -166,6 +166,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   }
 
   private func perform(_ item: Agenda.Item) {
+    CurrentDomain.somethingHappens()
     switch item {
     case .work(let work): work.take()?()
     case .action(let action, _): action()
@@ -186,5 +187,5 @@ extension VirtualTimeScheduler: StreamDomain {
   /// This scheduler, so that tasks are part of virtual time.
   package var taskExecutor: (any TaskExecutor)? { self }
 
-  package func execute(_ action: @escaping @Sendable () -> Void) { agenda.add(.action(action, callerOrigin)) }
+  package func bring(_ action: @escaping @Sendable () -> Void) { agenda.add(.action(action, callerOrigin)) }
 }

@@ -174,7 +174,7 @@ package final class StoreBell: Sendable {
   package func watch(
     on scheduler: any LoopScheduler, _ changed: @escaping (Result<Void, FeedStoreError>) -> Void
   ) -> any Cancellable {
-    let subject = PassthroughSubject<Void, Never>()
+    let subject = PassthroughSubject<Void, Never>(of: "StoreBell")
     let sender = subject.sender(on: scheduler, keepsLoopAlive: false)
     let number = senders.withLock { senders in
       senders.next += 1

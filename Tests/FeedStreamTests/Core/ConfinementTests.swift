@@ -34,6 +34,45 @@ import Testing
     #expect(says(result, "touched on another thread than before"))
   }
 
+  @Test func `a subject that was made on the thread of a loop is touched by no thread without one`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await ConfinementTests.onThread {
+        nonisolated(unsafe) let subject = PassthroughSubject<Int, Never>()
+        let loop = EventLoop()
+        // Nobody has touched it before.
+        Thread.detachNewThread { subject.send(1) }
+        loop.run(.untilStopped)
+      }
+    }
+    #expect(says(result, "touched on another thread than that of the loop where it was made"))
+  }
+
+  @Test func `a task of another thread does not touch what was made on the thread of a loop`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await ConfinementTests.onThread {
+        let loop = EventLoop()
+        nonisolated(unsafe) let subject = PassthroughSubject<Int, Never>()
+        Task.detached { for await _ in subject.values {} }
+        loop.run(.untilStopped)
+      }
+    }
+    #expect(says(result, "Task { @MainActor in"))
+  }
+
+  @Test func `what an actor on a loop has is made by whoever makes the actor`() async throws {
+    let thread = try EventLoopThread()
+    let counter = await withUnsafeContinuation { (made: UnsafeContinuation<LoopCounter, Never>) in
+      Thread.detachNewThread {
+        let loop = EventLoop()
+        made.resume(returning: LoopCounter(on: thread.loop))
+        loop.close()
+      }
+    }
+    await counter.increment()
+    #expect(await counter.count == 1)
+    thread.shutdown()
+  }
+
   #if DEBUG
     @Test func `a stream that was subscribed before its loop runs belongs to that loop`() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -80,4 +119,14 @@ import Testing
     }
     #expect(values.entries == [1])
   }
+}
+
+private actor LoopCounter {
+  private let loop: EventLoop
+  private let counts = CurrentValueSubject<Int, Never>(0)
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop) { self.loop = loop }
+  var count: Int { counts.value }
+  func increment() { counts.send(counts.value + 1) }
 }

@@ -11,8 +11,11 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True when the calling thread may use what lives here.
   var isHere: Bool { get }
 
-  /// Runs `action` here, later. Safe from any thread.
-  func execute(_ action: @escaping @Sendable () -> Void)
+  /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe from any thread.
+  func bring(_ action: @escaping @Sendable () -> Void)
+
+  /// The subscriptions that live here, for warnings; `nil` where nobody looks at them.
+  var subscriptions: LiveSubscriptions? { get }
 
   /// The executor of the tasks that an operator starts; `nil` for the global pool.
   var taskExecutor: (any TaskExecutor)? { get }
@@ -32,6 +35,7 @@ package protocol StreamDomain: AnyObject, Sendable {
 }
 
 extension StreamDomain {
+  package var subscriptions: LiveSubscriptions? { nil }
   package var taskExecutor: (any TaskExecutor)? { nil }
   package func beginWaiting() {}
   package func stopWaiting() {}
@@ -63,6 +67,7 @@ package enum HoldingPlace: Sendable {
     @usableFromInline mutating func follow() { self = Confinement() }
 
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
+      SubscriptionWatch.somethingHappens()
       guard let home else { return threads.check { placed(touched()) } }
       precondition(
         home.isHere,
@@ -107,8 +112,12 @@ package enum CurrentDomain {
   package static func enter(_ pass: Token) -> UnsafeMutableRawPointer? {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, Unmanaged.passRetained(pass).toOpaque())
+    if Warnings.areOn { SubscriptionWatch.somethingHappens() }
     return outer
   }
+
+  /// A piece of a domain's work begins.
+  package static func somethingHappens() { if Warnings.areOn { SubscriptionWatch.somethingHappens() } }
 
   /// Runs `body` as code of no domain.
   static func outside(_ body: () -> Void) {

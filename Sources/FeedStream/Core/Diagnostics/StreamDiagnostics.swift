@@ -57,6 +57,8 @@ public struct CaughtError: CustomStringConvertible {
 public enum StreamDiagnostics {
   /// Calls `handler` for every value that is dropped, on the thread that drops it. There is no handler by default.
   ///
+  /// With a handler, no ``StreamWarning`` tells of values that were dropped.
+  ///
   /// Operators that drop by design (`filter`, `debounce`, `removeDuplicates` …) do not report what they leave out.
   /// Operators that drop because there is no room or no demand do.
   ///
@@ -121,16 +123,22 @@ public enum StreamDiagnostics {
     var onCaughtError: (@Sendable (CaughtError) -> Void)?
   }
 
+  /// - Parameter isPolicy: true when the operator is there to drop values.
   @inline(never) @usableFromInline
-  static func dropped(_ value: @autoclosure () -> Any, _ source: StaticString, _ reason: DroppedValue.Reason) {
-    guard isWatched else { return }
+  static func dropped(
+    _ value: @autoclosure () -> Any, _ source: StaticString, _ reason: DroppedValue.Reason, isPolicy: Bool = false
+  ) {
+    guard isWatched else {
+      if reason == .noDemand, !isPolicy { Warnings.unrequested("\(source)", at: "\(source)") }
+      return
+    }
     let handler = state.withLock { $0.onDrop }
     handler?(DroppedValue(value: value(), source: "\(source)", reason: reason))
   }
 }
 
 /// Writes a line to standard error, in one call, so that lines of several threads do not mix.
-private func complain(_ line: String) {
+func complain(_ line: String) {
   // An error may quote what came over the network, and a terminal would act upon it.
   var line =
     line.unicodeScalars.reduce(into: "") { text, scalar in

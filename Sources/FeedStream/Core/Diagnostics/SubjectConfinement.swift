@@ -9,20 +9,25 @@
 /// Checks that a subject stays where it lives (`CONTRACT.md`, rule 1), in release builds as well: in one domain, whose
 /// thread may change, or on one thread.
 ///
-/// That is the loop of the thread that first touches it, even before the loop runs; without a loop there, that thread. Code
-/// of a task is not checked, unless the subject lives on a loop that does not run the task: the compiler
-/// does that, and a task changes threads.
+/// That is the loop of the thread that first touches it, even before the loop runs; without a loop there, that thread. A
+/// thread without a loop may not touch what was made on the thread of a loop. Code of a task is not checked otherwise, unless
+/// the subject lives on a loop that does not run the task: the compiler does that, and a task changes threads.
 @usableFromInline struct SubjectConfinement {
   /// The thread that touched the subject last; 0 before the first.
   @usableFromInline var thread: UInt = 0
+  /// The thread that made it; 0 for a task, which may go on elsewhere.
+  private let maker: UInt
   /// The domain in which it was first touched.
   private var home: ObjectIdentifier?
   /// True when it was first touched by a task, which may go on elsewhere.
   private var isOfTask = false
 
-  @usableFromInline init() {}
+  @usableFromInline init() { maker = Self.isInTask ? 0 : currentThread() }
 
   @inlinable @inline(__always) mutating func check(_ name: @autoclosure () -> StaticString) {
+    #if DEBUG
+      SubscriptionWatch.somethingHappens()
+    #endif
     if thread != currentThread() { moved("\(name())") }
   }
 
@@ -31,6 +36,7 @@
     if thread != currentThread() { moved(name()) }
   }
 
+  // Release builds keep the message of a fatal error, and not that of a precondition.
   @inline(never) @usableFromInline mutating func moved(_ name: @autoclosure () -> String) {
     let isFirst = thread == 0
     thread = currentThread()
@@ -38,19 +44,26 @@
     // The threads of tasks may own loops of others.
     let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting(thread))
     let place = domain.map { ObjectIdentifier($0) }
+    if place == nil, home == nil, maker != 0, maker != thread, CurrentDomain.resting(maker) != nil {
+      fatalError(
+        """
+        \(name()): touched on another thread than that of the loop where it was made (CONTRACT, rule 1: a stream lives on one thread). \
+        \(Self.advice) In main.swift, a task that touches it is written Task { @MainActor in … }.
+        """)
+    }
     if isFirst {
       home = place
       isOfTask = isInTask
       return
     }
     if place == home, place != nil || isOfTask || isInTask { return }
-    if isOfTask, home == nil {
+    if isOfTask, home == nil, maker == 0 {
       // A task may build a stream for a loop, and give it away.
       home = place
       isOfTask = isInTask
       return
     }
-    preconditionFailure(
+    fatalError(
       """
       \(name()): touched on another thread than before (CONTRACT, rule 1: a stream lives on one thread). \(Self.advice)
       """)

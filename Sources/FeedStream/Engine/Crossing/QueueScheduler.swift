@@ -29,7 +29,7 @@ extension StreamDomain {
   func perform(_ action: @escaping () -> Void) {
     guard isHere else {
       let action = Carried(uncheckedly: action)
-      return execute { action.value() }
+      return bring { action.value() }
     }
     let outer = CurrentDomain.enter(self)
     action()

@@ -57,7 +57,7 @@ import Synchronization
   /// True when the calling thread is the one on which everything in the lane runs.
   var ownsThread: Bool { isOnThread?() ?? false }
 
-  package func execute(_ action: @escaping @Sendable () -> Void) { post(action) }
+  package func bring(_ action: @escaping @Sendable () -> Void) { post(action) }
 
   /// Runs `action` in the lane; what it captures is the lane's from now on.
   func post(_ action: @escaping () -> Void) {

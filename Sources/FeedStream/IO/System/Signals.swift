@@ -65,6 +65,7 @@ extension EventLoop {
   package func watchSignal(
     _ number: Int32, keepsLoopAlive: Bool, _ announce: @escaping () -> Void
   ) throws(SystemError) -> any Cancellable {
+    if !keepsLoopAlive { SubscriptionWatch.isNotWaitedFor() }
     do throws(EventLoopError) {
       return try signal(number, keepsLoopAlive: keepsLoopAlive, announce)
     } catch {

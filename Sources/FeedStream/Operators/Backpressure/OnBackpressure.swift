@@ -138,7 +138,7 @@ extension Publishers {
   }
 
   private func drop(_ input: Input, _ reason: DroppedValue.Reason) {
-    StreamDiagnostics.dropped(input, holds ? "OnBackpressureLatest" : "OnBackpressureDrop", reason)
+    StreamDiagnostics.dropped(input, holds ? "OnBackpressureLatest" : "OnBackpressureDrop", reason, isPolicy: true)
     onDrop?(input)
   }
 

@@ -50,7 +50,7 @@ extension Publishers {
 
 @usableFromInline
 final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: SequentialStage<Output, Failure> {
-  @usableFromInline let errors = PassthroughSubject<UpstreamFailure, Never>()
+  @usableFromInline let errors = PassthroughSubject<UpstreamFailure, Never>(of: "RetryWhen")
   @exclusivity(unchecked) @usableFromInline private(set) var signal: Trigger<Failure>!
   private let attach: (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
   /// The signal's ending, while its last value waits to be served.

@@ -1,0 +1,54 @@
+/// A probable mistake that a stream survives, and that nobody would notice otherwise.
+///
+/// Debug builds write each to standard error as one line, once per place:
+///
+///     App/main.swift:12: warning: PassthroughSubject: a value was sent to nobody …
+///
+/// ``StreamDiagnostics/writeWarnings(_:)`` and the environment variable `FEEDSTREAM_WARNINGS`, which is `on` or `off`, turn them
+/// on and off; ``StreamDiagnostics/onWarning(_:)`` takes them instead.
+public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
+  /// The mistakes that are noticed.
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// A subject was sent a value while it had no subscriber.
+    case sentToNobody
+    /// A value was sent after the completion.
+    case sentAfterCompletion
+    /// A value was dropped, because a subscriber had not asked for it.
+    case noDemand
+    /// A subscription was released in the statement that made it, as in `_ = publisher.sink { … }`.
+    case releasedAtOnce
+    /// Work or a value was sent to a loop that is closed.
+    case closedLoop
+    /// A loop returned from ``EventLoop/run(_:)`` while subscriptions were live on it.
+    case liveSubscriptions
+    /// A loop returned before a task had iterated the `values` that were made on it.
+    case unreadValues
+    /// A turn of a loop took longer than a second.
+    case longTurn
+  }
+
+  public let kind: Kind
+  /// The file and the line where the subscription or the subject was made, or else the stream's name.
+  public let place: String
+  /// Says what happened, and what to do instead.
+  public let message: String
+
+  public var description: String { "\(place): warning: \(message)" }
+}
+
+extension StreamDiagnostics {
+  /// Calls `handler` for every warning, on its thread, instead of writing the warning; this turns warnings on in release
+  /// builds too. `nil` restores the default.
+  ///
+  /// Each place is reported once, and once more after a call of this or of ``writeWarnings(_:)``.
+  public static func onWarning(_ handler: (@Sendable (StreamWarning) -> Void)?) {
+    Warnings.change { $0.handler = handler }
+  }
+
+  /// Writes warnings to standard error, or no longer does.
+  ///
+  /// By default debug builds write them and release builds do not, unless the environment variable `FEEDSTREAM_WARNINGS` says
+  /// `on` or `off`. Subscriptions and loops are watched that are made or run after this call. While warnings are off, they
+  /// cost an atomic load per subscription and nothing per value.
+  public static func writeWarnings(_ writes: Bool = true) { Warnings.change { $0.writes = writes } }
+}

@@ -1,0 +1,161 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A subscriber at the end of a chain, which knows if something can still arrive.
+@usableFromInline protocol LiveSubscriber: AnyObject {
+  /// False after the completion and after a cancellation. For the thread that the stream lives on.
+  var isLive: Bool { get }
+  /// True when its values arrive on a queue, where it lives.
+  var isOnQueue: Bool { get }
+}
+
+/// Watches a subscription that a method such as `sink` makes and hands out, while warnings are on.
+@usableFromInline final class SubscriptionWatch {
+  let place: SourcePlace
+  /// True when something above says that the loop should not wait for it.
+  private var isExpendable = false
+  /// The watch of the subscription around this one, while it is made.
+  private var outer: UnsafeMutableRawPointer?
+  private weak var subscriber: (any LiveSubscriber)?
+
+  private init(_ place: SourcePlace) { self.place = place }
+
+  /// Begins to watch the subscription that the caller is about to make; `nil` when warnings are off.
+  @inlinable @inline(__always)
+  static func begin(_ file: StaticString, _ line: UInt) -> SubscriptionWatch? {
+    Warnings.areOn ? make(SourcePlace(file, line)) : nil
+  }
+
+  @inline(never) @usableFromInline static func make(_ place: SourcePlace) -> SubscriptionWatch {
+    let watch = SubscriptionWatch(place)
+    watch.outer = pthread_getspecific(Self.making)
+    pthread_setspecific(Self.making, Unmanaged.passUnretained(watch).toOpaque())
+    return watch
+  }
+
+  /// The subscription has been made, and the caller hands it out.
+  @inline(never) @usableFromInline func made(_ subscriber: any LiveSubscriber) {
+    self.subscriber = subscriber
+    pthread_setspecific(Self.making, outer)
+    // What lives on a queue is waited for.
+    guard subscriber.isOnQueue || subscriber.isLive else { return }
+    pthread_setspecific(Self.latest, Unmanaged.passUnretained(self).toOpaque())
+    if !isExpendable, !subscriber.isOnQueue {
+      (CurrentDomain.get() ?? CurrentDomain.resting(currentThread()))?.subscriptions?.add(subscriber, place)
+    }
+  }
+
+  /// The cancellable is released, and not because it was cancelled.
+  @inline(never) @usableFromInline func released() {
+    guard pthread_getspecific(Self.latest) == Unmanaged.passUnretained(self).toOpaque() else { return }
+    Self.somethingHappens()
+    guard let subscriber, subscriber.isOnQueue || subscriber.isLive else { return }
+    Warnings.warn(
+      .releasedAtOnce, at: "\(place)",
+      """
+      the subscription was released as soon as it was made, which cancels it; keep what this returns, for example with \
+      .store(in: &cancellables)
+      """)
+  }
+
+  // MARK: The thread's subscriptions
+
+  // Written once, by their initializers. The slots hold addresses that are compared, or used while the watch is being made.
+  private static let making = newSlot()
+  /// The watch of the subscription that was made last on this thread, if no stream was used since.
+  private static let latest = newSlot()
+
+  private static func newSlot() -> pthread_key_t {
+    var key = pthread_key_t()
+    let code = pthread_key_create(&key, nil)
+    precondition(code == 0, "FeedStream: the process has no thread-local slot left; release some of them")
+    return key
+  }
+
+  /// The stream that is being subscribed does not keep its loop running.
+  static func isNotWaitedFor() {
+    guard Warnings.areOn, let watch = pthread_getspecific(making) else { return }
+    // The watch is on the stack of a call that is in progress.
+    Unmanaged<SubscriptionWatch>.fromOpaque(watch).takeUnretainedValue().isExpendable = true
+  }
+
+  /// Something happens on this thread that is not the release of the subscription that was just made.
+  @usableFromInline static func somethingHappens() {
+    if pthread_getspecific(latest) != nil { pthread_setspecific(latest, nil) }
+  }
+}
+
+/// The subscriptions that live on a loop, for its thread.
+package final class LiveSubscriptions {
+  private struct Entry {
+    weak var subscriber: (any LiveSubscriber)?
+    let place: SourcePlace
+
+    var isLive: Bool { subscriber?.isLive ?? false }
+  }
+
+  private struct Unread {
+    weak var values: UnreadValues?
+  }
+
+  private var entries: [Entry] = []
+  private var unread: [Unread] = []
+  private var limit = 64
+
+  package init() {}
+
+  func add(_ subscriber: any LiveSubscriber, _ place: SourcePlace) {
+    makeRoom()
+    entries.append(Entry(subscriber: subscriber, place: place))
+  }
+
+  func add(_ values: UnreadValues) {
+    makeRoom()
+    unread.append(Unread(values: values))
+  }
+
+  private func makeRoom() {
+    guard entries.count + unread.count >= limit else { return }
+    entries.removeAll { !$0.isLive }
+    unread.removeAll { $0.values == nil }
+    limit = max(64, (entries.count + unread.count) * 2)
+  }
+
+  /// Warns of what nothing can reach any more, because the loop has nothing left to do.
+  package func loopReturned() {
+    entries.removeAll { !$0.isLive }
+    unread.removeAll { $0.values?.isUnread != true }
+    if let first = entries.first {
+      let others = entries.count > 1 ? ", and \(entries.count - 1) more" : ""
+      Warnings.warn(
+        .liveSubscriptions, at: "\(first.place)",
+        """
+        the loop returned from run() with this live subscription\(others): nothing was left on the loop that could deliver a \
+        value. Send a completion or cancel before that; wait for other threads with a sender or with run(.untilStopped)
+        """)
+    }
+    if !unread.isEmpty {
+      Warnings.warn(
+        .unreadValues, at: "values",
+        """
+        the loop returned from run() before a task had iterated the values that were made on it; write \
+        Task { @MainActor in … } in main.swift, or use run(.untilStopped)
+        """)
+    }
+  }
+}
+
+/// The values of a publisher that no task has iterated yet.
+final class UnreadValues: Sendable {
+  private let hasReader = Atomic(false)
+  var isUnread: Bool { !hasReader.load(ordering: .relaxed) }
+
+  func read() { hasReader.store(true, ordering: .relaxed) }
+}

@@ -1,0 +1,121 @@
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Issues each warning once per place.
+@usableFromInline enum Warnings {
+  struct State {
+    var writes = isOnByDefault
+    var handler: (@Sendable (StreamWarning) -> Void)?
+    fileprivate var told: Set<Told> = []
+  }
+
+  fileprivate struct Told: Hashable {
+    let kind: StreamWarning.Kind
+    let place: String
+  }
+
+  /// Bounds what is remembered: a program with more places than this has been told enough.
+  private static let limit = 1_000
+
+  /// True when somebody hears of warnings: for work that is needed for nothing else.
+  @usableFromInline static var areOn: Bool { on.load(ordering: .relaxed) }
+
+  private static let on = Atomic(isOnByDefault)
+  private static let state = Mutex(State())
+
+  private static let isOnByDefault: Bool = {
+    switch getenv("FEEDSTREAM_WARNINGS").map({ String(cString: $0) }) {
+    case "on": return true
+    case "off": return false
+    default:
+      #if DEBUG
+        return true
+      #else
+        return false
+      #endif
+    }
+  }()
+
+  static func change(_ body: (inout State) -> Void) {
+    state.withLock { state in
+      body(&state)
+      state.told = []
+      on.store(state.writes || state.handler != nil, ordering: .relaxed)
+    }
+  }
+
+  @inline(never)
+  static func warn(_ kind: StreamWarning.Kind, at place: String, _ message: @autoclosure () -> String) {
+    guard areOn else { return }
+    let (isNew, handler) = state.withLock { state in
+      (state.told.count < limit && state.told.insert(Told(kind: kind, place: place)).inserted, state.handler)
+    }
+    guard isNew else { return }
+    let warning = StreamWarning(kind: kind, place: place, message: message())
+    if let handler { return handler(warning) }
+    complain("\(warning) (once per place; FEEDSTREAM_WARNINGS=off turns warnings off)")
+  }
+}
+
+/// The file and the line of a call, or a name and line 0; no allocation, as every subject has one.
+@frozen @usableFromInline struct SourcePlace: Sendable, CustomStringConvertible {
+  @usableFromInline let file: StaticString
+  @usableFromInline let line: UInt
+
+  @inlinable init(_ file: StaticString, _ line: UInt) {
+    self.file = file
+    self.line = line
+  }
+
+  @usableFromInline var description: String { line == 0 ? "\(file)" : "\(file):\(line)" }
+}
+
+// MARK: - Values
+
+extension Warnings {
+  /// Warns of a value that a subject did not deliver; not when ``StreamDiagnostics/onDrop(_:)`` has heard of it.
+  static func undelivered(_ name: StaticString, _ reason: DroppedValue.Reason, at place: SourcePlace) {
+    guard areOn, !StreamDiagnostics.isWatched else { return }
+    switch reason {
+    case .noSubscriber:
+      warn(
+        .sentToNobody, at: "\(place)",
+        """
+        \(name): a value was sent to nobody, because nobody was subscribed; subscribe first, keep what sink returns, or use \
+        CurrentValueSubject or ReplaySubject, which keep values
+        """)
+    case .terminated: sentLate("\(name)", at: "\(place)")
+    case .noDemand: unrequested("\(name)", at: "\(place)")
+    case .bufferFull, .busy: break
+    }
+  }
+
+  /// Warns of a value that was sent after the completion.
+  static func sentLate(_ name: String, at place: String) {
+    warn(
+      .sentAfterCompletion, at: place,
+      "\(name): a value was sent after the completion and is dropped; send it before, or make a new one")
+  }
+
+  static func sentToClosedLoop(_ what: String, at place: String) {
+    warn(
+      .closedLoop, at: place,
+      "\(what) was sent to a closed loop and is dropped; send it before close() or shutdown(), or make another loop")
+  }
+
+  static func unrequested(_ name: String, at place: String) {
+    warn(
+      .noDemand, at: place,
+      """
+      \(name): a value was dropped, because a subscriber had not asked for it; ask for more, or put \
+      buffer(size:prefetch:whenFull:) or an onBackpressure operator before that subscriber
+      """)
+  }
+}

@@ -1,0 +1,66 @@
+internal import CLibUV
+
+// Work from other threads.
+extension EventLoop {
+  // Release builds keep the message of a fatal error, and not that of a precondition.
+  @inline(never) static func refuse(_ function: StaticString) -> Never {
+    fatalError(
+      "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it")
+  }
+
+  /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe from any
+  /// thread.
+  ///
+  /// It runs when the loop runs; a loop that is not running keeps it until then. It does not keep the loop running
+  /// before it arrives. A closed loop drops it, which debug builds warn of.
+  ///
+  /// - Parameters:
+  ///   - action: runs on the loop.
+  ///   - file: names the call in warnings, together with the line.
+  ///   - line: the line in the file.
+  public func execute(
+    _ action: @escaping @Sendable () -> Void, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    if !post(action), Warnings.areOn {
+      Warnings.sentToClosedLoop("EventLoop.execute: work", at: "\(SourcePlace(file, line))")
+    }
+  }
+
+  package func bring(_ action: @escaping @Sendable () -> Void) { _ = post(action) }
+
+  /// - Returns: false when the loop is closed.
+  private func post(_ action: @escaping @Sendable () -> Void) -> Bool {
+    if isCurrent {
+      append(action)
+      return !isClosed
+    }
+    return mailbox.post({ $0.work.append(Action(run: action)) }, wake: { uv_async_send(wakeUp) })
+  }
+
+  /// Adds a task's job from any thread.
+  func post(_ job: UnownedJob) {
+    if isCurrent, !isClosed { return append(job) }
+    if mailbox.post({ $0.jobs.append(job) }, wake: { uv_async_send(wakeUp) }) { return }
+    if lateJobs.add(job) { runLateJobs() }
+  }
+
+  /// Runs the work that other threads have posted.
+  ///
+  /// - Returns: true when there was any.
+  @discardableResult func collectMail() -> Bool {
+    // Empty: only this function, which does not call itself, leaves anything in it.
+    mailbox.collect(into: &received)
+    if received.stopRequested {
+      received.stopRequested = false
+      isStopping = true
+      uv_stop(uv)
+    }
+    guard !received.isEmpty else { return false }
+    received.work.drain { $0.run() }
+    received.jobs.drain(run)
+    return true
+  }
+
+  /// Runs a job as this executor.
+  @inline(__always) func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedSerialExecutor()) }
+}

@@ -1,0 +1,259 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Each runs in a process of its own: warnings are the process's, and others set the hook for drops, which takes them over.
+@Suite("Probable mistakes are written to standard error, once per place", .settled) struct WarningTests {
+  /// The warnings that `result` wrote, without their places.
+  private func warnings(_ result: ExitTest.Result?) -> [String] {
+    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
+      .compactMap { $0.range(of: ": warning: ").map { [line = $0] range in String(line[range.upperBound...]) } }
+  }
+
+  private func expect(
+    _ expected: String..., in result: ExitTest.Result?, _ location: SourceLocation = #_sourceLocation
+  ) {
+    let warnings = warnings(result)
+    #expect(warnings.count == expected.count, "\(warnings)", sourceLocation: location)
+    for (warning, text) in zip(warnings, expected) {
+      #expect(warning.contains(text), "\(warning)", sourceLocation: location)
+      #expect(warning.contains("FEEDSTREAM_WARNINGS=off"), sourceLocation: location)
+    }
+  }
+
+  /// Runs `body` on a thread of its own, where nothing is a task's.
+  private static func onThread(_ body: @escaping @Sendable () -> Void) async {
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        body()
+        done.resume()
+      }
+    }
+  }
+
+  // MARK: Values
+
+  @Test func `a value is sent to nobody`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      for _ in 0..<2 {
+        let subject = PassthroughSubject<Int, Never>()
+        for number in 0..<3 { subject.send(number) }
+      }
+      CurrentValueSubject<Int, Never>(0).send(1)
+      ReplaySubject<Int, Never>(count: 1).send(1)
+    }
+    expect("PassthroughSubject: a value was sent to nobody", in: result)
+    #expect(result?.says("FeedStreamTests/WarningTests.swift:") == true)
+  }
+
+  @Test func `a value is sent after the completion`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      let subject = CurrentValueSubject<Int, Never>(0)
+      subject.send(completion: .finished)
+      subject.send(1)
+      subject.value = 2
+      let source = Create<Int, Never> { emitter in
+        emitter.send(completion: .finished)
+        emitter.send(1)
+      }
+      source.sink { _ in }.cancel()
+    }
+    expect(
+      "CurrentValueSubject: a value was sent after the completion", "Create: a value was sent after the completion",
+      in: result)
+  }
+
+  @Test func `a value is dropped for lack of demand, unless dropping is what the operator is for`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      let subject = PassthroughSubject<Int, Never>()
+      let hungry = subject.record(demand: .none)
+      subject.send(1)
+      hungry.cancel()
+      let full = subject.onBackpressureDrop().record(demand: .none)
+      subject.send(1)
+      full.cancel()
+      let zipped = [1, 2, 3].publisher.zip([1].publisher).record()
+      zipped.cancel()
+    }
+    expect("PassthroughSubject: a value was dropped, because a subscriber had not asked for it", in: result)
+  }
+
+  // MARK: Subscriptions
+
+  @Test func `a subscription is released in the statement that makes it`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      WarningTests.releaseAtOnce()
+    }
+    let text = "the subscription was released as soon as it was made"
+    expect(text, text, text, text, text, in: result)
+  }
+
+  // Not within the macro, whose code has one line's number.
+  private static func releaseAtOnce() {
+    StreamDiagnostics.writeWarnings()
+    final class Box { var value = 0 }
+    let box = Box()
+    let subject = PassthroughSubject<Int, Never>()
+    _ = subject.sink { _ in }
+    _ = subject.assign(to: \.value, on: box)
+    _ = subject.sink(on: box) { _, _ in }
+    _ = subject.subscribe(PassthroughSubject<Int, Never>())
+    _ = Just(1).receive(on: DispatchQueue.global()).sink { _ in }
+  }
+
+  @Test func `not a subscription that has been of use, or that is cancelled`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      let subject = PassthroughSubject<Int, Never>()
+      _ = [1, 2].publisher.sink { _ in }
+      subject.sink { _ in }.cancel()
+      do {
+        let first = subject.sink { _ in }
+        subject.send(1)
+        withExtendedLifetime(first) {}
+      }
+      do {
+        let filtered = subject.filter { _ in false }.sink { _ in }
+        subject.send(1)
+        withExtendedLifetime(filtered) {}
+      }
+      var kept: Set<AnyCancellable> = []
+      subject.sink { _ in }.store(in: &kept)
+      subject.send(1)
+      kept = []
+    }
+    expect(in: result)
+  }
+
+  // MARK: Loops
+
+  @Test func `work and values are sent to a closed loop`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      await WarningTests.onThread {
+        let loop = EventLoop()
+        let subject = PassthroughSubject<Int, Never>()
+        let sender = subject.sender(on: loop)
+        loop.close()
+        sender.send(1)
+        loop.execute {}
+      }
+    }
+    expect(
+      "StreamSender<Int, Never>: a value was sent to a closed loop",
+      "EventLoop.execute: work was sent to a closed loop", in: result)
+  }
+
+  @Test func `a loop returns with live subscriptions`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      await WarningTests.onThread {
+        let loop = EventLoop()
+        let subject = PassthroughSubject<Int, Never>()
+        let kept = [subject.sink { _ in }, subject.map { $0 + 1 }.sink { _ in }, Just(1).sink { _ in }]
+        loop.run()
+        loop.schedule { loop.stop() }
+        loop.run(.untilStopped)
+        for subscription in kept { subscription.cancel() }
+        loop.run()
+      }
+    }
+    expect("the loop returned from run() with this live subscription, and 1 more", in: result)
+  }
+
+  @Test func `not with those that say that it should not wait for them`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      await WarningTests.onThread {
+        let loop = EventLoop()
+        let subject = PassthroughSubject<Int, Never>()
+        let kept = [
+          subject.keepsLoopAlive(false).sink { _ in },
+          Signals.received(SIGUSR1, on: loop).replaceError(with: 0).sink { _ in },
+        ]
+        loop.run()
+        for subscription in kept { subscription.cancel() }
+        loop.run()
+        loop.close()
+      }
+    }
+    expect(in: result)
+  }
+
+  @Test func `a loop returns before a task has iterated the values that were made on it`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      await WarningTests.onThread {
+        let loop = EventLoop()
+        let values = [1, 2].publisher.values
+        loop.run()
+        withExtendedLifetime(values) {}
+      }
+    }
+    expect("the loop returned from run() before a task had iterated the values", in: result)
+  }
+
+  @Test func `a turn of the loop takes longer than a second, and waiting does not count`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      await WarningTests.onThread {
+        let loop = EventLoop()
+        loop.schedule(after: loop.now.advanced(by: .milliseconds(1_100))) { loop.schedule { usleep(1_050_000) } }
+        loop.run()
+        loop.close()
+      }
+    }
+    expect("a turn took 1.", in: result)
+  }
+
+  // MARK: On and off
+
+  @Test func `debug builds warn by default, release builds do not, and the environment decides otherwise`() async {
+    let byDefault = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      unsetenv("FEEDSTREAM_WARNINGS")
+      PassthroughSubject<Int, Never>().send(1)
+    }
+    #if DEBUG
+      expect("sent to nobody", in: byDefault)
+    #else
+      expect(in: byDefault)
+    #endif
+    let on = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      setenv("FEEDSTREAM_WARNINGS", "on", 1)
+      PassthroughSubject<Int, Never>().send(1)
+    }
+    expect("sent to nobody", in: on)
+    let off = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      setenv("FEEDSTREAM_WARNINGS", "off", 1)
+      let subject = PassthroughSubject<Int, Never>()
+      subject.send(1)
+      _ = subject.sink { _ in }
+    }
+    expect(in: off)
+  }
+
+  @Test func `a handler takes the warnings, and those of values are left to the hook for drops`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let heard = Journal<StreamWarning.Kind>()
+      StreamDiagnostics.onWarning { heard.note($0.kind) }
+      let subject = PassthroughSubject<Int, Never>()
+      _ = subject.sink { _ in }
+      subject.send(1)
+      StreamDiagnostics.onDrop { _ in }
+      PassthroughSubject<Int, Never>().send(1)
+      #expect(heard.entries == [.releasedAtOnce, .sentToNobody])
+      StreamDiagnostics.onDrop(nil)
+      StreamDiagnostics.onWarning(nil)
+      StreamDiagnostics.writeWarnings(false)
+      subject.send(1)
+      PassthroughSubject<Int, Never>().send(1)
+      exit(heard.entries.count == 2 ? 0 : 1)
+    }
+    expect(in: result)
+  }
+}
