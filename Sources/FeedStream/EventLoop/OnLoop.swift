@@ -1,0 +1,132 @@
+/// State that lives on a loop, such as subjects and subscriptions, in a handle that any thread may have.
+///
+///     final class Words {
+///       let texts = PassthroughSubject<String, Never>()
+///       var count = 0
+///       private var cancellables: Set<AnyCancellable> = []
+///
+///       init(on loop: EventLoop) {
+///         texts.debounce(for: .milliseconds(20), scheduler: loop)
+///           .sink { [unowned self] _ in count += 1 }
+///           .store(in: &cancellables)
+///       }
+///     }
+///     let thread = try EventLoopThread(name: "words")
+///     let words = thread.run { loop in Words(on: loop) }
+///     words.run { $0.texts.send("sea") }
+///     let count = await words.get { $0.count }
+///
+/// The state is made, used and released on the loop, in the order of the calls. It is released, and with it the subscriptions
+/// that it owns, when the handle is cancelled or released, or when the loop closes. The handle does not keep
+/// ``EventLoop/run(_:)`` from returning.
+///
+/// In a program without other threads, an object that owns its subscriptions needs no handle.
+public final class OnLoop<State>: Sendable, Cancellable {
+  /// Where the state lives.
+  public let loop: EventLoop
+  private let slot: Slot
+  /// The thread that runs the loop, if the handle keeps it running.
+  private let thread: EventLoopThread?
+
+  /// Makes the state on `loop`, when that runs.
+  ///
+  /// - Parameter make: runs on the loop, once; never when the loop closes before that.
+  public convenience init(_ loop: EventLoop, _ make: @escaping @Sendable (EventLoop) -> State) {
+    self.init(loop, thread: nil, make)
+  }
+
+  fileprivate init(
+    _ loop: EventLoop, thread: EventLoopThread?, _ make: @escaping @Sendable (EventLoop) -> State
+  ) {
+    self.loop = loop
+    self.thread = thread
+    slot = Slot()
+    loop.bring { [slot] in slot.fill(make, loop) }
+  }
+
+  deinit { cancel() }
+
+  /// Runs `action` with the state on the loop, on a later turn, after what was given to this handle before. Safe from any
+  /// thread.
+  ///
+  /// After ``cancel()`` it does nothing. On a closed loop it does nothing either, which debug builds warn of.
+  ///
+  /// - Parameters:
+  ///   - action: runs on the loop.
+  ///   - file: names the call in warnings, together with the line.
+  ///   - line: the line in the file.
+  public func run(
+    _ action: @escaping @Sendable (inout State) -> Void, file: StaticString = #fileID, line: UInt = #line
+  ) {
+    loop.execute({ [slot] in slot.use(action) }, file: file, line: line)
+  }
+
+  /// Runs `read` with the state on the loop, and returns what it returns. Safe from any thread; do not wait for it on the loop.
+  ///
+  /// - Returns: `nil` after ``cancel()``, and when the loop is closed before `read` has run.
+  public func get<T: Sendable>(_ read: @escaping @Sendable (inout State) -> T) async -> T? {
+    await withUnsafeContinuation { continuation in
+      let answer = Answer(continuation)
+      loop.bring { [slot] in slot.use { state in answer.give(read(&state)) } }
+    }
+  }
+
+  /// Releases the state: now when this is the loop's thread and the loop does not run, otherwise on the loop's next turn.
+  /// Idempotent, and safe from any thread.
+  public func cancel() {
+    if loop.isHere, !loop.isCurrent { slot.empty(loop) } else { loop.bring { [slot, loop] in slot.empty(loop) } }
+  }
+
+  /// Holds the state.
+  // @unchecked: used by the loop's thread alone, which runs one piece of work at a time.
+  private final class Slot: @unchecked Sendable {
+    private var state: State?
+    private var isOver = false
+
+    func fill(_ make: (EventLoop) -> State, _ loop: EventLoop) {
+      guard !isOver else { return }
+      loop.whenClosed(ObjectIdentifier(self)) { [unowned self, unowned loop] in empty(loop) }
+      state = make(loop)
+    }
+
+    func use(_ action: (inout State) -> Void) {
+      guard var taken = state.take() else { return }
+      action(&taken)
+      // An action may have closed over something that cancels this.
+      if !isOver { state = taken }
+    }
+
+    func empty(_ loop: EventLoop) {
+      isOver = true
+      loop.whenClosed(ObjectIdentifier(self), nil)
+      withExtendedLifetime(state.take()) {}
+    }
+  }
+
+  /// Answers when it is released, unless it has before: the work that has it may be dropped.
+  // @unchecked: one thread at a time has it.
+  private final class Answer<T>: @unchecked Sendable {
+    private var continuation: UnsafeContinuation<T?, Never>?
+
+    init(_ continuation: UnsafeContinuation<T?, Never>) { self.continuation = continuation }
+
+    func give(_ value: sending T) { continuation.take()?.resume(returning: value) }
+
+    deinit { continuation?.resume(returning: nil) }
+  }
+}
+
+extension EventLoopThread {
+  /// Makes state on this thread's loop, and returns the handle that owns it.
+  ///
+  ///     let ticking = thread.run { loop in
+  ///       Interval(every: .seconds(1), scheduler: loop).sink { print($0) }
+  ///     }
+  ///
+  /// Keep the handle: releasing or cancelling it releases the state, here a subscription. While it lives, so does the thread.
+  ///
+  /// - Parameter make: runs on the loop, once.
+  public func run<State>(_ make: @escaping @Sendable (EventLoop) -> State) -> OnLoop<State> {
+    OnLoop(loop, thread: self, make)
+  }
+}

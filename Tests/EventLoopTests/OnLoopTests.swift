@@ -1,0 +1,89 @@
+import FeedStream
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("State on a loop is made, used and released there", .settled) struct OnLoopTests {
+  /// Notes where it is made, used and released.
+  private final class Counter {
+    let loop: EventLoop
+    let log: Confined<[String]>
+    let numbers = PassthroughSubject<Int, Never>()
+    private(set) var sum = 0
+    private var cancellables: Set<AnyCancellable> = []
+
+    init(on loop: EventLoop, _ log: Confined<[String]>) {
+      (self.loop, self.log) = (loop, log)
+      note("made")
+      numbers.sink { [unowned self] in sum += $0 }.store(in: &cancellables)
+    }
+
+    deinit { note("released") }
+
+    private func note(_ text: String) { log.value.append(loop.isHere ? text : "\(text) elsewhere") }
+  }
+
+  @Test func `its actions run in order, and reading waits for them`() async throws {
+    let thread = try EventLoopThread()
+    let log = Confined<[String]>([])
+    let counter = thread.run { loop in Counter(on: loop, log) }
+    for number in 1...3 { counter.run { $0.numbers.send(number) } }
+    #expect(await counter.get { $0.sum } == 6)
+    #expect(await counter.get { $0.loop.isCurrent } == true)
+    counter.cancel()
+    counter.run { $0.numbers.send(4) }
+    #expect(await counter.get { $0.sum } == nil)
+    thread.shutdown()
+    #expect(log.value == ["made", "released"])
+  }
+
+  @Test func `releasing the handle releases the state, and its subscriptions`() async throws {
+    let log = Confined<[String]>([])
+    do {
+      // The handle keeps the thread.
+      let counter = try EventLoopThread().run { loop in Counter(on: loop, log) }
+      #expect(await counter.get { $0.sum } == 0)
+    }
+    #expect(log.value == ["made", "released"])
+  }
+
+  @Test func `a loop that closes releases the state of its handles`() async throws {
+    let thread = try EventLoopThread()
+    let log = Confined<[String]>([])
+    let counter = thread.run { loop in Counter(on: loop, log) }
+    #expect(await counter.get { $0.sum } == 0)
+    thread.shutdown()
+    #expect(log.value == ["made", "released"])
+    #expect(await counter.get { $0.sum } == nil)
+    counter.cancel()
+  }
+
+  @Test func `on a thread's own loop it is made when the loop runs, and released at once`() {
+    let log = Confined<[String]>([])
+    withLoop { loop in
+      let counter = OnLoop(loop) { Counter(on: $0, log) }
+      #expect(log.value == [])
+      loop.run()
+      #expect(log.value == ["made"])
+      counter.cancel()
+      #expect(log.value == ["made", "released"])
+      let unmade = OnLoop(loop) { Counter(on: $0, log) }
+      unmade.cancel()
+      loop.run()
+    }
+    #expect(log.value == ["made", "released"])
+  }
+
+  @Test func `an action may cancel the handle, and replace the state`() async throws {
+    let thread = try EventLoopThread()
+    let log = Confined<[String]>([])
+    let counter = thread.run { loop in Counter(on: loop, log) }
+    counter.run { counter in counter = Counter(on: counter.loop, counter.log) }
+    counter.run { [unowned counter] _ in counter.cancel() }
+    #expect(await counter.get { $0.sum } == 0)
+    #expect(await counter.get { $0.sum } == nil)
+    thread.shutdown()
+    #expect(log.value == ["made", "made", "released", "released"])
+  }
+}

@@ -1,0 +1,15 @@
+// A plain task takes the values of a subject: in the Swift 5 mode, on another thread than the subject's.
+// Expects: 1
+// Swift 5 traps: touched on another thread
+import FeedStream
+
+let loop = EventLoop()
+let subject = PassthroughSubject<Int, Never>()
+Task {
+  for await number in subject.values { print(number) }
+}
+loop.schedule(after: loop.now.advanced(by: .milliseconds(100))) {
+  subject.send(1)
+  subject.send(completion: .finished)
+}
+loop.run()

@@ -1,0 +1,18 @@
+// The same, where the subject is made before the loop and nobody has touched it.
+// Traps: touched on another thread
+import FeedStream
+import Foundation
+
+nonisolated(unsafe) let subject = PassthroughSubject<Int, Never>()
+let loop = EventLoop()
+let group = DispatchGroup()
+for _ in 0..<2 {
+  group.enter()
+  Thread.detachNewThread {
+    for number in 0..<200_000 { subject.send(number) }
+    group.leave()
+  }
+}
+loop.run()
+group.wait()
+print("lost without a word")
