@@ -46,7 +46,7 @@ public final class EventLoop: @unchecked Sendable {
   /// Runs the loop instead of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
-  private var isStopping = false
+  var isStopping = false
   var isClosed = false
   /// True when only `stop()` ends the present run.
   var runsUntilStopped = false
