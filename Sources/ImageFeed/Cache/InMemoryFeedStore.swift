@@ -81,7 +81,6 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
       }
       try attempt(.deletion)
       feeds[address.absoluteURL] = nil
-      if condition == .always { shown.withLock { $0[address.absoluteURL] = nil } }
       return true
     }
   }
@@ -100,7 +99,6 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
     try feeds.withLock { feeds throws(FeedStoreError) in
       try attempt(.deletion)
       feeds = [:]
-      shown.withLock { $0 = [:] }
     }
   }
 

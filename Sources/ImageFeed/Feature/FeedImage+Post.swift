@@ -1,7 +1,7 @@
 public import Foundation
 
 extension FeedImage {
-  /// What an item of a feed says besides its image. All texts are untrusted: see `String.printable`.
+  /// An item of a feed besides its image. All texts are untrusted: see `String.printable`.
   public struct Post: Hashable, Sendable {
     /// The item's title, on one line.
     public var title: String?

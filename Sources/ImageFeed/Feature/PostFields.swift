@@ -1,4 +1,4 @@
-/// What ``FeedImage/Post`` says as bytes: their number in four bytes, then fields of a kind, a length and UTF-8 each.
+/// The fields of a ``FeedImage/Post`` as bytes: their number in four bytes, then fields of a kind, a length and UTF-8 each.
 ///
 /// Nothing is written of a post without fields, so an image that has none takes no more room than before there were posts.
 /// Numbers are little-endian. A kind that is not known is skipped: later releases may have more.

@@ -58,7 +58,7 @@ public protocol ShownImagesStore: FeedStore {
   /// The record of a feed's shown images, or `nil`. Changes nothing.
   func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages?
 
-  /// Records what has been shown of a feed. It is kept until the feed is deleted on demand
-  /// (``FeedDeletionCondition/always``); an expired feed's stays.
+  /// Records what has been shown of a feed. It is kept when the feed is deleted, until
+  /// ``HistoryStore/forgetHistory(of:)``.
   func setShownImages(_ shown: ShownImages, for address: URL) throws(FeedStoreError)
 }

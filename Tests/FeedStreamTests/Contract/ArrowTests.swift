@@ -20,7 +20,8 @@ import Testing
     // Adapters side by side depend on the models, pipelines on them all. A new folder is given its place here.
     let house = try House("Sources/ImageFeed")
     let order = [
-      "Platform", "Feature", "Formats", "Polling", "Cache", "Subscriptions", "Pipelines", "Images", "Decoding",
+      "Platform", "Feature", "Formats", "Polling", "History", "Cache", "Subscriptions", "Pipelines", "Images",
+      "Decoding",
       "Poller", "ManyFeeds",
     ]
     #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")

@@ -101,7 +101,7 @@ import Testing
     #expect(shown.new(in: FeedImages([makeImage(0), makeImage(1000), makeImage(11_999)])) == [0])
   }
 
-  @Test func `the file keeps what was shown, through deletions that nobody requested`() throws {
+  @Test func `the file keeps what was shown, through deletions of the feed, until it is to be forgotten`() throws {
     let folder = TemporaryFolder()
     let store = SQLiteFeedStore(path: folder.file())
     let numbered = FeedImage(
@@ -114,6 +114,8 @@ import Testing
     #expect(try SQLiteFeedStore(path: store.path).shownImages(for: address) == shown)
     try store.replace(for: address, with: makeFeed())
     #expect(try store.delete(for: address))
+    #expect(try store.shownImages(for: address) == shown)
+    try store.forgetHistory(of: address)
     #expect(try store.shownImages(for: address) == nil)
   }
 

@@ -28,6 +28,9 @@ enum FeedSchema {
   /// The first that knows whether a feed came out of a private network.
   static let versionWithNetwork = 9
 
+  /// The first that keeps what feeds had.
+  static let versionWithHistory = 10
+
   /// The statements that lead from each version to the next.
   static let steps = [
     """
@@ -92,7 +95,44 @@ enum FeedSchema {
     """
     ALTER TABLE feed ADD COLUMN private INTEGER; -- 1 when it came out of a private network, 0 when not
     """,
+    """
+    ALTER TABLE feed ADD COLUMN seen BLOB; -- when its images were first seen: see FirstSeen
+    """ + history + "INSERT INTO history (address, title, private) SELECT address, title, private FROM feed;",
   ]
+
+  /// The items that feeds had, and stars.
+  private static let history = """
+
+    CREATE TABLE history (
+      id INTEGER PRIMARY KEY,
+      address TEXT NOT NULL UNIQUE,
+      title TEXT,                          -- what the feed called itself last
+      private INTEGER,                     -- as that of feed
+      kept INTEGER NOT NULL DEFAULT 0,     -- how many rows of kept belong to it
+      revision INTEGER NOT NULL DEFAULT 0, -- counts the changes of its items
+      indexed INTEGER NOT NULL DEFAULT -1  -- the revision that the index of words has
+    ) STRICT;
+    CREATE TABLE kept (
+      id INTEGER PRIMARY KEY,
+      history INTEGER NOT NULL REFERENCES history (id),
+      item BLOB NOT NULL,      -- 20 bytes: see FeedImage.ID.stored
+      rank INTEGER NOT NULL,   -- when it was published, or else first seen: all times in seconds since 1970
+      first INTEGER NOT NULL,  -- when it was seen for the first time
+      last INTEGER NOT NULL,   -- and the last
+      link INTEGER,            -- stands for the URL of its post
+      content BLOB NOT NULL    -- a pack of one image
+    ) STRICT;
+    CREATE UNIQUE INDEX kept_item ON kept (history, item);
+    CREATE INDEX kept_rank ON kept (history, rank);
+    CREATE INDEX kept_last ON kept (history, last);
+    CREATE INDEX kept_link ON kept (history, link) WHERE link IS NOT NULL;
+    CREATE TABLE star (
+      history INTEGER NOT NULL REFERENCES history (id),
+      item BLOB NOT NULL,
+      time INTEGER NOT NULL,
+      PRIMARY KEY (history, item)
+    ) STRICT, WITHOUT ROWID;
+    """
 
   /// The tables of a new file: those to which all steps lead, which take twice as long.
   static let whole = """
@@ -108,7 +148,8 @@ enum FeedSchema {
       whole_asked REAL,
       title TEXT,
       omitted INTEGER NOT NULL DEFAULT 0,
-      private INTEGER
+      private INTEGER,
+      seen BLOB
     ) STRICT;
     CREATE TABLE poll (address TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE host (name TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;
@@ -127,7 +168,7 @@ enum FeedSchema {
       PRIMARY KEY (feed, part)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE journal (id INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT;
-    """
+    """ + history
 
   /// The version of a file's tables; 0 when nothing was ever saved in it.
   ///

@@ -133,7 +133,7 @@ struct FeedTables {
   }
 
   func deleteAllFeeds() throws {
-    try db.execute(sql: "DELETE FROM pack; DELETE FROM feed; DELETE FROM shown")
+    try db.execute(sql: "DELETE FROM pack; DELETE FROM feed")
     try deletePolls()
   }
 

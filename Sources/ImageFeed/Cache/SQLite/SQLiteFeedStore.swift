@@ -15,6 +15,8 @@ import Synchronization
 public final class SQLiteFeedStore: FeedStore {
   /// The absolute path of the file.
   public let path: String
+  /// How much is kept of what feeds had.
+  public let policy: HistoryPolicy
   private let onSetAside: @Sendable (String) -> Void
   private let database: Mutex<SharedDatabase>
 
@@ -23,12 +25,16 @@ public final class SQLiteFeedStore: FeedStore {
   /// - Parameters:
   ///   - path: relative to the current directory at this moment, or absolute.
   ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  ///   - policy: how much is kept of what feeds had; for each feed 1,000 items and 365 days, unless said otherwise. A smaller
+  ///     limit takes effect with the next change of a feed.
   ///   - onSetAside: receives the new path of a damaged file that was set aside, on the thread of the call that did it.
   public init(
-    path: String, busyTimeout: Duration = .seconds(10), onSetAside: @escaping @Sendable (String) -> Void = { _ in }
+    path: String, busyTimeout: Duration = .seconds(10), keeping policy: HistoryPolicy = HistoryPolicy(),
+    onSetAside: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     let file = CacheFile(path: path)
     self.path = file.path
+    self.policy = policy
     self.onSetAside = onSetAside
     database = Mutex(SharedDatabase(file: file, busyTimeout: busyTimeout))
   }
@@ -69,7 +75,8 @@ public final class SQLiteFeedStore: FeedStore {
   public func replace(
     for address: URL, with feed: CachedFeed, now: Date
   ) throws(FeedStoreError) -> FeedReplacement {
-    try write(.insertion, creating: true) { tables, step in
+    try write(.insertion, creating: true) { [policy] tables, step in
+      var document: FeedTables.OldDocument?
       let old = try tables.feedRow(for: address)
       if let old {
         if FeedCachePolicy.isSuperseded(feed.timestamp, by: old.timestamp, now: now) {
@@ -80,10 +87,12 @@ public final class SQLiteFeedStore: FeedStore {
           return .renewed
         }
         step = .deletion
+        document = try tables.oldDocument(old)
         try tables.deleteImages(of: old)
         step = .insertion
       }
       try tables.insert(feed, for: address, over: old)
+      try tables.noteHistory(from: document, to: feed, of: address, policy, now: now)
       return .replaced
     } ?? .replaced
   }
@@ -91,7 +100,7 @@ public final class SQLiteFeedStore: FeedStore {
   @discardableResult public func delete(
     for address: URL, if condition: FeedDeletionCondition
   ) throws(FeedStoreError) -> Bool {
-    try write(.deletion, creating: false) { tables, _ in
+    try write(.deletion, creating: false) { [policy] tables, _ in
       guard let row = try tables.feedRow(for: address) else {
         // It may be one whose rows cannot be read; then the file is set aside.
         if condition == .unreadable { _ = try tables.feedSummaries() }
@@ -102,15 +111,21 @@ public final class SQLiteFeedStore: FeedStore {
       case .timestamp(let timestamp): guard row.timestamp == timestamp else { return false }
       case .unreadable: guard try !tables.canRead(row) else { return false }
       }
+      try tables.keepAll(of: row, at: address, policy)
       try tables.deleteFeed(row)
       if condition == .always { try tables.deletePoll(of: address) }
-      if condition == .always { try tables.deleteShown(for: address) }
       return true
     } ?? false
   }
 
   public func deleteAll() throws(FeedStoreError) {
-    _ = try write(.deletion, creating: false) { tables, _ in try tables.deleteAllFeeds() }
+    _ = try write(.deletion, creating: false) { [policy] tables, _ in
+      for summary in try tables.feedSummaries() {
+        guard let row = try tables.feedRow(for: summary.address) else { continue }
+        try tables.keepAll(of: row, at: summary.address, policy)
+      }
+      try tables.deleteAllFeeds()
+    }
   }
 
   func read<R: Sendable>(_ body: (FeedTables) throws -> R) throws(FeedStoreError) -> R? {

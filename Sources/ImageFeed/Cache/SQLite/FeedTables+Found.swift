@@ -1,0 +1,150 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Answers to questions for what was seen, from the index.
+extension FeedTables {
+  func found(_ query: SeenQuery) throws -> SeenPage {
+    guard version >= FeedSchema.versionWithHistory, query.limit > 0, try hasIndex else { return SeenPage(images: []) }
+    let words = Self.expression(for: query)
+    // Words of which nothing is left, such as "?!", are in no item.
+    if words == nil, query.words.contains(where: { !$0.isWhitespace }) { return SeenPage(images: []) }
+    var conditions = words == nil ? [] : ["words MATCH ?"]
+    if query.after != nil { conditions.append("\(words == nil ? "f.id" : "words.rowid") < ?") }
+    if query.isStarred {
+      conditions.append("EXISTS (SELECT 1 FROM star s WHERE s.history = f.history AND s.item = f.item)")
+    }
+    if query.isKept { conditions.append("f.place IS NULL") }
+    if let feeds = query.feeds {
+      let list = Array(repeating: "?", count: feeds.count).joined(separator: ", ")
+      conditions.append("f.history IN (SELECT id FROM history WHERE address IN (\(list)))")
+    }
+    let source = words == nil ? "found f" : "words JOIN found f ON f.id = words.rowid"
+    let sql = """
+      SELECT f.id, f.history, f.item, f.place FROM \(source)
+      \(conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND "))
+      ORDER BY \(words == nil ? "f.id" : "words.rowid") DESC LIMIT ?
+      """
+    let row = try statement(sql)
+    defer { row.clear() }
+    var index: Int32 = 0
+    func next() -> Int32 {
+      index += 1
+      return index
+    }
+    if let words { row.bind(words, at: next()) }
+    if let after = query.after { row.bind(after.id, at: next()) }
+    for feed in query.feeds ?? [] { row.bind(feed.absoluteString, at: next()) }
+    row.bind(Int64(query.limit) + 1, at: next())
+    var places: [(id: Int64, history: Int64, item: FeedImage.ID, place: Int?)] = []
+    while try db.step(row, expecting: SQLITE_ROW) {
+      guard let item = row.imageID(2) else { continue }
+      places.append((Int64(row.integer(0) ?? 0), Int64(row.integer(1) ?? 0), item, row.integer(3)))
+    }
+    var page = SeenPage(images: [])
+    if places.count > query.limit {
+      places.removeLast()
+      page.next = places.last.map { SeenPage.Place(rank: 0, id: $0.id) }
+    }
+    var readers: [Int64: SeenReader] = [:]
+    for one in places {
+      if readers[one.history] == nil {
+        readers[one.history] = try SeenReader(self, HistoryRow(id: one.history, kept: 0))
+      }
+      if let image = try readers[one.history]?.image(one.item, at: one.place) { page.images.append(image) }
+    }
+    return page
+  }
+
+  /// The words as FTS5 takes them; `nil` when there are none. What it would understand as an operator is quoted.
+  static func expression(for query: SeenQuery) -> String? {
+    let words = query.words.split(whereSeparator: \.isWhitespace)
+    let terms = words.enumerated().compactMap { index, word -> String? in
+      let isBeginning = word.hasSuffix("*") || query.isTyping && index == words.count - 1
+      let plain = word.filter { $0 != "\"" && $0 != "*" && $0 != "\0" }
+      guard plain.contains(where: { $0.isLetter || $0.isNumber }) else { return nil }
+      return "\"\(plain)\"" + (isBeginning ? "*" : "")
+    }
+    return terms.isEmpty ? nil : terms.joined(separator: " ")
+  }
+}
+
+/// Reads items of one feed by their places.
+private struct SeenReader {
+  private let tables: FeedTables
+  private let history: FeedTables.HistoryRow
+  private let address: URL
+  private let facts: (title: String?, isPrivate: Bool?)
+  private let stars: Set<FeedImage.ID>
+  private let feed: FeedTables.FeedRow?
+  private let firstSeen: FirstSeen
+  /// Where each pack begins.
+  private var starts: [Int] = [0]
+  /// The pack that was read last.
+  private var pack: (part: Int, images: FeedImages)?
+
+  init?(_ tables: FeedTables, _ history: FeedTables.HistoryRow) throws {
+    let row = try tables.statement("SELECT address FROM history WHERE id = ?")
+    defer { row.clear() }
+    row.bind(history.id, at: 1)
+    guard try tables.db.step(row, expecting: SQLITE_ROW), let address = row.text(0).flatMap({ URL(string: $0) }) else {
+      return nil
+    }
+    (self.tables, self.history, self.address) = (tables, history, address)
+    facts = try tables.feedFacts(of: history)
+    stars = try tables.stars(of: history)
+    feed = try tables.feedRow(for: address)
+    guard let feed else {
+      firstSeen = FirstSeen([])
+      return
+    }
+    let seen = try tables.statement("SELECT seen FROM feed WHERE id = ?")
+    defer { seen.clear() }
+    seen.bind(feed.id, at: 1)
+    let isThere = try tables.db.step(seen, expecting: SQLITE_ROW)
+    firstSeen = FirstSeen(
+      isThere ? seen.blob(0) : .init(start: nil, count: 0), count: max(0, feed.imageCount),
+      or: feed.timestamp.secondsSince1970)
+    let counts = try tables.statement("SELECT count FROM pack WHERE feed = ? ORDER BY part")
+    defer { counts.clear() }
+    counts.bind(feed.id, at: 1)
+    while try tables.db.step(counts, expecting: SQLITE_ROW) { starts.append(starts.last! + (counts.integer(0) ?? 0)) }
+  }
+
+  mutating func image(_ id: FeedImage.ID, at place: Int?) throws -> SeenImage? {
+    guard let place else { return try kept(id) }
+    guard let part = starts.lastIndex(where: { $0 <= place }), part < starts.count - 1 else { return nil }
+    if pack?.part != part { pack = try read(part).map { (part, $0) } }
+    guard let images = pack?.images, place - starts[part] < images.count else { return nil }
+    let image = images[place - starts[part]]
+    guard image.id == id, firstSeen.times.indices.contains(place) else { return nil }
+    return seen(image, first: firstSeen.times[place], last: nil)
+  }
+
+  private func read(_ part: Int) throws -> FeedImages? {
+    guard let feed else { return nil }
+    let row = try tables.statement("SELECT count, images FROM pack WHERE feed = ? AND part = ?")
+    defer { row.clear() }
+    row.bind(feed.id, at: 1)
+    row.bind(Int64(part), at: 2)
+    guard try tables.db.step(row, expecting: SQLITE_ROW), let count = row.integer(0) else { return nil }
+    var builder = FeedImages.Builder(count: count)
+    return builder.append(pack: row.blob(1), of: count) ? builder.finish() : nil
+  }
+
+  private func kept(_ id: FeedImage.ID) throws -> SeenImage? {
+    let row = try tables.statement("SELECT first, last, content FROM kept WHERE history = ? AND item = ?")
+    defer { row.clear() }
+    row.bind(history.id, at: 1)
+    row.bind(id.stored, at: 2)
+    guard try tables.db.step(row, expecting: SQLITE_ROW), let image = FeedImages.Builder.image(inPack: row.blob(2))
+    else { return nil }
+    return seen(image, first: Int64(row.integer(0) ?? 0), last: row.date(1))
+  }
+
+  private func seen(_ image: FeedImage, first: Int64, last: Date?) -> SeenImage {
+    SeenImage(
+      address: address, feedTitle: facts.title, image: image, firstSeen: Date(timeIntervalSince1970: Double(first)),
+      lastSeen: last, isStarred: stars.contains(image.id), isFromPrivateNetwork: facts.isPrivate)
+  }
+}

@@ -1,0 +1,243 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The items that a feed had: the statements of ``HistoryStore``. They run inside a transaction, as those of ``FeedTables`` do.
+///
+/// The items of the saved document are in its packs. One that leaves it becomes a row of `kept`, and one that comes back is
+/// deleted there: so a save writes what has changed, however much is kept.
+extension FeedTables {
+  private var hasHistory: Bool { version >= FeedSchema.versionWithHistory }
+
+  /// The row of a feed's history.
+  struct HistoryRow {
+    let id: Int64
+    var kept: Int
+  }
+
+  /// The saved document of before, while it is replaced.
+  struct OldDocument {
+    let images: FeedImages
+    let timestamp: Int64
+    let firstSeen: FirstSeen
+  }
+
+  func historyRow(of address: URL) throws -> HistoryRow? {
+    guard hasHistory else { return nil }
+    let row = try statement("SELECT id, kept FROM history WHERE address = ?")
+    defer { row.clear() }
+    row.bind(address.absoluteString, at: 1)
+    guard try db.step(row, expecting: SQLITE_ROW), let id = row.integer(0) else { return nil }
+    return HistoryRow(id: Int64(id), kept: row.integer(1) ?? 0)
+  }
+
+  private func madeHistoryRow(of address: URL) throws -> HistoryRow {
+    if let row = try historyRow(of: address) { return row }
+    let row = try statement("INSERT INTO history (address) VALUES (?)")
+    defer { row.clear() }
+    row.bind(address.absoluteString, at: 1)
+    try db.step(row, expecting: SQLITE_DONE)
+    return HistoryRow(id: db.lastInsertedRowID, kept: 0)
+  }
+
+  /// The saved document, before it is deleted; `nil` when it cannot be read.
+  func oldDocument(_ feed: FeedRow) throws -> OldDocument? {
+    do {
+      let images = try images(of: feed)
+      let timestamp = feed.timestamp.secondsSince1970
+      let row = try statement("SELECT seen FROM feed WHERE id = ?")
+      defer { row.clear() }
+      row.bind(feed.id, at: 1)
+      let isThere = try db.step(row, expecting: SQLITE_ROW)
+      let seen = FirstSeen(isThere ? row.blob(0) : .init(start: nil, count: 0), count: images.count, or: timestamp)
+      return OldDocument(images: images, timestamp: timestamp, firstSeen: seen)
+    } catch let failure as FeedDatabaseFailure where failure.isDamage {
+      return nil
+    }
+  }
+
+  /// Notes what a new document changes. Call it after the document is written.
+  func noteHistory(
+    from old: OldDocument?, to new: CachedFeed, of address: URL, _ policy: HistoryPolicy, now: Date
+  ) throws {
+    var history = try madeHistoryRow(of: address)
+    let timestamp = new.timestamp.secondsSince1970
+    var seen = FirstSeen(Array(repeating: timestamp, count: new.images.count))
+    let change = ItemChange(from: old?.images ?? [], to: new.images)
+    if let old {
+      for index in new.images.indices {
+        if let place = change.place(of: new.images.id(at: index)) { seen.times[index] = old.firstSeen.times[place] }
+      }
+      for (place, was) in change.renamed {
+        seen.times[place] = old.firstSeen.times[was]
+        try moveStar(of: history, from: old.images.id(at: was), to: new.images.id(at: place))
+      }
+    }
+    if history.kept > 0 {
+      for place in change.arrived {
+        if let first = try takeBack(place, of: new.images, from: &history) { seen.times[place] = first }
+      }
+    }
+    if let old { try keep(change.left, of: old, in: &history, policy) }
+    try trim(&history, policy, now: now)
+    try write(history, title: new.images.title, isPrivate: new.images.isFromPrivateNetwork)
+    let row = try statement("UPDATE feed SET seen = ? WHERE address = ?")
+    defer { row.clear() }
+    row.bind(seen.bytes, at: 1)
+    row.bind(address.absoluteString, at: 2)
+    try db.step(row, expecting: SQLITE_DONE)
+  }
+
+  /// Keeps the items of a feed that is deleted. Call it before that.
+  func keepAll(of feed: FeedRow, at address: URL, _ policy: HistoryPolicy) throws {
+    var history = try madeHistoryRow(of: address)
+    if let old = try oldDocument(feed) {
+      try keep(ItemChange(from: old.images, to: []).left, of: old, in: &history, policy)
+    }
+    // No document says how late it is now: the feed's own time does.
+    try trim(&history, policy, now: feed.timestamp)
+    try write(history, title: feed.title, isPrivate: feed.isFromPrivateNetwork)
+  }
+
+  /// Writes items as kept, the last of the document first: what is kept last is trimmed last.
+  private func keep(
+    _ places: [Int], of old: OldDocument, in history: inout HistoryRow, _ policy: HistoryPolicy
+  ) throws {
+    guard !places.isEmpty else { return }
+    let stars = try stars(of: history)
+    // More than may stay need not be written first.
+    var room = policy.items
+    let kept = places.filter { place in
+      if stars.contains(old.images.id(at: place)) { return true }
+      room -= 1
+      return room >= 0
+    }
+    let row = try statement(
+      "INSERT OR REPLACE INTO kept (history, item, rank, first, last, link, content) VALUES (?, ?, ?, ?, ?, ?, ?)")
+    defer { row.clear() }
+    for place in kept.reversed() {
+      let first = old.firstSeen.times[place]
+      row.bind(history.id, at: 1)
+      row.bind(old.images.id(at: place).stored, at: 2)
+      row.bind(old.images.published(at: place) ?? first, at: 3)
+      row.bind(first, at: 4)
+      row.bind(old.timestamp, at: 5)
+      row.bind(old.images.linkDigest(at: place).map { Int64(bitPattern: $0) }, at: 6)
+      row.bind(old.images.pack(of: place), at: 7)
+      try db.step(row, expecting: SQLITE_DONE)
+      row.reset()
+    }
+    history.kept += kept.count
+  }
+
+  /// Takes an item that has come back out of what is kept: the one with its id, or else the only one with its link.
+  ///
+  /// - Returns: when it was first seen; `nil` for one that was not kept.
+  private func takeBack(_ place: Int, of images: FeedImages, from history: inout HistoryRow) throws -> Int64? {
+    let id = images.id(at: place)
+    var found: (row: Int64, first: Int64)?
+    do {
+      let row = try statement("SELECT id, first FROM kept WHERE history = ? AND item = ?")
+      defer { row.clear() }
+      row.bind(history.id, at: 1)
+      row.bind(id.stored, at: 2)
+      if try db.step(row, expecting: SQLITE_ROW) { found = (Int64(row.integer(0) ?? 0), Int64(row.integer(1) ?? 0)) }
+    }
+    if found == nil, let link = images.linkDigest(at: place) {
+      let row = try statement("SELECT id, first, item FROM kept WHERE history = ? AND link = ? LIMIT 2")
+      defer { row.clear() }
+      row.bind(history.id, at: 1)
+      row.bind(Int64(bitPattern: link), at: 2)
+      if try db.step(row, expecting: SQLITE_ROW), let was = row.imageID(2) {
+        let one = (row: Int64(row.integer(0) ?? 0), first: Int64(row.integer(1) ?? 0))
+        let isOnly = try !db.step(row, expecting: SQLITE_ROW)
+        // Where all items of a feed have one link, it tells nothing.
+        if isOnly, images.indices.count(where: { images.linkDigest(at: $0) == link }) == 1 {
+          found = one
+          try moveStar(of: history, from: was, to: id)
+        }
+      }
+    }
+    guard let found else { return nil }
+    let row = try statement("DELETE FROM kept WHERE id = ?")
+    defer { row.clear() }
+    row.bind(found.row, at: 1)
+    try db.step(row, expecting: SQLITE_DONE)
+    history.kept -= 1
+    return found.first
+  }
+
+  /// Deletes what is kept beyond the limits, what was seen last the longest ago first.
+  private func trim(_ history: inout HistoryRow, _ policy: HistoryPolicy, now: Date) throws {
+    guard history.kept > 0 else { return }
+    let unstarred = "item NOT IN (SELECT item FROM star WHERE star.history = kept.history)"
+    if let age = policy.age {
+      let row = try statement("DELETE FROM kept WHERE history = ? AND last < ? AND \(unstarred)")
+      defer { row.clear() }
+      row.bind(history.id, at: 1)
+      row.bind(now.secondsSince1970 - age.components.seconds, at: 2)
+      try db.step(row, expecting: SQLITE_DONE)
+      history.kept -= db.changesCount
+    }
+    guard history.kept > policy.items else { return }
+    let starred = try statement(
+      "SELECT count(*) FROM star JOIN kept USING (history, item) WHERE star.history = ?")
+    starred.bind(history.id, at: 1)
+    defer { starred.clear() }
+    let count = try db.step(starred, expecting: SQLITE_ROW) ? starred.integer(0) ?? 0 : 0
+    let excess = history.kept - count - policy.items
+    guard excess > 0 else { return }
+    let row = try statement(
+      """
+      DELETE FROM kept WHERE id IN
+        (SELECT id FROM kept WHERE history = ? AND \(unstarred) ORDER BY history, last, id LIMIT ?)
+      """)
+    defer { row.clear() }
+    row.bind(history.id, at: 1)
+    row.bind(Int64(excess), at: 2)
+    try db.step(row, expecting: SQLITE_DONE)
+    history.kept -= db.changesCount
+  }
+
+  /// Writes the row of a feed's history; what is indexed of it is old then.
+  private func write(_ history: HistoryRow, title: String?, isPrivate: Bool?) throws {
+    let row = try statement(
+      """
+      UPDATE history SET kept = ?, revision = revision + 1, title = coalesce(?, title), private = ? WHERE id = ?
+      """)
+    defer { row.clear() }
+    row.bind(Int64(history.kept), at: 1)
+    row.bind(title, at: 2)
+    row.bind(isPrivate.map { $0 ? 1 : 0 } as Int64?, at: 3)
+    row.bind(history.id, at: 4)
+    try db.step(row, expecting: SQLITE_DONE)
+  }
+
+  func statement(_ sql: String) throws -> RawStatement {
+    RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
+  }
+}
+
+extension Date {
+  /// Rounded down.
+  var secondsSince1970: Int64 { Int64(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
+}
+
+extension FeedImage.ID {
+  /// The bytes of the UUID and four of the number, the highest first: as ``RawStatement/imageID(_:)`` reads them.
+  var stored: [UInt8] {
+    withUnsafeBytes(of: uuid.uuid) { Array($0) } + withUnsafeBytes(of: number.bigEndian) { Array($0) }
+  }
+}
+
+extension FeedImages {
+  /// A pack with one image.
+  func pack(of position: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    FeedImages([self[position]]).forEachPack { _, pack in
+      bytes = Array(pack)
+      return true
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The index of words of all items that are saved or kept, which SQLite's FTS5 keeps.
+///
+/// A save does not write it: a feed's `history.revision` counts its changes, and the next question indexes what differs. So
+/// polls cost what they did, and nobody who does not search has an index. The number of a row is the time that it is sorted by,
+/// in seconds since 1970 times 2^20: the newest are found first without sorting.
+extension FeedTables {
+  private static let createIndex = """
+    CREATE TABLE IF NOT EXISTS found (
+      id INTEGER PRIMARY KEY, -- that of its row in words
+      history INTEGER NOT NULL,
+      item BLOB NOT NULL,
+      place INTEGER,          -- in the saved feed; NULL for what is kept
+      digest INTEGER NOT NULL -- of what is indexed, and of the time
+    ) STRICT;
+    CREATE UNIQUE INDEX IF NOT EXISTS found_item ON found (history, item);
+    CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
+      title, text, alt, tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3', columnsize = 0
+    );
+    """
+
+  var hasIndex: Bool {
+    get throws { try db.integer("SELECT count(*) FROM sqlite_master WHERE name = 'words'") > 0 }
+  }
+
+  /// True when the index has all that it should have.
+  func isIndexed() throws -> Bool {
+    guard version >= FeedSchema.versionWithHistory else { return false }
+    return try db.integer("SELECT count(*) FROM history WHERE revision <> indexed") == 0
+  }
+
+  /// Brings the index up to date. A feed that cannot be read has what is kept of it.
+  func updateIndex() throws {
+    try db.execute(sql: Self.createIndex)
+    let stale = try Row.fetchAll(
+      db, sql: "SELECT id, address FROM history WHERE revision <> indexed")
+    for row in stale {
+      let (id, text): (Int64, String) = (try row.value(0), try row.value(1))
+      guard let address = URL(string: text) else { continue }
+      try index(HistoryRow(id: id, kept: 0), address)
+      try db.cachedStatement(sql: "UPDATE history SET indexed = revision WHERE id = ?").execute(arguments: [id])
+    }
+  }
+
+  /// An item to be indexed.
+  private struct Entry {
+    let image: FeedImage
+    let rank: Int64
+    let place: Int?
+
+    var texts: [String?] {
+      [
+        image.description ?? image.title, image.text,
+        [image.alt, image.location].compactMap { $0 }.joined(separator: " "),
+      ]
+    }
+
+    var digest: Int64 {
+      var digest = BodyDigest.Builder()
+      for text in texts + [String(rank)] {
+        Array((text ?? "").utf8).withUnsafeBytes { digest.append($0) }
+        digest.append(UnsafeRawBufferPointer(start: nil, count: 0))
+        withUnsafeBytes(of: UInt64(text == nil ? 0 : 1)) { digest.append($0) }
+      }
+      return Int64(bitPattern: digest.finish().value)
+    }
+  }
+
+  private func index(_ history: HistoryRow, _ address: URL) throws {
+    var known: [FeedImage.ID: (id: Int64, digest: Int64, place: Int?)] = [:]
+    do {
+      let row = try statement("SELECT id, item, digest, place FROM found WHERE history = ?")
+      defer { row.clear() }
+      row.bind(history.id, at: 1)
+      while try db.step(row, expecting: SQLITE_ROW) {
+        guard let item = row.imageID(1) else { continue }
+        known[item] = (Int64(row.integer(0) ?? 0), Int64(row.integer(2) ?? 0), row.integer(3))
+      }
+    }
+    // The last first, so that of those of one time the first has the highest number.
+    for entry in try entries(of: history, address).reversed() {
+      let digest = entry.digest
+      if let old = known.removeValue(forKey: entry.image.id) {
+        if old.digest == digest {
+          if old.place != entry.place { try move(old.id, to: entry.place) }
+          continue
+        }
+        try remove(old.id)
+      }
+      try add(entry, digest, history)
+    }
+    for old in known.values { try remove(old.id) }
+  }
+
+  /// The items that a feed has, and then those that it had; of a repeated id the first.
+  private func entries(of history: HistoryRow, _ address: URL) throws -> [Entry] {
+    var entries: [Entry] = []
+    var seen: Set<FeedImage.ID> = []
+    if let feed = try feedRow(for: address), let saved = try oldDocument(feed) {
+      for (place, image) in saved.images.enumerated() where seen.insert(image.id).inserted {
+        entries.append(
+          Entry(image: image, rank: image.publishedSeconds ?? saved.firstSeen.times[place], place: place))
+      }
+    }
+    let row = try statement(
+      "SELECT rank, content FROM kept WHERE history = ? ORDER BY history DESC, rank DESC, id DESC")
+    defer { row.clear() }
+    row.bind(history.id, at: 1)
+    while try db.step(row, expecting: SQLITE_ROW) {
+      guard let image = FeedImages.Builder.image(inPack: row.blob(1)), seen.insert(image.id).inserted else { continue }
+      entries.append(Entry(image: image, rank: Int64(row.integer(0) ?? 0), place: nil))
+    }
+    return entries
+  }
+
+  private func add(_ entry: Entry, _ digest: Int64, _ history: HistoryRow) throws {
+    // What lies so far away that it does not fit is at the end of what does.
+    let base = min(max(entry.rank, -(1 << 42)), 1 << 42) << 20
+    let last = try statement("SELECT max(id) FROM found WHERE id BETWEEN ? AND ?")
+    last.bind(base, at: 1)
+    last.bind(base + (1 << 20) - 2, at: 2)
+    let id = try db.step(last, expecting: SQLITE_ROW) ? last.integer(0).map { Int64($0) + 1 } ?? base : base
+    last.clear()
+    let row = try statement("INSERT INTO found (id, history, item, place, digest) VALUES (?, ?, ?, ?, ?)")
+    row.bind(id, at: 1)
+    row.bind(history.id, at: 2)
+    row.bind(entry.image.id.stored, at: 3)
+    row.bind(entry.place.map(Int64.init), at: 4)
+    row.bind(digest, at: 5)
+    defer { row.clear() }
+    try db.step(row, expecting: SQLITE_DONE)
+    let words = try statement("INSERT INTO words (rowid, title, text, alt) VALUES (?, ?, ?, ?)")
+    defer { words.clear() }
+    words.bind(id, at: 1)
+    for (column, text) in zip(Int32(2)..., entry.texts) { words.bind(text, at: column) }
+    try db.step(words, expecting: SQLITE_DONE)
+  }
+
+  private func move(_ id: Int64, to place: Int?) throws {
+    let row = try statement("UPDATE found SET place = ? WHERE id = ?")
+    defer { row.clear() }
+    row.bind(place.map(Int64.init), at: 1)
+    row.bind(id, at: 2)
+    try db.step(row, expecting: SQLITE_DONE)
+  }
+
+  private func remove(_ id: Int64) throws {
+    for sql in ["DELETE FROM words WHERE rowid = ?", "DELETE FROM found WHERE id = ?"] {
+      let row = try statement(sql)
+      defer { row.clear() }
+      row.bind(id, at: 1)
+      try db.step(row, expecting: SQLITE_DONE)
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Reading what a feed had, and its stars.
+extension FeedTables {
+  private var hasHistory: Bool { version >= FeedSchema.versionWithHistory }
+
+  func kept(of address: URL, after place: SeenPage.Place?, limit: Int) throws -> SeenPage {
+    guard let history = try historyRow(of: address), limit > 0 else { return SeenPage(images: []) }
+    let (title, isPrivate) = try feedFacts(of: history)
+    let stars = try stars(of: history)
+    let row = try statement(
+      """
+      SELECT id, rank, first, last, content FROM kept
+      WHERE history = ? AND (rank, id) < (?, ?) ORDER BY history DESC, rank DESC, id DESC LIMIT ?
+      """)
+    defer { row.clear() }
+    row.bind(history.id, at: 1)
+    row.bind(place?.rank ?? .max, at: 2)
+    row.bind(place?.id ?? .max, at: 3)
+    row.bind(Int64(limit) + 1, at: 4)
+    var (page, last) = (SeenPage(images: []), SeenPage.Place?.none)
+    while try db.step(row, expecting: SQLITE_ROW) {
+      guard page.images.count < limit else {
+        page.next = last
+        break
+      }
+      last = SeenPage.Place(rank: Int64(row.integer(1) ?? 0), id: Int64(row.integer(0) ?? 0))
+      guard let image = FeedImages.Builder.image(inPack: row.blob(4)) else {
+        throw FeedDatabaseFailure(.damaged("an item of the history of \(address.absoluteString) cannot be read"))
+      }
+      page.images.append(
+        SeenImage(
+          address: address, feedTitle: title, image: image, firstSeen: row.date(2) ?? .distantPast,
+          lastSeen: row.date(3), isStarred: stars.contains(image.id), isFromPrivateNetwork: isPrivate))
+    }
+    return page
+  }
+
+  func feedFacts(of history: HistoryRow) throws -> (title: String?, isPrivate: Bool?) {
+    let row = try statement("SELECT title, private FROM history WHERE id = ?")
+    defer { row.clear() }
+    row.bind(history.id, at: 1)
+    guard try db.step(row, expecting: SQLITE_ROW) else { return (nil, nil) }
+    return (row.text(0), row.integer(1).map { $0 != 0 })
+  }
+
+  func stars(of history: HistoryRow) throws -> Set<FeedImage.ID> {
+    let row = try statement("SELECT item FROM star WHERE history = ?")
+    defer { row.clear() }
+    row.bind(history.id, at: 1)
+    var stars: Set<FeedImage.ID> = []
+    while try db.step(row, expecting: SQLITE_ROW) { if let id = row.imageID(0) { stars.insert(id) } }
+    return stars
+  }
+
+  func moveStar(of history: HistoryRow, from old: FeedImage.ID, to new: FeedImage.ID) throws {
+    let row = try statement("UPDATE OR REPLACE star SET item = ? WHERE history = ? AND item = ?")
+    defer { row.clear() }
+    row.bind(new.stored, at: 1)
+    row.bind(history.id, at: 2)
+    row.bind(old.stored, at: 3)
+    try db.step(row, expecting: SQLITE_DONE)
+  }
+
+  /// - Returns: false when neither the saved document nor the history has such an item.
+  func setStar(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL, now: Date) throws -> Bool {
+    guard let history = try historyRow(of: address), try has(id, history, address) else { return false }
+    let row = try statement(
+      isStarred
+        ? "INSERT OR IGNORE INTO star (history, item, time) VALUES (?, ?, ?)"
+        : "DELETE FROM star WHERE history = ? AND item = ?")
+    defer { row.clear() }
+    row.bind(history.id, at: 1)
+    row.bind(id.stored, at: 2)
+    if isStarred { row.bind(now.secondsSince1970, at: 3) }
+    try db.step(row, expecting: SQLITE_DONE)
+    return true
+  }
+
+  private func has(_ id: FeedImage.ID, _ history: HistoryRow, _ address: URL) throws -> Bool {
+    let row = try statement("SELECT 1 FROM kept WHERE history = ? AND item = ?")
+    defer { row.clear() }
+    row.bind(history.id, at: 1)
+    row.bind(id.stored, at: 2)
+    if try db.step(row, expecting: SQLITE_ROW) { return true }
+    guard let feed = try feedRow(for: address) else { return false }
+    let images = try images(of: feed)
+    return images.indices.contains { images.id(at: $0) == id }
+  }
+
+  /// Looks at everything: it is asked for by hand.
+  func items(named name: String) throws -> [SeenImage] {
+    guard hasHistory else { return [] }
+    func isNamed(_ image: FeedImage) -> Bool {
+      image.addressText == name || image.post.linkText == name || "\(image.id)" == name.uppercased()
+    }
+    var (present, past): ([SeenImage], [SeenImage]) = ([], [])
+    let addresses = try String.fetchAll(db, sql: "SELECT address FROM history ORDER BY address")
+    for address in addresses.compactMap({ URL(string: $0) }) {
+      guard let history = try historyRow(of: address) else { continue }
+      let (facts, stars) = (try feedFacts(of: history), try stars(of: history))
+      func seen(_ image: FeedImage, _ first: Int64, _ last: Date?) -> SeenImage {
+        SeenImage(
+          address: address, feedTitle: facts.title, image: image,
+          firstSeen: Date(timeIntervalSince1970: Double(first)), lastSeen: last, isStarred: stars.contains(image.id),
+          isFromPrivateNetwork: facts.isPrivate)
+      }
+      if let feed = try feedRow(for: address), let saved = try oldDocument(feed) {
+        for (place, image) in saved.images.enumerated() where isNamed(image) {
+          present.append(seen(image, saved.firstSeen.times[place], nil))
+        }
+      }
+      let row = try statement("SELECT first, last, content FROM kept WHERE history = ?")
+      defer { row.clear() }
+      row.bind(history.id, at: 1)
+      while try db.step(row, expecting: SQLITE_ROW) {
+        guard let image = FeedImages.Builder.image(inPack: row.blob(2)), isNamed(image) else { continue }
+        past.append(seen(image, Int64(row.integer(0) ?? 0), row.date(1)))
+      }
+    }
+    return present + past
+  }
+
+  func historySummary() throws -> HistorySummary {
+    guard hasHistory else { return HistorySummary() }
+    return HistorySummary(
+      kept: try db.integer("SELECT count(*) FROM kept"), starred: try db.integer("SELECT count(*) FROM star"))
+  }
+
+  /// Forgets what a feed had, its stars, and what was shown of it.
+  func forgetHistory(of address: URL?) throws {
+    let isIndexed = try db.integer("SELECT count(*) FROM sqlite_master WHERE name = 'found'") > 0
+    guard let address else {
+      try db.execute(sql: "DELETE FROM kept; DELETE FROM star; DELETE FROM shown")
+      if isIndexed { try db.execute(sql: "DROP TABLE words; DROP TABLE found") }
+      // The feeds that are saved still have their rows, which count what changes.
+      try db.execute(sql: "UPDATE history SET kept = 0, revision = revision + 1, indexed = -1")
+      try db.execute(sql: "DELETE FROM history WHERE address NOT IN (SELECT address FROM feed)")
+      return
+    }
+    try deleteShown(for: address)
+    guard let history = try historyRow(of: address) else { return }
+    for sql in [
+      "DELETE FROM kept WHERE history = ?", "DELETE FROM star WHERE history = ?",
+      "UPDATE history SET kept = 0, revision = revision + 1 WHERE id = ?",
+    ] {
+      try db.cachedStatement(sql: sql).execute(arguments: [history.id])
+    }
+  }
+}
+
+extension FeedImages.Builder {
+  /// The image in a pack that has one; `nil` when it is damaged.
+  static func image(inPack pack: UnsafeRawBufferPointer) -> FeedImage? {
+    var builder = FeedImages.Builder(count: 1)
+    guard builder.append(pack: pack, of: 1) else { return nil }
+    return builder.finish().first
+  }
+}
+
+extension RawStatement {
+  /// A column of seconds since 1970.
+  func date(_ column: Int32) -> Date? { integer(column).map { Date(timeIntervalSince1970: Double($0)) } }
+}

@@ -1,0 +1,41 @@
+public import Foundation
+
+extension SQLiteFeedStore: HistoryStore {
+  public func history(
+    of address: URL, after place: SeenPage.Place?, limit: Int
+  ) throws(FeedStoreError) -> SeenPage {
+    try read { try $0.kept(of: address, after: place, limit: limit) } ?? SeenPage(images: [])
+  }
+
+  public func seen(_ query: SeenQuery) throws(FeedStoreError) -> SeenPage {
+    // Reading is enough when nothing has changed since the last question; then a folder may be read-only too.
+    if let isIndexed = try read({ try $0.isIndexed() }), !isIndexed {
+      _ = try write(.insertion, creating: false) { tables, _ in try tables.updateIndex() }
+    }
+    return try read { try $0.found(query) } ?? SeenPage(images: [])
+  }
+
+  public func items(named name: String) throws(FeedStoreError) -> [SeenImage] {
+    try read { try $0.items(named: name) } ?? []
+  }
+
+  public func stars(of address: URL) throws(FeedStoreError) -> Set<FeedImage.ID> {
+    try read { tables in try tables.historyRow(of: address).map { try tables.stars(of: $0) } ?? [] } ?? []
+  }
+
+  @discardableResult public func setStar(
+    _ isStarred: Bool, _ id: FeedImage.ID, of address: URL, now: Date
+  ) throws(FeedStoreError) -> Bool {
+    try write(.insertion, creating: false) { tables, _ in
+      try tables.setStar(isStarred, id, of: address, now: now)
+    } ?? false
+  }
+
+  public func historySummary() throws(FeedStoreError) -> HistorySummary {
+    try read { try $0.historySummary() } ?? HistorySummary()
+  }
+
+  public func forgetHistory(of address: URL?) throws(FeedStoreError) {
+    _ = try write(.deletion, creating: false) { tables, _ in try tables.forgetHistory(of: address) }
+  }
+}

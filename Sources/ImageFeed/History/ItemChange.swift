@@ -1,0 +1,108 @@
+/// The change of a feed's items from one document to the next.
+///
+/// An item is recognized by its id, which is made of its guid, or else its link, or else its image. An item under another id is
+/// the same when its link is, or, of items without links, its image; but only where no other item of either document has that
+/// link or image: some feeds have one for all of their items.
+struct ItemChange {
+  /// Where in the old document items are that the new one does not have, each id once.
+  private(set) var left: [Int] = []
+  /// Where in the new document items are that the old one did not have, each id once.
+  private(set) var arrived: [Int] = []
+  /// Items that have another id.
+  private(set) var renamed: [(new: Int, old: Int)] = []
+  /// Where in the old document ids are.
+  private let before: [FeedImage.ID: Int]
+
+  init(from old: FeedImages, to new: FeedImages) {
+    before = Self.places(in: old)
+    let after = Self.places(in: new)
+    left = old.indices.filter { before[old.id(at: $0)] == $0 && after[old.id(at: $0)] == nil }
+    arrived = new.indices.filter { after[new.id(at: $0)] == $0 && before[new.id(at: $0)] == nil }
+    match(old, new) { $0.linkDigest(at: $1) }
+    match(old, new) { $0.linkDigest(at: $1) == nil ? $0.addressDigest(at: $1) : nil }
+  }
+
+  /// Where in the old document the item with an id was.
+  func place(of id: FeedImage.ID) -> Int? { before[id] }
+
+  private static func places(in images: FeedImages) -> [FeedImage.ID: Int] {
+    Dictionary(images.indices.map { (images.id(at: $0), $0) }) { first, _ in first }
+  }
+
+  /// Finds items that have left and arrived under another id, by a mark that no other item has.
+  private mutating func match(_ old: FeedImages, _ new: FeedImages, by mark: (FeedImages, Int) -> UInt64?) {
+    guard !left.isEmpty, !arrived.isEmpty else { return }
+    let (olds, news) = (Self.unique(old, mark), Self.unique(new, mark))
+    let leaving = Set(left)
+    var found: Set<Int> = []
+    arrived.removeAll { place in
+      guard let mark = mark(new, place), news[mark] == .some(place), let was = olds[mark] ?? nil, leaving.contains(was)
+      else { return false }
+      renamed.append((place, was))
+      found.insert(was)
+      return true
+    }
+    left.removeAll(where: found.contains)
+  }
+
+  /// Where the item with a mark is; `nil` for a mark that several have.
+  private static func unique(_ images: FeedImages, _ mark: (FeedImages, Int) -> UInt64?) -> [UInt64: Int?] {
+    var places: [UInt64: Int?] = [:]
+    for index in images.indices {
+      guard let mark = mark(images, index) else { continue }
+      places[mark] = places[mark] == nil ? .some(index) : .some(nil)
+    }
+    return places
+  }
+}
+
+extension FeedImages {
+  /// Stands for the URL of an item's page.
+  func linkDigest(at position: Int) -> UInt64? {
+    withTexts(at: position) { texts in
+      texts.post.flatMap { post in
+        PostFields(post).first { $0.kind == .link }.map { BodyDigest($0.text).value }
+      }
+    }
+  }
+
+  /// Stands for the URL of an image.
+  func addressDigest(at position: Int) -> UInt64 {
+    withTexts(at: position) { BodyDigest($0.address).value }
+  }
+}
+
+/// When the images of a document were first seen, in seconds since 1970, for each of its images.
+///
+/// Stored as runs of the same time: how many images in four bytes, and the time in eight. Most documents have a few.
+struct FirstSeen: Equatable {
+  var times: [Int64]
+
+  init(_ times: [Int64]) { self.times = times }
+
+  /// Reads what ``bytes`` wrote; `other` for what is missing or was never written.
+  init(_ bytes: UnsafeRawBufferPointer, count: Int, or other: Int64) {
+    times = []
+    times.reserveCapacity(count)
+    var place = 0
+    while place + 12 <= bytes.count, times.count < count {
+      let length = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self))
+      let time = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: place + 4, as: Int64.self))
+      times.append(contentsOf: repeatElement(time, count: min(Int(length), count - times.count)))
+      place += 12
+    }
+    times.append(contentsOf: repeatElement(other, count: count - times.count))
+  }
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    var start = times.startIndex
+    while start < times.endIndex {
+      let end = times[start...].firstIndex { $0 != times[start] } ?? times.endIndex
+      withUnsafeBytes(of: UInt32(end - start).littleEndian) { bytes.append(contentsOf: $0) }
+      withUnsafeBytes(of: times[start].littleEndian) { bytes.append(contentsOf: $0) }
+      start = end
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,122 @@
+public import FeedStream
+public import Foundation
+
+/// The items that were seen of feeds, as publishers: the library's way to ``HistoryStore``.
+///
+/// Each publisher asks when it is subscribed to. Lives on its cache's scheduler, as streams do.
+public struct FeedHistory {
+  private let store: any HistoryStore & ShownImagesStore
+  private let cache: FeedCache
+
+  /// - Parameters:
+  ///   - store: what is asked.
+  ///   - cache: whose worker calls the store, after the saves that were requested before.
+  public init(store: any HistoryStore & ShownImagesStore, cache: FeedCache) {
+    self.store = store
+    self.cache = cache
+  }
+
+  /// The items that a feed has no more, the newest first, page by page.
+  ///
+  /// **Demand:** a page is read when it is asked for. Completes after the last one, which is never empty. **Failure:** the
+  /// store's. **Cancellation:** a page that is being read is not delivered.
+  ///
+  /// - Parameter size: how many images a page has.
+  public func pages(of address: URL, size: Int = 50) -> AnyPublisher<SeenPage, FeedStoreError> {
+    let store = store
+    return paged { place in
+      { () throws(FeedStoreError) in try store.history(of: address, after: place, limit: size) }
+    }
+  }
+
+  /// One page of what a feed has no more; the last has no ``SeenPage/next``.
+  public func page(
+    of address: URL, after place: SeenPage.Place?, size: Int = 50
+  ) -> AnyPublisher<SeenPage, FeedStoreError> {
+    let store = store
+    return cache.worker.publisher { () throws(FeedStoreError) in
+      try store.history(of: address, after: place, limit: size)
+    }
+  }
+
+  /// Marks of a feed that somebody looks at.
+  public struct Visit: Hashable, Sendable {
+    /// Items that were not shown before; nothing at the first visit.
+    public var new: Set<FeedImage.ID>
+    public var stars: Set<FeedImage.ID>
+
+    public init(new: Set<FeedImage.ID> = [], stars: Set<FeedImage.ID> = []) {
+      self.new = new
+      self.stars = stars
+    }
+  }
+
+  /// Notes that images of a feed are shown, and delivers what of them is new since the last visit.
+  public func visit(_ images: FeedImages, of address: URL) -> AnyPublisher<Visit, FeedStoreError> {
+    let store = store
+    return cache.worker.publisher { () throws(FeedStoreError) in
+      let recorded = try store.shownImages(for: address)
+      let new = recorded?.new(in: images) ?? []
+      if recorded == nil || !new.isEmpty {
+        var shown = recorded ?? ShownImages()
+        shown.add(images)
+        try store.setShownImages(shown, for: address)
+      }
+      return Visit(new: Set(new.map { images[$0].id }), stars: try store.stars(of: address))
+    }
+  }
+
+  /// The items that fit a question, the newest first, page by page: each of ``SeenQuery/limit`` images.
+  ///
+  /// **Demand, failure, cancellation:** those of ``pages(of:size:)``.
+  public func results(of query: SeenQuery) -> AnyPublisher<SeenPage, FeedStoreError> {
+    let store = store
+    return paged { place in
+      { () throws(FeedStoreError) in
+        var query = query
+        query.after = place ?? query.after
+        return try store.seen(query)
+      }
+    }
+  }
+
+  /// The items that a name stands for: see ``HistoryStore/items(named:)``.
+  public func items(named name: String) -> AnyPublisher<[SeenImage], FeedStoreError> {
+    let store = store
+    return cache.worker.publisher { () throws(FeedStoreError) in try store.items(named: name) }
+  }
+
+  /// Stars an item, or takes its star away; delivers false when there is no such item.
+  public func setStar(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) -> AnyPublisher<Bool, FeedStoreError> {
+    let (store, now) = (store, cache.now)
+    return cache.worker.publisher { () throws(FeedStoreError) in
+      try store.setStar(isStarred, id, of: address, now: now())
+    }
+  }
+
+  /// The ids of the starred items of a feed.
+  public func stars(of address: URL) -> AnyPublisher<Set<FeedImage.ID>, FeedStoreError> {
+    let store = store
+    return cache.worker.publisher { () throws(FeedStoreError) in try store.stars(of: address) }
+  }
+
+  private func paged(
+    _ read: @escaping (SeenPage.Place?) -> @Sendable () throws(FeedStoreError) -> SeenPage
+  ) -> AnyPublisher<SeenPage, FeedStoreError> {
+    let worker = cache.worker
+    return Deferred { () -> AnyPublisher<SeenPage, FeedStoreError> in
+      func page(_ place: SeenPage.Place?) -> AnyPublisher<SeenPage, FeedStoreError> {
+        worker.publisher(read(place))
+          .flatMap(maxPublishers: .max(1)) { found -> AnyPublisher<SeenPage, FeedStoreError> in
+            guard !found.images.isEmpty else { return Empty().eraseToAnyPublisher() }
+            let one = Just(found).setFailureType(to: FeedStoreError.self)
+            guard let next = found.next else { return one.eraseToAnyPublisher() }
+            return one.append(Deferred { page(next) }).eraseToAnyPublisher()
+          }
+          .eraseToAnyPublisher()
+      }
+      return page(nil)
+    }
+    .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,233 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// An item of a blog: its number is its id, its link, and its image, unless something else is said.
+func makePost(
+  _ number: Int, title: String? = nil, id: Int? = nil, link: Int? = nil, image: Int? = nil, text: String? = nil,
+  published: Date? = nil
+) -> FeedImage {
+  FeedImage(
+    id: makeImage(id ?? number).id, description: title ?? "Post \(number)", url: makeImage(image ?? number).url,
+    published: published,
+    post: .init(
+      title: title ?? "Post \(number)", text: text, link: URL(string: "https://example.com/\(link ?? number)")))
+}
+
+@Suite(.settled) struct HistoryTests {
+  private let folder = TemporaryFolder()
+
+  private func store(keeping policy: HistoryPolicy = HistoryPolicy()) -> SQLiteFeedStore {
+    SQLiteFeedStore(path: folder.file(), keeping: policy) { Issue.record("The file was set aside as \($0)") }
+  }
+
+  /// Saves a document of these images, `days` after noon.
+  private func save(_ images: [FeedImage], after days: Double, in store: SQLiteFeedStore) throws {
+    try store.replace(for: address, with: CachedFeed(images: images, timestamp: noon + days * 86_400))
+  }
+
+  private func history(_ store: SQLiteFeedStore) throws -> [SeenImage] {
+    try store.history(of: address, after: nil, limit: 10_000).images
+  }
+
+  private func titles(_ store: SQLiteFeedStore) throws -> [String?] { try history(store).map(\.image.title) }
+
+  @Test func `comics that leave the document stay, with when they were first and last seen`() throws {
+    let store = store()
+    try save((1...3).map { makePost($0) }, after: 0, in: store)
+    try save((2...4).map { makePost($0) }, after: 1, in: store)
+    try save((4...6).map { makePost($0) }, after: 2, in: store)
+    #expect(try store.retrieve(for: address)?.images.map(\.title) == ["Post 4", "Post 5", "Post 6"])
+    let kept = try history(store)
+    #expect(kept.map(\.image) == [makePost(2), makePost(3), makePost(1)])
+    #expect(kept.map(\.firstSeen) == [noon, noon, noon])
+    #expect(kept.map(\.lastSeen) == [noon + 86_400, noon + 86_400, noon])
+    #expect(try store.history(of: otherAddress, after: nil, limit: 10).images == [])
+  }
+
+  @Test func `an item that comes back is the feed's again, and keeps when it was first seen`() throws {
+    let store = store()
+    try save([makePost(1), makePost(2)], after: 0, in: store)
+    try save([makePost(2)], after: 1, in: store)
+    try save([makePost(1), makePost(2)], after: 2, in: store)
+    #expect(try titles(store) == [])
+    try save([], after: 3, in: store)
+    #expect(try history(store).map(\.firstSeen) == [noon, noon])
+    #expect(try titles(store) == ["Post 1", "Post 2"])
+  }
+
+  @Test func `an edited item replaces itself: by its id, else its link, else its image`() throws {
+    let store = store()
+    try save([makePost(1), makePost(2), makePost(3)], after: 0, in: store)
+    try save([makePost(1, title: "Edited"), makePost(2, id: 20, image: 20), makePost(3)], after: 1, in: store)
+    #expect(try titles(store) == [])
+    try save([makeImage(7)], after: 2, in: store)
+    try save(
+      [FeedImage(id: makeImage(8).id, description: "edited", url: makeImage(7).url)], after: 3, in: store)
+    #expect(try titles(store) == ["Edited", "Post 2", "Post 3"])
+    #expect(try history(store).map(\.firstSeen) == [noon, noon, noon])
+    // The link that was kept leads back as well.
+    try save([makePost(2, title: "Again", id: 21)], after: 4, in: store)
+    #expect(try titles(store) == [nil, "Edited", "Post 3"])
+  }
+
+  @Test func `a link or an image that several items have tells nothing`() throws {
+    let store = store()
+    try save([makePost(1, link: 0), makePost(2, link: 0)], after: 0, in: store)
+    try save([makePost(2, link: 0), makePost(3, link: 0)], after: 1, in: store)
+    #expect(try titles(store) == ["Post 1"])
+    // One cover for all episodes, whose links differ.
+    try save([makePost(4, image: 0)], after: 2, in: store)
+    try save([makePost(5, image: 0)], after: 3, in: store)
+    #expect(try titles(store) == ["Post 4", "Post 3", "Post 2", "Post 1"])
+  }
+
+  @Test func `the newest come first, page by page`() throws {
+    let store = store()
+    let posts = (0..<25).map { makePost($0, published: noon - Double($0 % 7) * 1000) }
+    try save(posts, after: 0, in: store)
+    try save([], after: 1, in: store)
+    var (pages, place) = ([[SeenImage]](), SeenPage.Place?.none)
+    repeat {
+      let page = try store.history(of: address, after: place, limit: 10)
+      pages.append(page.images)
+      place = page.next
+    } while place != nil
+    #expect(pages.map(\.count) == [10, 10, 5])
+    let dates = pages.flatMap { $0 }.compactMap(\.image.published)
+    #expect(dates == dates.sorted(by: >) && Set(pages.flatMap { $0 }.map(\.image.id)).count == 25)
+    #expect(pages[0].prefix(4).map(\.image.title) == ["Post 0", "Post 7", "Post 14", "Post 21"])
+  }
+
+  @Test func `no more are kept than the policy says, and none that was seen last too long ago`() throws {
+    let store = store(keeping: HistoryPolicy(items: 3, age: .seconds(10 * 86_400)))
+    try save((1...2).map { makePost($0) }, after: 0, in: store)
+    try save((3...4).map { makePost($0) }, after: 1, in: store)
+    try save((5...6).map { makePost($0) }, after: 2, in: store)
+    #expect(try titles(store) == ["Post 3", "Post 4", "Post 1"])
+    try save([makePost(7)], after: 11.5, in: store)
+    #expect(try titles(store) == ["Post 5", "Post 6"], "those of the first two days are too old")
+    let none = self.store(keeping: .none)
+    try save([makePost(8)], after: 12, in: none)
+    #expect(try titles(none) == [])
+  }
+
+  @Test func `a starred item is never trimmed, and keeps its star when it is edited`() throws {
+    let store = store(keeping: .none)
+    try save([makePost(1), makePost(2)], after: 0, in: store)
+    #expect(try store.setStar(true, makePost(1).id, of: address, now: noon))
+    #expect(try !store.setStar(true, makePost(9).id, of: address, now: noon))
+    #expect(try store.stars(of: address) == [makePost(1).id])
+    try save([makePost(1, id: 10, image: 10), makePost(2)], after: 1, in: store)
+    #expect(try store.stars(of: address) == [makePost(10).id])
+    try save([], after: 1000, in: store)
+    #expect(try titles(store) == ["Post 1"])
+    #expect(try history(store).map(\.isStarred) == [true])
+    #expect(try store.historySummary() == HistorySummary(kept: 1, starred: 1))
+    #expect(try store.setStar(false, makePost(10).id, of: address, now: noon))
+    try save([makePost(3)], after: 1001, in: store)
+    #expect(try titles(store) == [])
+  }
+
+  @Test func `a feed that expires, or is cleared, leaves its items, until they are forgotten`() throws {
+    let store = store()
+    try save([makePost(1), makePost(2)], after: 0, in: store)
+    #expect(try store.delete(for: address, if: .timestamp(noon)))
+    #expect(try store.retrieve(for: address) == nil)
+    #expect(try titles(store) == ["Post 1", "Post 2"])
+    try save([makePost(2), makePost(3)], after: 1, in: store)
+    #expect(try titles(store) == ["Post 1"])
+    try store.setShownImages(ShownImages([makePost(3)]), for: address)
+    try store.deleteAll()
+    #expect(try titles(store).count == 3 && store.shownImages(for: address) != nil)
+    try store.forgetHistory(of: otherAddress)
+    #expect(try titles(store).count == 3)
+    try store.forgetHistory(of: address)
+    #expect(try titles(store) == [] && store.shownImages(for: address) == nil)
+    try save([makePost(1)], after: 2, in: store)
+    try save([makePost(2)], after: 3, in: store)
+    try store.forgetHistory(of: nil)
+    #expect(try titles(store) == [] && store.retrieve(for: address)?.images.count == 1)
+    #expect(try store.seen(SeenQuery()).images.map(\.image.title) == ["Post 2"])
+  }
+
+  @Test func `a save that fails keeps what was kept, and nothing of the new document`() throws {
+    let store = store()
+    try save([makePost(1)], after: 0, in: store)
+    try save([makePost(2)], after: 1, in: store)
+    store.close()
+    let queue = try DatabaseQueue(path: folder.file())
+    try queue.write {
+      try $0.execute(sql: "CREATE TRIGGER no BEFORE INSERT ON kept BEGIN SELECT RAISE(ABORT, 'as told'); END")
+    }
+    try queue.close()
+    #expect(throws: FeedStoreError.self) { try save([makePost(3)], after: 2, in: store) }
+    #expect(try titles(store) == ["Post 1"])
+    #expect(try store.retrieve(for: address)?.images.map(\.title) == ["Post 2"])
+  }
+
+  @Test func `a poll of a feed with 10,000 kept items writes what it writes with ten`() throws {
+    func pages(kept: Int) throws -> Int {
+      let path = folder.file("\(kept).db")
+      let store = SQLiteFeedStore(path: path, keeping: HistoryPolicy(items: 20_000))
+      try save((0..<kept).map { makePost(1000 + $0) }, after: 0, in: store)
+      try save((0..<20).map { makePost($0) }, after: 1, in: store)
+      // The next save begins the log.
+      store.close()
+      try save([makePost(900)] + (0..<19).map { makePost($0) }, after: 2, in: store)
+      #expect(try store.historySummary().kept == kept + 1)
+      // The log has a head of its own, and one for each page.
+      let log = try Data(contentsOf: URL(filePath: path + "-wal")).count
+      return (log - 32) / (4096 + 24)
+    }
+    let (few, many) = (try pages(kept: 10), try pages(kept: 10_000))
+    #expect(few > 2 && many <= few + 6, "\(few) and \(many) pages")
+  }
+
+  @Test func `a cache file of the release before has all that it had, and begins its history`() throws {
+    let fixture = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../Cache/SQLite/Fixtures/schema-9.db")
+    try Data(contentsOf: fixture).write(to: URL(filePath: folder.file()))
+    let blog = URL(string: "http://127.0.0.1:8793/blog.xml")!
+    let store = store()
+    let saved = try #require(try store.retrieve(for: blog))
+    #expect(saved.images.title == "Hours outside" && saved.images.count == 2)
+    #expect(try store.shownImages(for: blog)?.ids.count == 2)
+    #expect(try store.history(of: blog, after: nil, limit: 10).images == [])
+    #expect(try store.historySummary() == HistorySummary())
+    #expect(try store.setStar(true, saved.images[1].id, of: blog, now: noon))
+    let next = CachedFeed(images: [saved.images[0]], timestamp: saved.timestamp + 60)
+    try store.replace(for: blog, with: next)
+    let kept = try store.history(of: blog, after: nil, limit: 10).images
+    #expect(kept.map(\.image) == [saved.images[1]] && kept.map(\.isStarred) == [true])
+    #expect(try store.summaries().count == 2)
+  }
+
+  @Test func `pages are read when they are asked for, in virtual time`() throws {
+    let time = VirtualTimeScheduler()
+    let store = store()
+    try save((0..<5).map { makePost($0) }, after: 0, in: store)
+    try save([], after: 1, in: store)
+    let cache = FeedCache(store: store, on: time)
+    let history = FeedHistory(store: store, cache: cache)
+    let recorder = history.pages(of: address, size: 2).record(on: time, demand: .max(1))
+    time.run()
+    #expect(recorder.values.map(\.images.count) == [2] && recorder.completion == nil)
+    recorder.request(.max(5))
+    time.run()
+    #expect(recorder.values.map(\.images.count) == [2, 2, 1])
+    #expect(recorder.completion == .finished)
+    var stars: Set<FeedImage.ID> = []
+    let one = history.setStar(true, makePost(3).id, of: address)
+      .flatMap { _ in history.stars(of: address) }
+      .sink(receiveCompletion: { _ in }, receiveValue: { stars = $0 })
+    time.run()
+    #expect(stars == [makePost(3).id])
+    one.cancel()
+  }
+}

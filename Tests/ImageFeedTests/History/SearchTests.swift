@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+@Suite(.settled) struct SearchTests {
+  private let folder = TemporaryFolder()
+  private let store: SQLiteFeedStore
+
+  init() throws {
+    store = SQLiteFeedStore(path: folder.file())
+    try save(
+      [
+        makePost(1, title: "Harbour at dawn", text: "Boats and a café"),
+        makePost(2, title: "The harbours", text: "More boats", published: noon + 10),
+        makePost(3, title: "Mountain", published: noon + 20),
+      ])
+    try save([makePost(4, title: "Harbour seals")], of: otherAddress, after: -1)
+  }
+
+  private func save(_ images: [FeedImage], of feed: URL = address, after days: Double = 0) throws {
+    try store.replace(for: feed, with: CachedFeed(images: images, timestamp: noon + days * 86_400))
+  }
+
+  private func titles(_ query: SeenQuery) throws -> [String] { try store.seen(query).images.compactMap(\.image.title) }
+
+  @Test func `words are found in titles, texts and alternative texts, whole, in any order and without their accents`()
+    throws
+  {
+    #expect(try titles(SeenQuery("harbour")) == ["Harbour at dawn", "Harbour seals"])
+    #expect(try titles(SeenQuery("HARBOUR dawn")) == ["Harbour at dawn"])
+    #expect(try titles(SeenQuery("boats")) == ["The harbours", "Harbour at dawn"])
+    #expect(try titles(SeenQuery("cafe")) == ["Harbour at dawn"])
+    #expect(try titles(SeenQuery("location")) == [])
+    let image = FeedImage(id: makeImage(9).id, url: makeImage(9).url, post: .init(title: "x", alt: "a red fox"))
+    try save([image], of: otherAddress, after: 1)
+    #expect(try titles(SeenQuery("fox red")) == ["x"])
+  }
+
+  @Test func `the beginning of a word is found with a star, and while somebody types it`() throws {
+    #expect(try titles(SeenQuery("harb*")) == ["The harbours", "Harbour at dawn", "Harbour seals"])
+    #expect(try titles(SeenQuery("boats h", isTyping: true)) == ["The harbours", "Harbour at dawn"])
+    #expect(try titles(SeenQuery("h boats", isTyping: true)) == [])
+  }
+
+  @Test(arguments: [
+    "\"", "?!", "*", "harbour OR", "title:harbour", "NEAR(a b)", "a\0b", "-dusk", "(((", "'; DROP TABLE kept",
+  ])
+  func `what a database would understand is words`(text: String) throws {
+    #expect(try titles(SeenQuery(text)) == [])
+  }
+
+  @Test func `nothing asked for is everything, the newest first, page by page`() throws {
+    #expect(try titles(SeenQuery()) == ["Mountain", "The harbours", "Harbour at dawn", "Harbour seals"])
+    var query = SeenQuery(limit: 3)
+    let first = try store.seen(query)
+    query.after = try #require(first.next)
+    let second = try store.seen(query)
+    #expect(first.images.count == 3 && second.images.map(\.image.title) == ["Harbour seals"] && second.next == nil)
+    #expect(try titles(SeenQuery(feeds: [otherAddress])) == ["Harbour seals"])
+    #expect(try titles(SeenQuery("harbour", feeds: [address])) == ["Harbour at dawn"])
+    #expect(try titles(SeenQuery(feeds: [])) == [])
+  }
+
+  @Test func `what has changed is found as it is now, and what a feed had with when it was seen`() throws {
+    #expect(try titles(SeenQuery("mountain")) == ["Mountain"])
+    try save([makePost(3, title: "A hill", published: noon + 20), makePost(5, title: "Valley")], after: 1)
+    #expect(try titles(SeenQuery("mountain")) == [])
+    #expect(try titles(SeenQuery("hill")) == ["A hill"])
+    let kept = try store.seen(SeenQuery("dawn")).images
+    #expect(kept.map(\.lastSeen) == [noon] && kept.map(\.firstSeen) == [noon] && kept.map(\.address) == [address])
+    #expect(try store.seen(SeenQuery("valley")).images.map(\.lastSeen) == [nil])
+    #expect(try store.seen(SeenQuery("valley")).images.map(\.firstSeen) == [noon + 86_400])
+    try store.delete(for: otherAddress)
+    #expect(try store.seen(SeenQuery("seals")).images.map(\.lastSeen) == [noon - 86_400])
+    try store.forgetHistory(of: otherAddress)
+    #expect(try titles(SeenQuery("seals")) == [])
+  }
+
+  @Test func `starred items are found among the others`() throws {
+    #expect(try store.setStar(true, makePost(2).id, of: address, now: noon))
+    #expect(try titles(SeenQuery(isStarred: true)) == ["The harbours"])
+    #expect(try store.seen(SeenQuery("boats")).images.map(\.isStarred) == [true, false])
+    #expect(try titles(SeenQuery("seals", isStarred: true)) == [])
+  }
+
+  @Test func `items of one feed, of several packs and of one time, keep the order of their feed`() throws {
+    try save((0..<2000).map { makePost($0, title: "Number \($0)", text: String(repeating: "x", count: 100)) }, after: 2)
+    let all = try titles(SeenQuery("number", limit: 2000))
+    #expect(all.count == 2000)
+    let new = (0..<2000).filter { ![1, 2, 3].contains($0) }.map { "Number \($0)" }
+    #expect(all.prefix(1997).elementsEqual(new))
+  }
+
+  @Test func `an empty file, and none, have nothing`() throws {
+    let none = SQLiteFeedStore(path: folder.file("none.db"))
+    #expect(try none.seen(SeenQuery("a")).images == [] && none.historySummary() == HistorySummary())
+    #expect(try !none.setStar(true, makePost(1).id, of: address, now: noon))
+    try none.forgetHistory(of: nil)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("none.db")))
+  }
+}
