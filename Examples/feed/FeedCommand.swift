@@ -17,6 +17,7 @@ struct FeedCommand: ParsableCommand {
       feed subscriptions import my.opml             keep a list
       feed watch --every 15m --new                  what is new in it
       feed watch --every 15m --exec ./notify        run a command on each new image
+      feed search harbour                           find what was seen
       feed inspect https://example.com/feed.xml     why is there no picture?
 
       Exit status: 0 a feed was shown, 1 there was nothing to show or something failed, 64 the command line was wrong, \
@@ -25,7 +26,8 @@ struct FeedCommand: ParsableCommand {
       """,
     version: "feed 0.1.0",
     subcommands: [
-      LoadCommand.self, BrowseCommand.self, WatchCommand.self, ServeCommand.self, SubscriptionsCommand.self,
+      LoadCommand.self, BrowseCommand.self, WatchCommand.self, ServeCommand.self, SearchCommand.self, StarCommand.self,
+      SubscriptionsCommand.self,
       WorkCommand.self, FleetCommand.self, StoreCommand.self, InspectCommand.self, ExplainCommand.self, GetCommand.self,
       CacheCommand.self, DemoCommand.self,
     ])

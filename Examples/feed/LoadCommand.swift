@@ -43,7 +43,7 @@ struct LoadCommand: ParsableCommand {
     try load.request.check(for: selection.addresses)
     let session = Session(verbose: load.common.verbose)
     let source = FeedSource(load, of: selection, on: session)
-    let screen = FeedScreen(load, of: selection, on: session)
+    let screen = FeedScreen(load, of: selection, on: session, source.marks)
     let pictures = PictureShow(
       picture, for: load, client: source.client, isOffline: choice == .offline, on: session)
     let progress = LoadProgress(of: source.client, hasPictures: pictures != nil, on: session)
@@ -60,7 +60,7 @@ struct LoadCommand: ParsableCommand {
     with progress: LoadProgress, in session: Session
   ) {
     let address = loader.url
-    let loaded = pages.map { loader.pages(upTo: $0, on: session) } ?? loader.load(mode)
+    let loaded = source.afterMarks(pages.map { loader.pages(upTo: $0, on: session) } ?? loader.load(mode))
     let feed =
       loaded
       .handleEvents(receiveOutput: { _ in progress.feedDelivered() })
@@ -92,7 +92,7 @@ struct LoadCommand: ParsableCommand {
     _ source: FeedSource, of selection: FeedSelection, on screen: FeedScreen, _ pictures: PictureShow?,
     in session: Session
   ) {
-    let reports = source.feeds.load(mode)
+    let reports = source.afterMarks(source.feeds.load(mode))
       .handleEvents(receiveOutput: { report in
         guard case .failure(let error) = report.result else { return }
         session.console.report(screen.text(of: source.nothingToShow(error, for: report.address)))

@@ -75,11 +75,11 @@ struct WatchCommand: ParsableCommand {
     _ reports: AnyPublisher<FeedReport, Never>, of source: FeedSource, _ selection: FeedSelection, _ pulse: Pulse,
     in session: Session
   ) throws {
-    let screen = FeedScreen(load, of: selection, on: session, isRepeated: true)
+    let screen = FeedScreen(load, of: selection, on: session, source.marks, isRepeated: true)
     let command = try exec.map { ItemCommand(shell ? ["/bin/sh", "-c", $0] : try CommandWords.split($0), on: session) }
     session.command = command
     let isOnlyNew = new || command != nil
-    let shown = source.finder.reports(of: selection.addresses) { reports }
+    let shown = source.afterMarks(source.finder.reports(of: selection.addresses) { reports })
       .handleEvents(receiveOutput: { pulse.take($0.report) })
       .flatMap(maxPublishers: .max(1)) { new -> AnyPublisher<Update, Never> in
         guard case .failure(let error) = new.report.result else { return Just(.images(new)).eraseToAnyPublisher() }

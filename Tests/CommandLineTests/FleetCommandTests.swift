@@ -139,15 +139,18 @@ import Testing
       let again = try await FeedBinary.run(["store", "copy", cache, server.text])
       #expect(again.output == "Copied 0 of 2 feeds; 0 are polled that were not before\n")
 
-      let worker = try RunningFeed(["work", "--store", server.text, "--verbose", "--every", "1h"])
-      #expect(try #require(await worker.output.line()).contains(url))
-      #expect(try #require(await worker.output.line()).contains(url))
+      let worker = try RunningFeed(["work", "--store", server.text, "--verbose", "--every", "1h", "--format", "json"])
+      for _ in 0..<2 {
+        let line = try #require(await worker.output.line())
+        #expect(try #require(try JSONSchema(named: "work").check(lines: line).first?["url"] as? String).contains(url))
+      }
       worker.send(SIGINT)
       #expect(await worker.status() == 130)
       #expect(await origin.requestCount == 3)
 
       let status = try await FeedBinary.run(["fleet", "status", "--store", server.text, "--format", "json"])
       #expect(status.output.contains(#""due_feeds":0"#) && status.output.contains(#""feeds":2"#), "\(status.output)")
+      #expect(try JSONSchema(named: "fleet-status").check(lines: status.output).count == 1)
       let explained = try await FeedBinary.run(["explain", url, "--store", server.text])
       #expect(explained.output.contains("saved:  1 image"), "\(explained.output)")
 

@@ -10,8 +10,9 @@ struct BrowseCommand: ParsableCommand {
     commandName: "browse",
     abstract: "Look at the pictures of feeds on the whole terminal.",
     discussion: """
-      Move with the arrows, enlarge with Enter, open in a browser with o, copy the address with c, load again with r; ? \
-      shows all keys, q quits. More is loaded when the end comes near. Pictures are drawn with kitty's graphics or sixels \
+      Move with the arrows, enlarge with Enter, open the post in a browser with o, star with s, search with /, load again with \
+      r; ? shows all keys, q quits. After the last page of a feed comes what it had (--keep); what is new since the last visit \
+      has a mark. More is loaded when the end comes near. Pictures are drawn with kitty's graphics or sixels \
       where the terminal says that it has them, and with blocks elsewhere. The terminal is as it was afterwards, also after \
       any signal.
       """)
@@ -52,7 +53,7 @@ struct BrowseCommand: ParsableCommand {
         session.end()
       })
     browser = Browser(
-      source.feeds.loaders, names: selection.names, mode: choice?.mode, thumbnails, terminal,
+      source.feeds.loaders, names: selection.names, mode: choice?.mode, history: source.history, thumbnails, terminal,
       size: Self.size, world: world, on: session.loop)
     session.console.onReport = { [weak browser] text in
       browser?.post(.message(text.trimmingCharacters(in: .whitespacesAndNewlines)))

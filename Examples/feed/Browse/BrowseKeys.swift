@@ -8,8 +8,11 @@ extension BrowseState {
     ("Page Up, Page Down, Space", "move a screen"),
     ("Home, End", "the first, the last"),
     ("Enter", "enlarge; again, or Esc: back"),
-    ("o", "open the picture in a browser (xdg-open)"),
-    ("c", "copy its address (OSC 52)"),
+    ("o, O", "open the post, the image in a browser (xdg-open)"),
+    ("c", "copy the URL of the post (OSC 52)"),
+    ("s", "star it, so that it is kept; again: no longer"),
+    ("/", "search title, text and alternative text; Esc: everything"),
+    ("*, n, f", "only starred, only new, the next feed; again: all"),
     ("r", "load the feeds again"),
     ("i", "where each feed comes from, and how old it is"),
     ("?", "this help"),
@@ -18,7 +21,8 @@ extension BrowseState {
   ]
 
   mutating func take(_ key: TerminalKey) -> [BrowseAction] {
-    message = ""
+    (message, isTouched) = ("", true)
+    if isTyping, key != .control("c"), key != .control("z"), key != .control("l") { return type(key) }
     if view == .help || view == .origins {
       switch key {
       case .control("c"), .control("z"), .control("l"): break
@@ -38,7 +42,14 @@ extension BrowseState {
     case .home, .character("g"): move(by: -timeline.count)
     case .end, .character("G"): move(by: timeline.count)
     case .enter, .character("e"): if current != nil { view = view == .single ? .grid : .single }
+    case .escape where view == .grid && filter.isActive: return change { $0 = Filter() }
     case .escape, .backspace: view = .grid
+    case .character("s"): return toggleStar()
+    case .character("/"):
+      (isTyping, view) = (true, .grid)
+    case .character("*"): return change { $0.isStarred.toggle() }
+    case .character("n"): return change { $0.isNew.toggle() }
+    case .character("f"): return showNextFeed()
     case .character("?"), .function(1): open(.help)
     case .character("i"): open(.origins)
     case .character("o"): return current.map { [.open($0.image.link ?? $0.image.url)] } ?? []

@@ -36,7 +36,8 @@ enum BrowseScreen {
     var used = grid.write(
       " \(name.isEmpty ? state.sources[0].address.shown : name)", Ink(bold: true, reversed: true), row: 0, column: 0,
       room: room)
-    used += grid.write(" · \(origin(of: state))", bar, row: 0, column: used, room: max(room - used, 0))
+    used += grid.write(
+      " · \(state.filterWords ?? origin(of: state))", bar, row: 0, column: used, room: max(room - used, 0))
     grid.write(right, bar, row: 0, column: grid.columns - right.columns)
   }
 
@@ -77,7 +78,7 @@ enum BrowseScreen {
       grid.write(state.message, Ink(.yellow), row: row, column: 0)
     } else {
       let hints = [
-        "←↑↓→ move  Enter enlarge  o open  c copy  r refresh  i origins  ? help  q quit",
+        "←↑↓→ move  Enter enlarge  o open post  s star  / search  r refresh  ? help  q quit",
         "Enter enlarge  o open  c copy  r refresh  ? help  q quit", "Enter enlarge  ? help  q quit",
       ]
       let hint = hints.first { $0.columns <= layout.columns } ?? "? help"
@@ -103,7 +104,9 @@ enum BrowseScreen {
       let entry = state.timeline[index]
       picture(of: entry, state, in: &grid, row, column, layout.tile)
       let isSelected = index == state.selected
-      let caption = (entry.image.caption.visible ?? "(no description)").lines(of: layout.tile.columns - 2, most: 1)
+      let marks = (state.isStarred(entry) ? "★ " : "") + (state.isNew(entry) ? "● " : "")
+      let caption = (marks + (entry.image.caption.visible ?? "(no description)"))
+        .lines(of: layout.tile.columns - 2, most: 1)
       let ink = isSelected ? Ink(bold: true, reversed: true) : .plain
       grid.write(
         (isSelected ? "▸" : " ") + (caption.first ?? ""), ink, row: row + layout.tile.rows, column: column,
@@ -130,7 +133,8 @@ enum BrowseScreen {
     guard let entry = state.current else { return }
     picture(of: entry, state, in: &grid, 1, 0, layout.single)
     let row = layout.rows - 4
-    let lines = (entry.image.caption.visible ?? "(no description)").lines(of: layout.columns, most: 1)
+    let caption = (state.isStarred(entry) ? "★ " : "") + (entry.image.caption.visible ?? "(no description)")
+    let lines = caption.lines(of: layout.columns, most: 1)
     grid.write(lines, .bold, row: row, column: 0)
     let about = [entry.image.location.visible, source(of: entry, state)].compactMap { $0 }.joined(separator: " · ")
     grid.write(about, row: row + 1, column: 0)
@@ -177,7 +181,11 @@ enum BrowseScreen {
 
   private static func nothing(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
     let failures = state.sources.compactMap { source in source.failure.map { "\(source.address.shown): \($0)" } }
-    let text = state.isLoading ? ["Loading…"] : failures.isEmpty ? ["There are no pictures."] : failures
+    let text =
+      state.isLoading
+      ? ["Loading…"]
+      : state.filter.isActive
+        ? ["Nothing fits. Esc shows everything."] : failures.isEmpty ? ["There are no pictures."] : failures
     var row = 2
     for line in text.flatMap({ $0.lines(of: layout.columns - 2, most: 6) }) where row < layout.rows - 1 {
       grid.write(line, row: row, column: 1)

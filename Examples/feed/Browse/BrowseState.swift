@@ -29,6 +29,14 @@ struct BrowseState {
     var hasMore = true
     /// True when what arrives next replaces what is shown.
     var isRefreshing = false
+    /// The items that the feed had, as far as they were asked for, and where the rest begins.
+    var kept: FeedImages = []
+    var keptPlace: SeenPage.Place?
+    /// False when there is no more of it.
+    var hasKept = false
+    /// Items that nobody had seen before this visit.
+    var new: Set<FeedImage.ID> = []
+    var stars: Set<FeedImage.ID> = []
   }
 
   var size: TerminalSize
@@ -37,20 +45,28 @@ struct BrowseState {
   var sources: [Source]
   var timeline = FeedTimeline([])
   var selected = 0
+  /// True since the first key: until then the first picture stays selected, whatever arrives.
+  var isTouched = false
   /// The first row of pictures on the screen.
   var top = 0
   var view = View.grid
   /// The view to return to when help or origins are left.
   var viewBefore = View.grid
   var pictures: [PictureKey: Result<Drawing, NoPicture>] = [:]
+  var filter = Filter()
+  /// The answer of the cache file, where the filter asks it.
+  var found: FeedTimeline?
+  /// True while somebody types the words of the filter.
+  var isTyping = false
   /// Shown at the bottom until the next key.
   var message = ""
   var now: Date
 
-  init(_ feeds: [(address: URL, name: String)], size: TerminalSize, now: Date) {
+  /// - Parameter hasHistory: true when what feeds had can be shown after what they have.
+  init(_ feeds: [(address: URL, name: String)], hasHistory: Bool = false, size: TerminalSize, now: Date) {
     self.size = size
     self.now = now
-    sources = feeds.map { Source(address: $0.address, name: $0.name) }
+    sources = feeds.map { Source(address: $0.address, name: $0.name, hasKept: hasHistory) }
   }
 
   var isLoading: Bool { sources.contains(where: \.isLoading) }
@@ -82,6 +98,12 @@ enum BrowseEvent {
   case failed(URL, String)
   /// A feed has no more pages.
   case ended(URL)
+  /// Some of what a feed had.
+  case kept(URL, SeenPage)
+  /// The items of a feed that nobody had seen, and those that are starred.
+  case marks(URL, new: Set<FeedImage.ID>, stars: Set<FeedImage.ID>)
+  /// The cache file's answer to a filter.
+  case found(BrowseState.Filter, SeenPage)
   case picture(PictureKey, Result<Drawing, NoPicture>)
   case message(String)
   case clock(Date)
@@ -97,6 +119,10 @@ enum BrowseAction: Equatable {
   case refresh
   /// Load the next page of these feeds.
   case more([URL])
+  /// Read what a feed had, from a place on.
+  case kept(URL, after: SeenPage.Place?)
+  case star(Bool, FeedImage.ID, URL)
+  case find(BrowseState.Filter)
   case redraw
   case suspend
   case quit
@@ -119,6 +145,14 @@ extension BrowseState {
       }
     case .ended(let address):
       change(address) { ($0.isLoading, $0.hasMore) = (false, false) }
+    case .kept(let address, let page): take(page, of: address)
+    case .marks(let address, let new, let stars):
+      change(address) { ($0.new, $0.stars) = ($0.new.union(new), stars) }
+      arrange()
+    case .found(let filter, let page):
+      guard filter == self.filter else { break }
+      found = Self.timeline(of: page)
+      arrange()
     case .picture(let key, let result): pictures[key] = result
     case .message(let text): message = text
     case .clock(let now): self.now = now
@@ -129,13 +163,13 @@ extension BrowseState {
     return actions + loadMore()
   }
 
-  private mutating func change(_ address: URL, _ change: (inout Source) -> Void) {
+  mutating func change(_ address: URL, _ change: (inout Source) -> Void) {
     guard let index = sources.firstIndex(where: { $0.address == address }) else { return }
     change(&sources[index])
   }
 
   private mutating func take(_ feed: Feed, of address: URL) {
-    let (id, home, now) = (current?.image.id, current?.address, now)
+    let now = now
     change(address) { source in
       if let former = source.feed, !source.isRefreshing {
         let origin = feed.source.isPart ? feed.source : former.source
@@ -147,22 +181,21 @@ extension BrowseState {
       source.name = source.name.isEmpty ? feed.images.title ?? address.host() ?? address.shown : source.name
       (source.isLoading, source.isRefreshing, source.failure, source.loadedAt) = (false, false, nil, now)
     }
-    timeline = FeedTimeline(
-      sources.compactMap { source in
-        source.feed.map { FeedTimeline.Member(address: source.address, name: source.name, feed: $0) }
-      })
-    // The picture that is looked at stays the one that is looked at.
-    if let id, let index = timeline.firstIndex(where: { $0.image.id == id && $0.address == home }) { selected = index }
-    selected = min(selected, max(0, timeline.count - 1))
+    arrange()
   }
 
   /// Asks for the next pages when what is left to scroll is less than two screens.
   private mutating func loadMore() -> [BrowseAction] {
-    guard !isLoading, selected + 2 * layout.perScreen >= timeline.count else { return [] }
+    guard !isLoading, found == nil, selected + 2 * layout.perScreen >= timeline.count else { return [] }
     let addresses = sources.filter { $0.hasMore && $0.feed != nil }.map(\.address)
-    guard !addresses.isEmpty else { return [] }
-    for address in addresses { change(address) { $0.isLoading = true } }
-    return [.more(addresses)]
+    guard addresses.isEmpty else {
+      for address in addresses { change(address) { $0.isLoading = true } }
+      return [.more(addresses)]
+    }
+    // After the last page of each, what they had.
+    let sources = sources.filter(\.hasKept)
+    for source in sources { change(source.address) { $0.isLoading = true } }
+    return sources.map { .kept($0.address, after: $0.keptPlace) }
   }
 
   // MARK: - Pictures

@@ -3,7 +3,52 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// The feeds of `feed browse`, page by page: a page is requested when it is requested.
+/// The history of feeds, for `feed browse`: read when it is asked for.
+final class BrowsedHistory {
+  var post: (BrowseEvent) -> Void = { _ in }
+  private let history: FeedHistory
+  private var running: [String: AnyCancellable] = [:]
+
+  init(_ history: FeedHistory) { self.history = history }
+
+  /// Notes that a page was seen, and tells what of it was not before.
+  func visit(_ images: FeedImages, of address: URL) {
+    run("visit \(address)", history.visit(images, of: address)) { .marks(address, new: $0.new, stars: $0.stars) }
+  }
+
+  func read(_ address: URL, after place: SeenPage.Place?) {
+    run("read \(address)", history.page(of: address, after: place)) { .kept(address, $0) }
+  }
+
+  /// The latest question alone is answered.
+  func find(_ filter: BrowseState.Filter) {
+    let page = history.results(of: filter.query).prefix(1).replaceEmpty(with: SeenPage(images: []))
+    run("find", page.eraseToAnyPublisher()) { .found(filter, $0) }
+  }
+
+  func star(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) {
+    running["star \(id)"] = history.setStar(isStarred, id, of: address)
+      .sink { [weak self] completion in
+        if case .failure(let error) = completion { self?.post(.message("\(error)")) }
+      } receiveValue: { [weak self] isThere in
+        if !isThere { self?.post(.message("It is not saved, and cannot be starred.")) }
+      }
+  }
+
+  func cancel() { running = [:] }
+
+  private func run<Value>(
+    _ name: String, _ work: AnyPublisher<Value, FeedStoreError>, _ event: @escaping (Value) -> BrowseEvent
+  ) {
+    running[name] = work.sink { [weak self] completion in
+      if case .failure(let error) = completion { self?.post(.message("\(error)")) }
+    } receiveValue: { [weak self] in
+      self?.post(event($0))
+    }
+  }
+}
+
+/// The feeds of `feed browse`, page by page: a page is requested when it is asked for.
 final class BrowsedFeeds {
   var post: (BrowseEvent) -> Void = { _ in }
   private let loaders: [FeedLoader]

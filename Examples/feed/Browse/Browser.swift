@@ -33,6 +33,7 @@ final class Browser {
   private let world: World
   private let feeds: BrowsedFeeds
   private let desk: PictureDesk
+  private let history: BrowsedHistory?
   private let events = PassthroughSubject<BrowseEvent, Never>()
   private let isAwake = CurrentValueSubject<Bool, Never>(true)
   private var running: AnyCancellable?
@@ -45,7 +46,8 @@ final class Browser {
   private var isOver = false
 
   init(
-    _ loaders: [FeedLoader], names: [URL: String], mode: ReadMode?, _ thumbnails: Thumbnails, _ terminal: Terminal,
+    _ loaders: [FeedLoader], names: [URL: String], mode: ReadMode?, history: FeedHistory? = nil,
+    _ thumbnails: Thumbnails, _ terminal: Terminal,
     size: TerminalSize, world: World, on scheduler: any LoopScheduler
   ) {
     self.scheduler = scheduler
@@ -53,7 +55,9 @@ final class Browser {
     self.world = world
     feeds = BrowsedFeeds(loaders, mode)
     desk = PictureDesk(thumbnails)
-    state = BrowseState(loaders.map { ($0.url, names[$0.url] ?? "") }, size: size, now: world.now())
+    self.history = history.map(BrowsedHistory.init)
+    state = BrowseState(
+      loaders.map { ($0.url, names[$0.url] ?? "") }, hasHistory: history != nil, size: size, now: world.now())
     depth = TerminalAbilities(environment: world.environment).depth
     writer = ScreenWriter(depth: depth)
   }
@@ -61,10 +65,14 @@ final class Browser {
   /// Takes the screen over, and begins.
   func start() {
     feeds.post = { [weak self] event in
-      if case .page(let address, let feed) = event { self?.world.shown(feed.images, address) }
+      if case .page(let address, let feed) = event {
+        self?.history?.visit(feed.images, of: address)
+        self?.world.shown(feed.images, address)
+      }
       self?.post(event)
     }
     desk.post = { [weak self] in self?.post($0) }
+    history?.post = { [weak self] in self?.post($0) }
     terminal.farewell = Chunk(ScreenWriter.leaving(nil))
     outbox += ScreenWriter.entering.utf8
     let known = TerminalAbilities(environment: world.environment)
@@ -119,6 +127,7 @@ final class Browser {
     helpers = [:]
     feeds.cancel()
     desk.cancel()
+    history?.cancel()
     terminal.farewell = nil
     world.ended()
   }
@@ -166,6 +175,9 @@ final class Browser {
     case .redraw: writer.reset()
     case .refresh: feeds.load()
     case .more(let addresses): for address in addresses { feeds.more(of: address) }
+    case .kept(let address, let place): history?.read(address, after: place)
+    case .star(let isStarred, let id, let address): history?.star(isStarred, id, of: address)
+    case .find(let filter): history?.find(filter)
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8
       post(.message("The address is copied, where the terminal allows that."))

@@ -28,10 +28,10 @@ extension CacheOptions {
   /// - Parameter question: returns a publisher of the answer's text.
   func run<P: Publisher>(_ question: (CacheDesk) -> P) throws where P.Output == String, P.Failure == FeedStoreError {
     let session = Session(verbose: common.verbose)
-    let file = SQLiteFeedStore(cacheAt: common.cachePath, on: session)
+    let file = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let store = LoggingStore(store: file, log: session.log)
     let desk = CacheDesk(
-      path: common.cachePath, store: store, worker: SerialWorker(on: session.loop),
+      path: common.cachePath, store: store, history: file, worker: SerialWorker(on: session.loop),
       cache: FeedCache(store: store, on: session.loop), maxAge: common.maxAge.duration,
       style: session.outputStyle)
     session.run(question(desk)) {

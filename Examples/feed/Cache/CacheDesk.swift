@@ -8,6 +8,8 @@ struct CacheDesk {
   /// The path as the user wrote it.
   let path: String
   let store: any FeedStore
+  /// The items that feeds had, and stars.
+  let history: any HistoryStore
   let worker: SerialWorker
   let cache: FeedCache
   let maxAge: Duration?
@@ -38,15 +40,29 @@ struct CacheDesk {
   }
 
   /// Deletes one feed, or all.
-  func clear(_ address: URL?) -> AnyPublisher<String, FeedStoreError> {
-    guard let address else {
-      return worker.publisher { [store] () throws(FeedStoreError) in try store.deleteAll() }
-        .map { "Nothing is saved in \(path.printable) any more\n" }
-        .eraseToAnyPublisher()
+  ///
+  /// - Parameter withHistory: true to forget what they had, what is starred and what was shown, too; otherwise that is named.
+  func clear(_ address: URL?, withHistory: Bool = false) -> AnyPublisher<String, FeedStoreError> {
+    let (store, history) = (store, history)
+    return worker.publisher { () throws(FeedStoreError) -> (wasThere: Bool, left: HistorySummary) in
+      var wasThere = true
+      if let address { wasThere = try store.delete(for: address) } else { try store.deleteAll() }
+      if withHistory { try history.forgetHistory(of: address) }
+      return (wasThere, try history.historySummary())
     }
-    return worker.publisher { [store] () throws(FeedStoreError) in try store.delete(for: address) }
-      .map { $0 ? "Cleared \(address.shown)\n" : nothing(for: address) }
-      .eraseToAnyPublisher()
+    .map { result in
+      let cleared = address.map { result.wasThere ? "Cleared \($0.shown)\n" : nothing(for: $0) }
+      return (cleared ?? "Nothing is saved in \(path.printable) any more\n")
+        + (withHistory ? "" : Self.words(for: result.left))
+    }
+    .eraseToAnyPublisher()
+  }
+
+  private static func words(for left: HistorySummary) -> String {
+    guard left.kept > 0 || left.starred > 0 else { return "" }
+    let items = "\(left.kept) \(left.kept == 1 ? "item" : "items") that feeds had"
+    let stars = "\(left.starred) \(left.starred == 1 ? "star" : "stars")"
+    return "Kept: \(items), and \(stars); --all deletes them, too\n"
   }
 }
 

@@ -21,6 +21,12 @@ struct CommonOptions: ParsableArguments {
     transform: ByteCount.init(parsing:))
   var imageCacheSize = ByteCount(150_000_000)
 
+  @Option(
+    help: ArgumentHelp(
+      "How many items that feeds no longer have are kept of each, and how long: such as 500, 90d, 500,90d, none or all. "
+        + "(default: 1000,365d)", valueName: "n,d"), transform: HistoryArgument.policy)
+  var keep = HistoryPolicy()
+
   @Flag(name: .shortAndLong, help: "Report each step on standard error.")
   var verbose = false
 

@@ -14,8 +14,6 @@ enum HelpScreen {
 
         feed https://example.com/blog             the pictures of a feed, or of a page
         feed browse https://example.com/blog      look at them on the whole terminal
-        feed subscriptions import my.opml         keep a list
-        feed watch --every 15m --exec ./notify    run a command on each new picture
         feed serve --every 15m                    show it all on a web page
 
       \(commands.joined(separator: "\n"))

@@ -53,6 +53,7 @@ extension LoadOptions {
     common = CommonOptions()
     (common.cache, common.maxAge) = (cache, MaxAge(FeedCachePolicy.defaultMaxAge))
     (common.imageCacheSize, common.verbose) = (ByteCount(150_000_000), false)
+    common.keep = HistoryPolicy()
     request = RequestOptions()
     (request.header, request.user, request.netrc, request.netrcFile) = ([], nil, false, nil)
   }

@@ -12,9 +12,15 @@ struct FeedScreen: Sendable {
   private let isRepeated: Bool
   private let width: Int?
   private let maxAge: Duration?
+  private let marks: RecordedMarks
 
-  /// - Parameter isRepeated: true when there may be several, which their time distinguishes.
-  init(_ options: LoadOptions, of selection: FeedSelection, on session: Session, isRepeated: Bool = false) {
+  /// - Parameters:
+  ///   - marks: which images are new, unless the caller knows, and which are starred.
+  ///   - isRepeated: true when there may be several, which their time distinguishes.
+  init(
+    _ options: LoadOptions, of selection: FeedSelection, on session: Session, _ marks: RecordedMarks,
+    isRepeated: Bool = false
+  ) {
     format = options.format
     style = session.outputStyle
     errorStyle = session.console.style
@@ -23,19 +29,22 @@ struct FeedScreen: Sendable {
     self.isRepeated = isRepeated
     width = options.width
     maxAge = options.common.maxAge.duration
+    self.marks = marks
   }
 
   /// One feed, for standard output: UTF-8, since a line of JSON may be long.
   ///
-  /// - Parameter new: where in it the images are that are marked as new.
-  func bytes(of feed: Feed, at address: URL, new: [Int] = []) -> [UInt8] {
+  /// - Parameter new: where in it the images are that are marked as new; without it, those that nobody was shown, in JSON.
+  func bytes(of feed: Feed, at address: URL, new: [Int]? = nil) -> [UInt8] {
+    var marks = marks.marks(of: feed.images, at: address)
+    marks.new = new ?? (isJSON ? marks.new : [])
     switch format {
     case .text:
       let text = FeedText(address: address, name: isSingle ? nil : member(feed, address).name, style: style)
-        .text(of: feed, new: new)
+        .text(of: feed, new: marks.new, starred: marks.starred)
       return Array(entry(text).utf8)
     case .json:
-      return FeedJSON.line(feed, at: address, member(feed, address).name, marks: .init(new: new))
+      return FeedJSON.line(feed, at: address, member(feed, address).name, marks: marks)
     }
   }
 
@@ -94,7 +103,10 @@ struct FeedScreen: Sendable {
         "\(style.bold("\(positions.count) new")) from \(member.name.printable) (\(member.address.shown))\n\n"
       let timeline = FeedTimeline(member, at: positions)
       return Array(entry(headline + TimelineText(style: style).entries(of: timeline)).utf8)
-    case .json: return FeedJSON.line(feed, at: address, member.name, marks: .init(new: positions), only: positions)
+    case .json:
+      return FeedJSON.line(
+        feed, at: address, member.name, marks: .init(new: positions, starred: marks.marks(of: [], at: address).starred),
+        only: positions)
     }
   }
 

@@ -11,11 +11,13 @@ struct FeedText: Sendable {
 
   /// The headline and one entry for each image.
   ///
-  /// - Parameter new: where the images are that are marked as new.
-  func text(of feed: Feed, new: [Int] = []) -> String {
+  /// - Parameters:
+  ///   - new: where the images are that are marked as new.
+  ///   - starred: which are starred.
+  func text(of feed: Feed, new: [Int] = [], starred: Set<FeedImage.ID> = []) -> String {
     let headline = headline(of: feed, new: new.count)
     guard !feed.images.isEmpty else { return headline }
-    return headline + "\n" + entries(of: feed.images, new: Set(new))
+    return headline + "\n" + entries(of: feed.images, new: Set(new), starred)
   }
 
   /// The source of the feed, and how many items have no picture; for the cache, also its age and why it is not the latest.
@@ -41,12 +43,15 @@ struct FeedText: Sendable {
   /// One entry for each image: its caption, its date, its place, and the URLs of its post and of itself.
   ///
   /// - Parameter skipped: how many images are left out at the beginning.
-  func entries(of images: some Collection<FeedImage>, new: Set<Int> = [], after skipped: Int = 0) -> String {
+  func entries(
+    of images: some Collection<FeedImage>, new: Set<Int> = [], _ starred: Set<FeedImage.ID> = [], after skipped: Int = 0
+  ) -> String {
     let width = String(images.count).count
     var text = ""
     for (index, image) in images.enumerated().dropFirst(skipped) {
       text += Self.entry(
-        index + 1, width: width, of: image, from: image.published?.dayAndTime, isNew: new.contains(index), style)
+        index + 1, width: width, of: image, from: image.published?.dayAndTime, isNew: new.contains(index),
+        isStarred: starred.contains(image.id), style)
     }
     return text
   }
@@ -57,11 +62,14 @@ struct FeedText: Sendable {
   ///   - width: how many digits the longest number of the list has.
   ///   - origin: whose it is, and its date.
   static func entry(
-    _ number: Int, width: Int, of image: FeedImage, from origin: String? = nil, isNew: Bool = false, _ style: Style
+    _ number: Int, width: Int, of image: FeedImage, from origin: String? = nil, isNew: Bool = false,
+    isStarred: Bool = false,
+    _ style: Style
   ) -> String {
     let number = String(number)
     let margin = String(repeating: " ", count: width + 2)
     var text = String(repeating: " ", count: width - number.count) + "\(number). "
+    if isStarred { text += style.warning("★") + " " }
     if isNew { text += style.good("[new]") + " " }
     text += visible(image.caption).map(style.bold) ?? style.dim("(no description)")
     text += "\n"

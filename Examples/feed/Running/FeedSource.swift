@@ -7,6 +7,10 @@ struct FeedSource {
   let feeds: ManyFeeds
   let finder: NewImagesFinder
   let store: SQLiteFeedStore
+  /// The items that were seen of the feeds.
+  let history: FeedHistory
+  /// The marks of the feeds' images, read before anything else.
+  let marks = RecordedMarks()
   let client: CurlHTTPClient
   private let options: LoadOptions
   private let cache: FeedCache
@@ -22,11 +26,12 @@ struct FeedSource {
   ) {
     self.options = options
     let (loop, log, console) = (session.loop, session.log, session.console)
-    let store = SQLiteFeedStore(cacheAt: options.common.cachePath, on: session)
+    let store = SQLiteFeedStore(cacheAt: options.common.cachePath, keeping: options.common.keep, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: log), on: loop)
     self.store = store
     self.cache = cache
     session.cache = cache
+    history = FeedHistory(store: store, cache: cache)
     finder = NewImagesFinder(store: store, cache: cache) { console.warn("\($0)") }
     let client = CurlHTTPClient(on: loop)
     self.client = client
@@ -54,6 +59,15 @@ struct FeedSource {
           address, client: clients[address] ?? ObservedClient(client: client, observer: nil, log: log), cache: cache,
           on: loop, options: choices)
       })
+  }
+
+  /// The stream, after the marks of the feeds have been read.
+  func afterMarks<P: Publisher>(_ stream: P) -> AnyPublisher<P.Output, P.Failure> {
+    let (marks, store, addresses) = (marks, store, feeds.loaders.map(\.url))
+    return SerialWorker(on: session.loop).publisher { () -> Void in marks.read(addresses, in: store) }
+      .setFailureType(to: P.Failure.self)
+      .flatMap { _ in stream }
+      .eraseToAnyPublisher()
   }
 
   /// Polls the feeds.
@@ -135,7 +149,7 @@ struct FeedSource {
 
 extension SQLiteFeedStore {
   /// The cache of a session, which reports a damaged file that was set aside.
-  convenience init(cacheAt path: String, on session: Session) {
+  convenience init(cacheAt path: String, keeping policy: HistoryPolicy = HistoryPolicy(), on session: Session) {
     let damaged = PassthroughSubject<String, Never>()
     // Never cancelled: the subject releases it, and the store releases the subject.
     damaged.subscribe(
@@ -144,6 +158,6 @@ extension SQLiteFeedStore {
       })
     // The store reports this on a thread of the pool, within work that the loop waits for anyway.
     let sender = damaged.sender(on: session.loop, keepsLoopAlive: false)
-    self.init(path: path) { sender.send($0) }
+    self.init(path: path, keeping: policy) { sender.send($0) }
   }
 }

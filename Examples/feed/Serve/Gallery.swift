@@ -71,6 +71,7 @@ final class Gallery {
     /// Names its place on the page: one picture may occur in several feeds, or twice in one.
     let card: String
     let id: String
+    let imageID: FeedImage.ID
     fileprivate(set) var source: Int
     /// The caption: see `FeedImage.caption`.
     let description: String?
@@ -106,6 +107,10 @@ final class Gallery {
   /// Tells this run from an earlier one.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
   private var pictures: [String: Named] = [:]
+  /// Entries that no feed has any more and that were asked for, and their pictures, by their keys.
+  private var past: (entries: [String: Entry], pictures: [String: Named]) = ([:], [:])
+  /// The marks of each feed's images.
+  private var marks: [URL: FeedHistory.Visit] = [:]
 
   /// - Parameter secret: what pictures are named with.
   init(
@@ -132,7 +137,7 @@ final class Gallery {
   }
 
   /// The address of a picture that is in a feed now, and the feeds that name it.
-  func picture(_ key: String) -> Named? { pictures[key] }
+  func picture(_ key: String) -> Named? { pictures[key] ?? past.pictures[key] }
 
   /// Shows other feeds than before, which somebody else polls.
   func begin(with names: [Name]) {
@@ -246,7 +251,7 @@ final class Gallery {
       let isNew = old == nil && !isFirst
       return Entry(
         key: old?.key ?? key(url), card: old?.card ?? card("\(image.id)", url, of: index), id: "\(image.id)",
-        source: index,
+        imageID: image.id, source: index,
         description: image.caption, location: image.location, post: image.post, picture: url,
         date: known ?? (isNew ? date : nil),
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
@@ -279,5 +284,55 @@ final class Gallery {
   private func card(_ id: String, _ url: URL, of index: Int) -> String {
     let text = "\(sources[index].address.absoluteString) \(id) \(url.absoluteString)"
     return String(BodyDigest(secret + Array(text.utf8)).value, radix: 36)
+  }
+
+  // MARK: - History
+
+  /// How many entries of the past are remembered.
+  private static let mostPast = 10_000
+
+  /// The entry of an image that one of the feeds has or had; `nil` for one of another feed.
+  func entry(_ seen: SeenImage) -> Entry? {
+    guard let index = sources.firstIndex(where: { $0.address == seen.address }) else { return nil }
+    let (id, url) = ("\(seen.image.id)", seen.image.url)
+    let card = card(id, url, of: index)
+    if seen.isStarred { star(true, seen.image.id, of: seen.address) }
+    if let entry = sources[index].entries.first(where: { $0.card == card }) { return entry }
+    if past.entries.count >= Self.mostPast { past = ([:], [:]) }
+    let entry = Entry(
+      key: key(url), card: card, id: id, imageID: seen.image.id, source: index, description: seen.image.caption,
+      location: seen.image.location, post: seen.image.post, picture: url, date: seen.image.published ?? seen.firstSeen,
+      rank: seen.image.published ?? seen.firstSeen, position: 0)
+    past.entries[card] = entry
+    var named = past.pictures[entry.key] ?? Named(url: url)
+    named.add(Named.Feed(address: seen.address, isPrivate: seen.isFromPrivateNetwork))
+    past.pictures[entry.key] = named
+    return entry
+  }
+
+  /// The entry that a card shows.
+  func entry(card: String) -> Entry? {
+    past.entries[card] ?? sources.lazy.flatMap(\.entries).first { $0.card == card }
+  }
+
+  func mark(_ address: URL, _ visit: FeedHistory.Visit) {
+    marks[address, default: FeedHistory.Visit()].new.formUnion(visit.new)
+    marks[address]?.stars = visit.stars
+  }
+
+  /// A visit begins: what was new in the last one is not new any more.
+  func forgetNew() { for address in marks.keys { marks[address]?.new = [] } }
+
+  func star(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) {
+    if isStarred {
+      marks[address, default: FeedHistory.Visit()].stars.insert(id)
+    } else {
+      marks[address]?.stars.remove(id)
+    }
+  }
+
+  func isNew(_ entry: Entry) -> Bool { marks[sources[entry.source].address]?.new.contains(entry.imageID) ?? false }
+  func isStarred(_ entry: Entry) -> Bool {
+    marks[sources[entry.source].address]?.stars.contains(entry.imageID) ?? false
   }
 }

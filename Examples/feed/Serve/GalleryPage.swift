@@ -13,7 +13,10 @@ enum GalleryPage {
   ///   - start: the number of the first picture, from 0.
   ///   - last: the card that the page before this ended with. If it is still there, the page begins after it, however
   ///     many came or went meanwhile.
-  static func text(_ gallery: Gallery, from start: Int, after last: String? = nil) -> String {
+  ///   - hasPast: true when what the feeds had can be shown after what they have.
+  static func text(
+    _ gallery: Gallery, from start: Int, after last: String? = nil, hasPast: Bool = false
+  ) -> String {
     let entries = gallery.entries
     let place = last.flatMap { last in entries.firstIndex { $0.card == last } }
     let start = place.map { $0 + 1 } ?? min(max(start, 0), entries.count)
@@ -21,7 +24,7 @@ enum GalleryPage {
     let now = Date()
     var list = ""
     for (index, entry) in shown.enumerated() {
-      list += card(entry, gallery.sources[entry.source], now, isFirst: index < 4)
+      list += card(entry, gallery, now, isFirst: index < 4, canStar: hasPast)
     }
     var empty = ""
     if list.isEmpty {
@@ -31,11 +34,46 @@ enum GalleryPage {
     var links = start > 0 ? "<a rel=\"first\" href=\"/\">The latest</a>" : ""
     if shown.endIndex < entries.count, let last = shown.last?.card {
       links += "<a id=\"more\" rel=\"next\" href=\"/?from=\(shown.endIndex)&amp;after=\(last)\">Load more</a>"
+    } else if hasPast {
+      links += "<a id=\"more\" rel=\"next\" href=\"/?past=1\">What the feeds had</a>"
     }
-    return frame(
-      gallery, title: "Pictures", current: "/",
+    return page(gallery, title: "Pictures", current: "/", list, empty, links, now, hasSearch: hasPast)
+  }
+
+  /// A part of what was seen.
+  ///
+  /// - Parameter next: where the part after this one begins.
+  static func text(_ gallery: Gallery, _ entries: [Gallery.Entry], of query: GalleryQuery, next: SeenPage.Place?)
+    -> String
+  {
+    let now = Date()
+    let list = entries.enumerated().map { card($1, gallery, now, isFirst: $0 < 4, canStar: true) }.joined()
+    let empty = list.isEmpty ? "<p id=\"empty\">Nothing fits.</p>" : ""
+    let more = next.map {
+      "<a id=\"more\" rel=\"next\" href=\"\(query.address(after: $0).markup)\">Load more</a>"
+    }
+    let isPlain = query.words.isEmpty
+    let title = !isPlain ? "Search" : query.isStarred ? "Starred" : query.isPast ? "What the feeds had" : "One feed"
+    let current = isPlain && query.isStarred ? "/?starred=1" : ""
+    return page(
+      gallery, title: title, current: current, list, empty, (more ?? "") + "<a rel=\"first\" href=\"/\">The latest</a>",
+      now, words: query.words)
+  }
+
+  private static func page(
+    _ gallery: Gallery, title: String, current: String, _ list: String, _ empty: String, _ links: String, _ now: Date,
+    words: String = "", hasSearch: Bool = true
+  ) -> String {
+    let search =
       """
-      <ul id="gallery" aria-label="Pictures">
+      <form id="search" role="search" action="/"><label class="unseen" for="words">Search</label>\
+      <input id="words" type="search" name="q" value="\(words.markup)" maxlength="200" placeholder="Search"></form>
+      """
+    return frame(
+      gallery, title: title, current: current, hasStars: hasSearch,
+      """
+      \(hasSearch ? search : "")
+      <ul id="gallery" aria-label="\(title)">
       \(list)</ul>
       <template id="origins">\(origins(gallery, now))</template>
       \(empty)
@@ -48,7 +86,17 @@ enum GalleryPage {
       """)
   }
 
-  private static func card(_ entry: Gallery.Entry, _ source: Gallery.Source, _ now: Date, isFirst: Bool) -> String {
+  private static func card(
+    _ entry: Gallery.Entry, _ gallery: Gallery, _ now: Date, isFirst: Bool, canStar: Bool
+  ) -> String {
+    let source = gallery.sources[entry.source]
+    let new = gallery.isNew(entry) ? "<span class=\"fresh\">new</span> " : ""
+    let star =
+      canStar
+      ? """
+      <button class="star" type="button" value="\(entry.card)" aria-pressed="\(gallery.isStarred(entry))" \
+      aria-label="Star">★</button>
+      """ : ""
     let description = entry.description.map { $0.printable(limit: 500).markup }
     let text = description ?? "A picture without a description"
     let alt = entry.post.alt?.printable(limit: 500).markup ?? text
@@ -63,7 +111,7 @@ enum GalleryPage {
       <li id="p\(entry.card)"><article\(description == nil ? " class=\"untitled\"" : "")>
       <a class="picture" href="\(image)1600"><img src="\(image)400" srcset="\(image)400 400w, \(image)800 800w" \
       sizes="(min-width: 40rem) 20rem, 100vw" loading="\(isFirst ? "eager" : "lazy")" decoding="async" alt="\(alt)"></a>
-      <div class="text"><p class="description"><bdi>\(title)</bdi></p>\(place)
+      <div class="text"><p class="description">\(new)<bdi>\(title)</bdi></p>\(place)\(star)
       <p class="about"><bdi class="source">\(source.name.markup)</bdi>\(date)\(origin)</p></div>
       </article></li>
 
@@ -95,8 +143,10 @@ enum GalleryPage {
     "<time datetime=\"\(date.stamp)\">\(Duration.seconds(max(0, Int(now.timeIntervalSince(date)))).ago)</time>"
   }
 
-  /// The frame around every page.
-  static func frame(_ gallery: Gallery, title: String, current: String, _ body: String) -> String {
+  /// What stands around every page.
+  static func frame(
+    _ gallery: Gallery, title: String, current: String, hasStars: Bool = false, _ body: String
+  ) -> String {
     func link(_ path: String, _ text: String) -> String {
       "<a href=\"\(path)\"\(path == current ? " aria-current=\"page\"" : "")>\(text)</a>"
     }
@@ -120,7 +170,8 @@ enum GalleryPage {
       <body data-version="\(gallery.version)" data-run="\(gallery.run)">
       <a class="skip" href="#main">To the content</a>
       <header><span class="brand"><img src="/icon.svg" alt="" width="28" height="28">feed</span>
-      <nav aria-label="Pages">\(link("/", "Pictures")) \(link("/health", "Health"))</nav>
+      <nav aria-label="Pages">\(link("/", "Pictures")) \(hasStars ? link("/?starred=1", "Starred") + " " : "")\
+      \(link("/health", "Health"))</nav>
       <p id="count">\(count(pictures, "picture")) of \(count(feeds, "feed"))</p></header>
       <div id="bar" role="status"\(bar.isEmpty ? " hidden" : "")>\(bar)</div>
       <main id="main" tabindex="-1">

@@ -163,12 +163,40 @@ extension PageAssets {
       document.addEventListener("click", (event) => {
         if (!isPlain(event)) return;
         const picture = event.target.closest("#gallery .picture");
+        const star = event.target.closest(".star");
+        if (star) return mark(star);
         if (event.target.id === "more") { event.preventDefault(); more(); }
         else if (picture) { event.preventDefault(); enlarge(picture.closest("li")); }
       });
       const link = document.getElementById("more");
       if (link) watcher.observe(link);
     }
+
+    // A star is kept by the server. The header is one that no page of another site may send.
+    async function mark(star) {
+      const isOn = star.getAttribute("aria-pressed") !== "true";
+      const answer = await fetch(`/star?card=${encodeURIComponent(star.value)}&on=${isOn ? 1 : 0}`,
+        { method: "POST", headers: { "X-Feed": "star" } }).catch(() => null);
+      if (answer?.ok) star.setAttribute("aria-pressed", String(isOn));
+      else said.textContent = "The star was not saved.";
+    }
+
+    // What is typed is looked for; the latest question alone is answered.
+    const words = document.getElementById("words");
+    let typed = 0, asked = 0;
+    words?.addEventListener("input", () => {
+      clearTimeout(typed);
+      typed = setTimeout(async () => {
+        const number = ++asked, text = words.value.trim();
+        const address = text ? "/?q=" + encodeURIComponent(text) : "/";
+        try {
+          const fresh = await page(address);
+          if (number !== asked) return;
+          history.replaceState(null, "", address);
+          replace(fresh);
+        } catch { /* Enter asks again. */ }
+      }, 150);
+    });
 
     // Arrow keys lead from picture to picture.
     list?.addEventListener("keydown", (event) => {

@@ -44,6 +44,16 @@ extension PageAssets {
     .description { font-weight: 600; }
     .untitled .description { color: var(--soft); font-weight: 400; font-style: italic; }
     .description, .place { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 4; overflow: hidden; }
+    .text { position: relative; }
+    .fresh { color: var(--accent); font-size: .75rem; text-transform: uppercase; }
+    a.post { color: inherit; text-decoration: none; }
+    a.post:hover, a.post:focus { text-decoration: underline; }
+    .star { position: absolute; right: .4rem; bottom: .4rem; border: 0; padding: .3rem; background: none; font-size: 1.2rem;
+      line-height: 1; color: var(--line); cursor: pointer; }
+    .star[aria-pressed=true] { color: var(--warn); }
+    #search { margin: 0 0 1rem; }
+    #search input { width: min(24rem, 100%); padding: .5rem .9rem; border: 1px solid var(--line); border-radius: 2rem;
+      font: inherit; color: inherit; background: var(--card); }
     .place, .about, footer { color: var(--soft); font-size: .875rem; }
     .about { margin-top: auto !important; padding-top: .5rem; display: flex; flex-wrap: wrap; gap: 0 .6rem; }
     .about .source { flex: 1 1 6rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }

@@ -18,7 +18,8 @@ struct ServeCommand: ParsableCommand {
       it; another --host needs the token that is part of the address.
 
       With --store it is a gateway: it shows what the workers of a fleet find, the first 1,000 feeds unless addresses are given. \
-      There may be any number of them; a client of one goes on with another where it stopped.
+      There may be any number of them; a client of one goes on with another where it stopped. A gateway has no history, search \
+      and stars: those are in a cache file.
 
       Examples:
         feed serve https://example.com/feed.json
@@ -97,7 +98,7 @@ struct ServeCommand: ParsableCommand {
   func run() throws {
     let feeds = try store == nil ? feeds() : []
     let session = Session(verbose: common.verbose)
-    let store = SQLiteFeedStore(cacheAt: common.cachePath, on: session)
+    let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache
     let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
@@ -111,7 +112,12 @@ struct ServeCommand: ParsableCommand {
       let fleet = self.store.map { session.fleet(at: $0) }
       let images = common.imageStore
       let shown = Pictures(pictures(client, in: images, on: session), PictureFiles(images, on: session.loop))
-      let site = Site(gallery, shown, door, server, fleet: fleet)
+      let history =
+        fleet == nil
+        ? GalleryHistory(FeedHistory(store: store, cache: cache), of: gallery) {
+          [console = session.console] in console.warn("\($0)")
+        } : nil
+      let site = Site(gallery, shown, door, server, history: history, fleet: fleet)
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
       if !feeds.isEmpty { session.keep(follow(feeds, gallery, client, cache, store, on: session)) }

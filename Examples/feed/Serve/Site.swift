@@ -10,10 +10,16 @@ struct Site {
   let pictures: Pictures
   let door: Door
   private unowned let server: HTTPServer
-  /// The fleet whose figures are shown next to those of this process.
+  /// The history of the feeds; `nil` where only the latest is known.
+  private let history: GalleryHistory?
+  /// Whose figures stand beside those of this process.
   private let fleet: RedisFleet?
 
-  init(_ gallery: Gallery, _ pictures: Pictures, _ door: Door, _ server: HTTPServer, fleet: RedisFleet? = nil) {
+  init(
+    _ gallery: Gallery, _ pictures: Pictures, _ door: Door, _ server: HTTPServer, history: GalleryHistory? = nil,
+    fleet: RedisFleet? = nil
+  ) {
+    self.history = history
     self.gallery = gallery
     self.pictures = pictures
     self.door = door
@@ -45,12 +51,27 @@ struct Site {
 
   var routes: HTTPServer.Routes {
     var routes = HTTPServer.Routes()
-    let (gallery, pictures, door) = (gallery, pictures, door)
+    let (gallery, pictures, door, history) = (gallery, pictures, door, history)
     func show(_ path: String, _ type: String, _ text: @escaping (HTTPServer.Request) -> String) {
       routes.get(path) { request in Self.answer(request, type, text(request), door) }
     }
-    show("/", "text/html; charset=utf-8") {
-      GalleryPage.text(gallery, from: Int($0.query("from") ?? "") ?? 0, after: $0.query("after"))
+    routes.get("/") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+      Self.page(request, gallery, history)
+        .map { Self.answer(request, "text/html; charset=utf-8", $0, door) }
+        .eraseToAnyPublisher()
+    }
+    routes.on(.post, "/star") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+      // A page of another site may send a form, and no header of its own.
+      guard request.headers["X-Feed"] == "star", let card = request.query("card"), let history else {
+        return Fail(error: .forbidden).eraseToAnyPublisher()
+      }
+      return history.setStar(request.query("on") == "1", card: card)
+        .mapError { _ in .internalServerError }
+        .flatMap { isDone -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+          guard isDone else { return Fail(error: .notFound).eraseToAnyPublisher() }
+          return Just(.text("", .ok)).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
     }
     show("/health", "text/html; charset=utf-8") { _ in HealthPage.text(gallery) }
     show("/feed.json", "application/feed+json; charset=utf-8") { GalleryFeeds.json(gallery, at: base($0), suffix) }
@@ -85,6 +106,30 @@ struct Site {
         .eraseToAnyPublisher()
     }
     return routes
+  }
+
+  /// The latest, or a part of what was seen.
+  private static func page(
+    _ request: HTTPServer.Request, _ gallery: Gallery, _ history: GalleryHistory?
+  ) -> AnyPublisher<String, HTTPServer.Status> {
+    let query = GalleryQuery(request)
+    let (start, last) = (Int(request.query("from") ?? "") ?? 0, request.query("after"))
+    guard let history else {
+      return Just(GalleryPage.text(gallery, from: start, after: last)).setFailureType(to: HTTPServer.Status.self)
+        .eraseToAnyPublisher()
+    }
+    return history.visit()
+      .setFailureType(to: FeedStoreError.self)
+      .flatMap { _ -> AnyPublisher<String, FeedStoreError> in
+        guard query.isEmpty else {
+          return history.page(query).map { GalleryPage.text(gallery, $0.0, of: query, next: $0.1) }
+            .eraseToAnyPublisher()
+        }
+        return Just(GalleryPage.text(gallery, from: start, after: last, hasPast: true))
+          .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+      }
+      .mapError { _ in .internalServerError }
+      .eraseToAnyPublisher()
   }
 
   /// Waits until a gallery has told what a client was told elsewhere, and no longer than five seconds once it has begun: after that
@@ -149,8 +194,8 @@ struct Site {
       // cookies, and gets the page.
       let isWithPeople = request.headers.values("Accept").contains { $0.contains("text/html") }
       if isWithPeople { response = .redirect(to: request.path) }
-      // Lax: a person who follows the printed URL from a mail or a chat is redirected, and sends it with that. Nothing here
-      // changes anything for the client.
+      // Lax: who follows the printed address from a mail or a chat is redirected, and sends it with that. What changes
+      // something here needs a header that no other site can send.
       let secure = isSecure(request) ? "; Secure" : ""
       response.headers["Set-Cookie"] = "\(door.cookie)=\(door.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"
       if isWithPeople { return response }
@@ -163,8 +208,8 @@ struct Site {
   /// A page may show what is from here, and be shown nowhere else.
   private static let pagePolicy =
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
-    + "form-action 'none'; frame-ancestors 'none'"
-  /// A picture that is opened by itself is in a page of the browser's own, which has a style.
+    + "form-action 'self'; frame-ancestors 'none'"
+  /// A picture that is opened by itself stands in a page of the browser's own, which has a style.
   private static let picturePolicy =
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 

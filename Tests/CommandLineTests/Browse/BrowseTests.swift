@@ -237,3 +237,73 @@ import Testing
     }
   }
 }
+
+/// The history, stars, and the filter of `feed browse`, as a value.
+@Suite(.settled) struct BrowseHistoryTests {
+  private let now = Date(timeIntervalSince1970: 1_760_000_000)
+  private let feed = URL(string: "http://a.example/feed.json")!
+
+  private func image(_ number: Int) -> FeedImage {
+    FeedImage(
+      id: .init(name: "\(number)", in: feed), url: URL(string: "http://a.example/\(number).gif")!,
+      post: .init(title: "Picture \(number)", link: URL(string: "http://a.example/post/\(number)")))
+  }
+
+  private func seen(_ number: Int, isStarred: Bool = false) -> SeenImage {
+    SeenImage(address: feed, feedTitle: "A blog", image: image(number), firstSeen: now, isStarred: isStarred)
+  }
+
+  private func state(hasHistory: Bool = true) -> (BrowseState, [BrowseAction]) {
+    var state = BrowseState([(feed, "")], hasHistory: hasHistory, size: TerminalSize(columns: 60, rows: 16), now: now)
+    let page = Feed(images: FeedImages([image(1), image(2)]), source: .remote)
+    _ = state.take(.page(feed, page))
+    let actions = state.take(.ended(feed))
+    return (state, actions)
+  }
+
+  private func titles(_ state: BrowseState) -> [String?] { state.timeline.map(\.image.title) }
+
+  @Test func `after the last page comes what the feed had, as far as it is asked for`() {
+    var (state, actions) = state()
+    #expect(actions == [.kept(feed, after: nil)])
+    #expect(state.take(.kept(feed, SeenPage(images: [seen(3), seen(2)]))) == [])
+    #expect(titles(state) == ["Picture 1", "Picture 2", "Picture 3"])
+    (state, actions) = self.state(hasHistory: false)
+    #expect(actions == [])
+  }
+
+  @Test func `what is new since the last visit and what is starred have their marks`() {
+    var (state, _) = state()
+    let ids = [image(1).id, image(2).id]
+    _ = state.take(.marks(feed, new: [ids[0]], stars: [ids[1]]))
+    let screen = BrowseScreen.grid(of: state).plainText.joined(separator: "\n")
+    #expect(screen.contains("▸● Picture 1") && screen.contains(" ★ Picture 2"))
+    #expect(state.take(.key(.character("s"))) == [.star(true, ids[0], feed)])
+    #expect(state.take(.key(.character("s"))).first == .star(false, ids[0], feed))
+    _ = state.take(.key(.character("n")))
+    #expect(titles(state) == ["Picture 1"])
+    _ = state.take(.key(.escape))
+    #expect(titles(state).count == 2)
+  }
+
+  @Test func `words are searched for as they are typed, and the latest answer counts`() {
+    var (state, _) = state()
+    #expect(state.take(.key(.character("/"))) == [])
+    let first = state.take(.key(.character("q")))
+    let second = state.take(.key(.character("u")))
+    guard case .find(let early)? = first.first, case .find(let late)? = second.first else {
+      Issue.record("\(first) \(second)")
+      return
+    }
+    #expect(late.words == "qu" && late.query.isTyping)
+    _ = state.take(.found(late, SeenPage(images: [seen(7, isStarred: true)])))
+    _ = state.take(.found(early, SeenPage(images: [])))
+    #expect(titles(state) == ["Picture 7"])
+    #expect(BrowseScreen.grid(of: state).plainText[0].contains("/qu▏"))
+    _ = state.take(.key(.enter))
+    #expect(state.take(.key(.character("o"))) == [.open(URL(string: "http://a.example/post/7")!)])
+    _ = state.take(.key(.character("O")))
+    _ = state.take(.key(.escape))
+    #expect(titles(state) == ["Picture 1", "Picture 2"])
+  }
+}

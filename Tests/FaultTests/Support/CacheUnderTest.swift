@@ -72,6 +72,7 @@ struct CacheUnderTest {
       guard verdict == ["ok"] else { throw Damage(description: "the file is not whole: \(verdict)") }
     }
     let store = SQLiteFeedStore(path: path)
+    if !isDamaged { try checkHistory(store) }
     let feed = CachedFeed(images: Generation.images(99), timestamp: Date())
     _ = try store.replace(for: url, with: feed, now: Date())
     guard try store.retrieve(for: url)?.images == feed.images else {
@@ -82,5 +83,22 @@ struct CacheUnderTest {
       .filter { $0 != "feeds.db" && !$0.hasPrefix("feeds.db.corrupt-") }
     guard left.isEmpty else { throw Damage(description: "left beside the file: \(left)") }
     return number
+  }
+
+  /// Throws when an item is kept twice, or is kept and in the feed, or when a part of a generation was lost: each left the
+  /// feed as a whole. Of the one that was seen last the longest ago, a part may be trimmed.
+  private func checkHistory(_ store: SQLiteFeedStore) throws {
+    let kept = try store.history(of: url, after: nil, limit: .max - 1).images
+    let ids = Set(kept.map(\.image.id))
+    guard ids.count == kept.count else { throw Damage(description: "an item is kept twice") }
+    let present = try store.retrieve(for: url)?.images.map(\.id) ?? []
+    guard ids.isDisjoint(with: present) else { throw Damage(description: "an item is kept and in the feed") }
+    let generations = Dictionary(grouping: kept) { $0.image.description ?? "" }
+    let oldest = kept.compactMap(\.lastSeen).min()
+    for (text, items) in generations where kept.count < 1_000 || items.first?.lastSeen != oldest {
+      guard let number = Int(text), items.count == Generation.images(number).count else {
+        throw Damage(description: "\(items.count) items of generation \(text) are kept")
+      }
+    }
   }
 }

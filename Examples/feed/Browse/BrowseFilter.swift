@@ -1,0 +1,135 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TerminalPictures
+
+/// The filter of the list, and the items that feeds had.
+extension BrowseState {
+  struct Filter: Equatable {
+    var words = ""
+    var isStarred = false
+    var isNew = false
+    var feed: URL?
+
+    var isActive: Bool { self != Filter() }
+    /// True when the answer is in the cache file: what is shown is a part of what was seen.
+    var asksStore: Bool { isStarred || words.contains { !$0.isWhitespace } }
+
+    var query: SeenQuery {
+      SeenQuery(words, isTyping: true, feeds: feed.map { [$0] }, isStarred: isStarred, limit: 200)
+    }
+  }
+
+  /// Some of what a feed had has arrived.
+  mutating func take(_ page: SeenPage, of address: URL) {
+    change(address) { source in
+      source.kept = FeedImages(joining: [source.kept, FeedImages(page.images.map(\.image))])
+      source.stars.formUnion(page.images.lazy.filter(\.isStarred).map(\.image.id))
+      (source.keptPlace, source.hasKept, source.isLoading) = (page.next, page.next != nil, false)
+    }
+    arrange()
+  }
+
+  /// Makes the list that is shown. The picture that is looked at stays the one that is looked at.
+  mutating func arrange() {
+    let (id, home) = (current?.image.id, current?.address)
+    timeline = filter.asksStore ? found ?? FeedTimeline([]) : FeedTimeline(sources.compactMap(member))
+    if !isTouched {
+      selected = 0
+    } else if let id, let index = timeline.firstIndex(where: { $0.image.id == id && $0.address == home }) {
+      selected = index
+    }
+    selected = min(selected, max(0, timeline.count - 1))
+  }
+
+  private func member(_ source: Source) -> FeedTimeline.Member? {
+    if let feed = filter.feed, feed != source.address { return nil }
+    guard source.feed != nil || !source.kept.isEmpty else { return nil }
+    let present = source.feed?.images ?? []
+    let ids = Set(present.map(\.id))
+    var images =
+      source.kept.isEmpty
+      ? present : FeedImages(joining: [present, FeedImages(source.kept.filter { !ids.contains($0.id) })])
+    if filter.isNew { images = FeedImages(images.filter { source.new.contains($0.id) }) }
+    let feed = Feed(
+      images: images.marked(isFromPrivateNetwork: present.isFromPrivateNetwork), source: source.feed?.source ?? .remote)
+    return FeedTimeline.Member(address: source.address, name: source.name, feed: feed)
+  }
+
+  static func timeline(of page: SeenPage) -> FeedTimeline {
+    var (order, feeds): ([URL], [URL: [SeenImage]]) = ([], [:])
+    for image in page.images {
+      if feeds[image.address] == nil { order.append(image.address) }
+      feeds[image.address, default: []].append(image)
+    }
+    return FeedTimeline(
+      order.map { address in
+        let images = feeds[address] ?? []
+        let mark = images.first?.isFromPrivateNetwork
+        return FeedTimeline.Member(
+          address: address, name: images.first?.feedTitle,
+          feed: Feed(
+            images: FeedImages(images.map(\.image)).marked(isFromPrivateNetwork: mark ?? nil), source: .remote))
+      })
+  }
+
+  func isStarred(_ entry: FeedTimeline.Entry) -> Bool {
+    sources.contains { $0.address == entry.address && $0.stars.contains(entry.image.id) }
+  }
+
+  func isNew(_ entry: FeedTimeline.Entry) -> Bool {
+    sources.contains { $0.address == entry.address && $0.new.contains(entry.image.id) }
+  }
+
+  /// Stars what is looked at, or takes its star away.
+  mutating func toggleStar() -> [BrowseAction] {
+    guard let entry = current else { return [] }
+    let isStarred = !isStarred(entry)
+    change(entry.address) { source in
+      if isStarred { source.stars.insert(entry.image.id) } else { source.stars.remove(entry.image.id) }
+    }
+    message = isStarred ? "Starred: it is kept." : "No longer starred."
+    return [.star(isStarred, entry.image.id, entry.address)]
+  }
+
+  /// Shows something else.
+  mutating func change(filter change: (inout Filter) -> Void) -> [BrowseAction] {
+    change(&filter)
+    (selected, top) = (0, 0)
+    if !filter.asksStore { found = nil }
+    arrange()
+    return filter.asksStore ? [.find(filter)] : []
+  }
+
+  /// The next feed, and after the last one all of them.
+  mutating func showNextFeed() -> [BrowseAction] {
+    let addresses = sources.map(\.address)
+    let next = filter.feed.flatMap { addresses.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+    return change { $0.feed = next < addresses.count ? addresses[next] : nil }
+  }
+
+  /// A key while words are typed.
+  mutating func type(_ key: TerminalKey) -> [BrowseAction] {
+    switch key {
+    case .enter: isTyping = false
+    case .escape:
+      isTyping = false
+      return change { $0.words = "" }
+    case .backspace: return change { $0.words = String($0.words.dropLast()) }
+    case .character(let character): return change { $0.words.append(character) }
+    default: break
+    }
+    return []
+  }
+
+  /// The filter in words, for the title.
+  var filterWords: String? {
+    guard filter.isActive || isTyping else { return nil }
+    let feed = filter.feed.flatMap { feed in sources.first { $0.address == feed }?.name }
+    let parts = [
+      isTyping || !filter.words.isEmpty ? "/\(filter.words)\(isTyping ? "▏" : "")" : nil,
+      filter.isStarred ? "starred" : nil, filter.isNew ? "new" : nil, feed,
+    ]
+    return parts.compactMap { $0 }.joined(separator: " · ")
+  }
+}

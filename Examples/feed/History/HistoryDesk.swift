@@ -1,0 +1,57 @@
+import ArgumentParser
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// The file that the commands of the history ask.
+struct HistoryDesk {
+  /// The path as the user wrote it.
+  let path: String
+  let store: SQLiteFeedStore
+  let history: FeedHistory
+
+  init(_ common: CommonOptions, on session: Session) {
+    path = common.cachePath
+    store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
+    let cache = FeedCache(store: store, on: session.loop)
+    session.cache = cache
+    history = FeedHistory(store: store, cache: cache)
+  }
+
+  /// A fleet's server keeps the latest documents and nothing else.
+  static func refuse(_ store: String?) throws {
+    guard store != nil else { return }
+    throw ValidationError(
+      "A fleet's server keeps what feeds have, not what they had, and no stars: history, search and stars are in a cache file. "
+        + "Leave out --store, and name the file of a machine that runs feed watch or feed serve with --cache.")
+  }
+}
+
+/// Items that were seen, as text or as lines of JSON.
+struct SeenText: Sendable {
+  var style = Style.plain
+
+  func text(of images: [SeenImage], _ format: OutputFormat) -> String {
+    switch format {
+    case .json:
+      return images.map { FeedJSON.item(FeedTimeline.Entry($0), isStarred: $0.isStarred) + "\n" }.joined()
+    case .text:
+      let width = String(images.count).count
+      return images.enumerated().map { index, one in
+        let entry = FeedTimeline.Entry(one)
+        return FeedText.entry(
+          index + 1, width: width, of: one.image, from: TimelineText.origin(of: entry).printable(limit: 200),
+          isStarred: one.isStarred, style)
+      }.joined()
+    }
+  }
+}
+
+extension FeedTimeline.Entry {
+  init(_ seen: SeenImage) {
+    self.init(
+      address: seen.address, name: seen.feedTitle ?? seen.address.host ?? seen.address.absoluteString,
+      image: seen.image, isFromPrivateNetwork: seen.isFromPrivateNetwork)
+  }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// `feed star`: marks items to be kept for good.
+struct StarCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "star",
+    abstract: "Star items, which are then kept for good.",
+    discussion: """
+      An item is named by its id, by the URL of its post or by that of its image, as feed load and feed search show them. \
+      Without one, the starred items are shown. A star stays when the item leaves its feed, and when the cache is cleared, \
+      unless that is with --all.
+      """)
+
+  @Argument(help: ArgumentHelp("The items: ids, or URLs of posts or images.", valueName: "item"))
+  var items: [String] = []
+
+  @Flag(help: "Take the stars away.")
+  var remove = false
+
+  @Option(help: ArgumentHelp("How starred items are written.", valueName: "text|json"))
+  var format = OutputFormat.text
+
+  @Option(help: ArgumentHelp("Not possible: a fleet's server keeps no stars.", visibility: .hidden))
+  var store: String?
+
+  @OptionGroup var common: CommonOptions
+
+  func validate() throws {
+    try HistoryDesk.refuse(store)
+    if remove, items.isEmpty { throw ValidationError("--remove needs the items to take stars from.") }
+  }
+
+  func run() throws {
+    let session = Session(verbose: common.verbose)
+    let desk = HistoryDesk(common, on: session)
+    if items.isEmpty {
+      let found = desk.history.results(of: SeenQuery(isStarred: true, limit: 10_000))
+      session.run(found) { [format, style = session.outputStyle] page in
+        Array(SeenText(style: style).text(of: page.images, format).utf8)
+      } ended: { completion in
+        if case .failure(let error) = completion { session.fail("\(error)".printable) }
+      }
+    } else {
+      let isStarred = !remove
+      let starred = items.publisher.setFailureType(to: FeedStoreError.self)
+        .flatMap(maxPublishers: .max(1)) { name in
+          desk.history.items(named: name).flatMap { found -> AnyPublisher<Line, FeedStoreError> in
+            guard let item = found.first else {
+              return Just(Line(text: "", problem: "\(name.printable) is not an item of \(desk.path.printable)\n"))
+                .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+            }
+            let word = isStarred ? "Starred" : "No longer starred:"
+            let caption = (item.image.caption ?? item.image.addressText).printable(limit: 200)
+            return desk.history.setStar(isStarred, item.image.id, of: item.address)
+              .map { _ in Line(text: "\(word) \(caption)\n") }.eraseToAnyPublisher()
+          }
+        }
+      session.run(starred) {
+        Array($0.text.utf8)
+      } written: { line, done in
+        if let problem = line.problem { session.fail(problem) }
+        done()
+      } ended: { completion in
+        if case .failure(let error) = completion { session.fail("\(error)".printable) }
+      }
+    }
+    try session.finish(closing: desk.store)
+  }
+
+  private struct Line: Sendable {
+    var text: String
+    var problem: String?
+  }
+}

@@ -1,0 +1,28 @@
+import ArgumentParser
+import ImageFeed
+
+/// How much of the history is kept, in the notation of the command line.
+enum HistoryArgument {
+  /// Reads `none`, `all`, a number of items, an age, or both: `500`, `90d`, `500,90d`.
+  static func policy(_ text: String) throws -> HistoryPolicy {
+    if text == "none" { return .none }
+    if text == "all" { return HistoryPolicy(items: .max, age: nil) }
+    var policy = HistoryPolicy()
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count <= 2 else { throw problem }
+    for part in parts {
+      if let items = Int(part) {
+        guard items >= 0 else { throw problem }
+        policy.items = items
+      } else {
+        guard let age = try? DurationArgument(positive: String(part)) else { throw problem }
+        policy.age = age.duration
+      }
+    }
+    return policy
+  }
+
+  private static var problem: ValidationError {
+    ValidationError("--keep needs a number of items, an age, or both: 500, 90d, or 500,90d; none, or all.")
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// The history, as the program keeps it, finds in it and stars.
+@Suite(.settled) struct HistoryCommandTests {
+  private func run(_ words: String..., cache: String) async throws -> FeedBinary.Ending {
+    try await FeedBinary.run(words + ["--cache", cache])
+  }
+
+  @Test func `comics that are gone are found, and load shows the latest alone`() async throws {
+    try await withOrigin(serving: SchemaTests.rich(1...3)) { origin, url, cache in
+      #expect(try await run("load", url, cache: cache).status == 0)
+      await origin.setAnswer(body: SchemaTests.rich(4...6))
+      let latest = try await run("load", url, cache: cache)
+      #expect(latest.output.hasPrefix("3 images from \(url)\n") && !latest.output.contains("Post 1"))
+      let found = try await run("search", "harbour", "1", cache: cache)
+      #expect(found.output.hasPrefix("1. Post 1 \"é\"\n   Blog, 2026-03-02 "))
+      #expect(
+        found.output.hasSuffix("\n   https://blog.example/1\n   https://blog.example/1.jpg\n"))
+      #expect(found.status == 0)
+      let none = try await run("search", "mountain", cache: cache)
+      #expect(none.status == 1 && none.output == "" && none.errors.hasPrefix("Nothing found in \(cache)"))
+      #expect(try await run("search", "--feed", "http://other.example/", cache: cache).status == 1)
+      #expect(try await run("search", "--limit", "2", cache: cache).output.contains("2. ") == true)
+    }
+  }
+
+  @Test func `with keep none nothing stays but what is starred, and cache clear names what it keeps`() async throws {
+    try await withOrigin(serving: SchemaTests.rich(1...3)) { origin, url, cache in
+      _ = try await run("load", url, "--keep", "none", cache: cache)
+      let star = try await run("star", "https://blog.example/2", "https://blog.example/9", cache: cache)
+      #expect(star.output == "Starred Post 2 \"é\"\n" && star.status == 1)
+      #expect(star.errors == "https://blog.example/9 is not an item of \(cache)\n")
+      await origin.setAnswer(body: SchemaTests.rich(4...6))
+      _ = try await run("load", url, "--keep", "none", cache: cache)
+      #expect(try await run("search", "1", cache: cache).status == 1)
+      #expect(try await run("star", cache: cache).output.hasPrefix("1. ★ Post 2 \"é\"\n"))
+      let cleared = try await run("cache", "clear", cache: cache)
+      #expect(
+        cleared.output
+          == "Nothing is saved in \(cache) any more\nKept: 4 items that feeds had, and 1 star; --all deletes them, too\n"
+      )
+      #expect(try await run("star", cache: cache).output.contains("Post 2"))
+      let all = try await run("cache", "clear", "--all", cache: cache)
+      #expect(all.output == "Nothing is saved in \(cache) any more\n")
+      #expect(try await run("star", cache: cache).output == "")
+      #expect(try await run("search", cache: cache).status == 1)
+    }
+  }
+
+  @Test func `a star is taken away by any name of its item`() async throws {
+    try await withOrigin(serving: SchemaTests.rich(1...2)) { _, url, cache in
+      _ = try await run("load", url, cache: cache)
+      let image = "https://blog.example/1.jpg"
+      #expect(try await run("star", image, cache: cache).output == "Starred Post 1 \"é\"\n")
+      #expect(try await run("load", url, cache: cache).output.contains("1. ★ Post 1"))
+      let removed = try await run("star", "--remove", "https://blog.example/1", cache: cache)
+      #expect(removed.output == "No longer starred: Post 1 \"é\"\n")
+      #expect(try await run("star", cache: cache).output == "")
+    }
+  }
+
+  @Test(arguments: ["-1", "1,2,3", "x", "", "5d,y", "0s"])
+  func `keep is a number, an age, or both`(text: String) {
+    #expect(throws: (any Error).self) { try FeedCommand.parseAsRoot(["load", "http://a/", "--keep", text]) }
+  }
+
+  @Test func `keep is read`() throws {
+    func keep(_ text: String) throws -> String {
+      let policy = try HistoryArgument.policy(text)
+      return "\(policy.items) \(policy.age.map { "\($0.components.seconds)" } ?? "any")"
+    }
+    #expect(try keep("none") == "0 31536000" && keep("500") == "500 31536000")
+    #expect(try keep("90d") == "1000 7776000" && keep("500,90d") == "500 7776000")
+    #expect(try keep("all").hasSuffix(" any"))
+  }
+
+  @Test(arguments: [["search", "a"], ["star"]])
+  func `a fleet's server has no history, and the commands say so`(words: [String]) async throws {
+    let run = try await FeedBinary.run(words + ["--store", "redis://127.0.0.1:1"])
+    #expect(run.status == 64 && run.errors.contains("what feeds have, not what they had"))
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// The page of what feeds had, of stars, of words, and of one feed.
+@Suite(.settled, .timeLimit(.minutes(1))) struct ServeHistoryTests {
+  /// A page of a feed with the posts 4 to 6, which had 1 to 3 before.
+  private func withPage(_ body: (_ port: Int, _ origin: LoopbackOrigin, _ cache: String) async throws -> Void)
+    async throws
+  {
+    try await withOrigin(serving: SchemaTests.rich(1...3)) { origin, url, cache in
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      await origin.setAnswer(body: SchemaTests.rich(4...6))
+      let run = try RunningFeed(["serve", "--port", "0", "--every", "50ms", "--cache", cache, url])
+      let number = try port(of: try #require(await run.output.line()))
+      while try await !get(number, "/").contains("Post 6") { await Task.yield() }
+      do { try await body(number, origin, cache) } catch { Issue.record(error) }
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+    }
+  }
+
+  private func posts(_ page: String) -> [Int] {
+    page.matches(of: /href="https:\/\/blog\.example\/(\d+)"/).compactMap { Int($0.1) }
+  }
+
+  @Test func `the page leads to posts, and after the latest to what the feed had`() async throws {
+    try await withPage { port, _, _ in
+      let page = try await get(port, "/")
+      #expect(posts(page) == [6, 5, 4])
+      #expect(page.contains("href=\"/?past=1\">What the feeds had</a>") && page.contains("form-action 'self'"))
+      #expect(page.contains("alt=\"Boat 6\""))
+      let past = try await get(port, "/?past=1")
+      #expect(posts(past) == [3, 2, 1])
+      let picture = try #require(past.firstMatch(of: /href="(\/image\/[^?"]+)/)?.1)
+      #expect(try await !get(port, String(picture)).hasPrefix("HTTP/1.1 404"), "a picture of the past is asked for")
+      let feed = try await get(port, "/feed.json")
+      #expect(feed.contains(#""url":"https:\/\/blog.example\/6""#) || feed.contains(#""url":"https://blog.example/6""#))
+      #expect(!feed.contains("external_url"))
+      #expect(try await get(port, "/feed.atom").contains("<link href=\"https://blog.example/6\"/>"))
+    }
+  }
+
+  @Test func `words are found in what the feed has and had`() async throws {
+    try await withPage { port, _, _ in
+      #expect(posts(try await get(port, "/?q=harbour")) == [6, 5, 4, 3, 2, 1])
+      #expect(posts(try await get(port, "/?q=harbour%202")) == [2])
+      #expect(posts(try await get(port, "/?q=harb&past=1")) == [3, 2, 1])
+      let nothing = try await get(port, "/?q=%3Cq%3E")
+      #expect(nothing.contains("Nothing fits.") && nothing.contains("value=\"&lt;q&gt;\""))
+      #expect(posts(try await get(port, "/?feed=0")).count == 6)
+      #expect(posts(try await get(port, "/?feed=7")) == [])
+    }
+  }
+
+  @Test func `a star is set by the page, and by no page of another site`() async throws {
+    try await withPage { port, origin, cache in
+      let page = try await get(port, "/?past=1")
+      let card = String(try #require(page.firstMatch(of: /class="star" type="button" value="([^"]+)"/)?.1))
+      func post(_ card: String, _ fields: String, on: Int = 1) async throws -> String {
+        try await ask(
+          port,
+          "POST /star?card=\(card)&on=\(on) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Length: 0\r\n"
+            + "Connection: close\r\n\(fields)\r\n")
+      }
+      #expect(try await post(card, "").hasPrefix("HTTP/1.1 403"))
+      #expect(try await post("none", "X-Feed: star\r\n").hasPrefix("HTTP/1.1 404"))
+      #expect(try await post(card, "X-Feed: star\r\n").hasPrefix("HTTP/1.1 200"))
+      #expect(posts(try await get(port, "/?starred=1")) == [3])
+      #expect(try await get(port, "/?starred=1").contains("aria-pressed=\"true\""))
+      #expect(try await FeedBinary.run(["star", "--cache", cache]).output.contains("Post 3"))
+      #expect(try await post(card, "X-Feed: star\r\n", on: 0).hasPrefix("HTTP/1.1 200"))
+      #expect(posts(try await get(port, "/?starred=1")) == [])
+    }
+  }
+
+  @Test func `what is new since the last visit is marked`() async throws {
+    try await withPage { port, origin, _ in
+      #expect(try await !get(port, "/").contains("class=\"fresh\""), "nothing is new at the first visit")
+      await origin.setAnswer(body: SchemaTests.rich(4...7))
+      while try await !get(port, "/").contains("Post 7") { await Task.yield() }
+      #expect(try await get(port, "/").components(separatedBy: "class=\"fresh\"").count == 2)
+    }
+  }
+}
