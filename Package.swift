@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "FeedRedis", targets: ["FeedRedis"]),
     .library(name: "FeedFleet", targets: ["FeedFleet"]),
     .library(name: "FeedTLS", targets: ["FeedTLS"]),
+    .library(name: "FeedWebSocket", targets: ["FeedWebSocket"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
     .library(name: "ImageFeedTesting", targets: ["ImageFeedTesting"]),
     .library(name: "PlainText", targets: ["PlainText"]),
@@ -80,6 +81,9 @@ let package = Package(
     // A client of Redis, without feeds.
     .target(name: "FeedRedis", dependencies: ["FeedStream", "FeedTLS", "PlainText"]),
     .target(name: "FeedTLS", dependencies: ["FeedStream", "COpenSSL"]),
+    // WebSocket, both sides.
+    .target(
+      name: "FeedWebSocket", dependencies: ["FeedHTTPServer", "FeedStream", "FeedTLS", "COpenSSL", "CZlib"]),
     .target(
       name: "ImageFeed",
       dependencies: [
@@ -128,6 +132,9 @@ let package = Package(
       name: "YourOwnFormat", dependencies: ["FeedFormats", "FeedStream", "ImageFeed"], path: "Examples/YourOwnFormat"),
     .executableTarget(
       name: "LiveEvents", dependencies: ["FeedHTTPServer", "FeedStream"], path: "Examples/LiveEvents"),
+    .executableTarget(
+      name: "WebSocketEcho", dependencies: ["FeedHTTPServer", "FeedStream", "FeedWebSocket"],
+      path: "Examples/WebSocketEcho"),
     // What there is to copy for each handle of the loop; one program, so that it is linked once.
     .executableTarget(name: "Handles", dependencies: ["FeedStream"], path: "Examples/Handles"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
@@ -176,7 +183,7 @@ let package = Package(
       name: "SnippetTests",
       dependencies: [
         "TestSupport", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream",
-        "FeedStreamTesting", "FeedTLS", "ImageFeed", "ImageFeedTesting",
+        "FeedStreamTesting", "FeedTLS", "FeedWebSocket", "ImageFeed", "ImageFeedTesting",
       ]),
     .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream", "Handles"]),
     .testTarget(
@@ -196,6 +203,11 @@ let package = Package(
     .testTarget(
       name: "FeedTLSTests",
       dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "FeedTLS"]),
+    .testTarget(
+      name: "FeedWebSocketTests",
+      dependencies: [
+        "TestSupport", "CZlib", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "FeedTLS", "FeedWebSocket",
+      ]),
     .testTarget(name: "FeedFormatsTests", dependencies: ["TestSupport", "FeedFormats"]),
     .testTarget(
       name: "TerminalPicturesTests",

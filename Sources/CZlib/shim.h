@@ -8,4 +8,14 @@ static inline int czlib_begin_gzip(z_streamp stream, int level) {
   return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
 }
 
+/// Begins to compress without a header, as messages of WebSocket are.
+static inline int czlib_begin_raw_deflate(z_streamp stream, int level, int window_bits, int memory_level) {
+  return deflateInit2(stream, level, Z_DEFLATED, -window_bits, memory_level, Z_DEFAULT_STRATEGY);
+}
+
+/// Begins to decompress what has no header; `inflateInit2` is a macro.
+static inline int czlib_begin_raw_inflate(z_streamp stream, int window_bits) {
+  return inflateInit2(stream, -window_bits);
+}
+
 #endif

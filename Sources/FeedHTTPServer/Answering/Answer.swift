@@ -44,7 +44,7 @@ struct Answer {
   private mutating func delimit(_ head: RequestHead) {
     let isOld = head.minorVersion == 0
     switch response.body {
-    case .none: delimiting = .length(0)
+    case .none, .upgrade: delimiting = .length(0)
     case .bytes(let bytes):
       delimiting = .length(bytes.count)
       sending = .bytes(bytes)

@@ -24,7 +24,7 @@ enum Compression {
         case .bytes(let bytes): bytes.count
         case .file(let file): file.range.count
         case .stream(_, let length): length ?? .max
-        case .none, .events: 0
+        case .none, .events, .upgrade: 0
         }
       isThere =
         count >= least && response.isCompressible && !response.status.hasNoBody
@@ -68,7 +68,7 @@ enum Compression {
       case .bytes(let bytes): source = Just(bytes).setFailureType(to: (any Error).self).eraseToAnyPublisher()
       case .file(let file): source = FilePublisher(body: file).eraseToAnyPublisher()
       case .stream(let publisher, _): source = publisher
-      case .none, .events: return
+      case .none, .events, .upgrade: return
       }
       response.headers["Accept-Ranges"] = nil
       let compressed = source.framed(by: GzipEncoder()).eraseFailureType()

@@ -13,6 +13,7 @@ extension HTTPServer {
       case stream(AnyPublisher<Chunk, any Error>, length: Int?)
       case file(FileBody)
       case events(EventLog, greeting: EventLog.Event?)
+      case upgrade(String, (UpgradedConnection) -> Void)
     }
 
     public var status: Status

@@ -14,6 +14,9 @@ extension ServerConnection {
     deciding = nil
     defer { _ = decided }
     if server.isEnding || !body.isOver && !canDrain { willClose = true }
+    if case .upgrade(let name, let take) = response.body {
+      return upgrade(to: name, response.headers, of: head, take)
+    }
     if let bytes = Answer.plainBytes(response, to: head) {
       guard encode(response, .length(bytes.count), to: head, bytes, number) else { return }
       isAnswered = true

@@ -34,7 +34,7 @@ extension ServerConnection {
         refuse(ParseFailure(.requestTimeout, "the body arrives too slowly"))
         process()
       }
-    case .closing, .closed: break
+    case .closing, .upgraded, .closed: break
     case .lingering: if hasPassed(ticks, limits.linger) { close() }
     }
   }

@@ -17,6 +17,8 @@ final class ServerConnection {
     case closing
     /// The client has been told that nothing follows; what it still sends is thrown away.
     case lingering
+    /// The connection speaks another protocol, and somebody else reads and writes it.
+    case upgraded
     case closed
   }
 
@@ -125,10 +127,10 @@ final class ServerConnection {
       case .head: hasRoom && input.isEmpty
       case .exchange: wantsBody || input.count < limits.readAheadBytes
       case .lingering: true
-      case .closing, .closed: false
+      case .closing, .upgraded, .closed: false
       }
     let isWanted = wants && !inputHasEnded
-    guard isWanted != isReading, phase != .closed else { return }
+    guard isWanted != isReading, phase != .closed, phase != .upgraded else { return }
     isReading = isWanted
     if isWanted { channel.startReading(deliver) } else { channel.stopReading() }
   }
@@ -157,7 +159,7 @@ final class ServerConnection {
     switch phase {
     case .head: advanceHead()
     case .exchange: pumpBody() || completeExchange()
-    case .closing, .lingering, .closed: false
+    case .closing, .lingering, .upgraded, .closed: false
     }
   }
 

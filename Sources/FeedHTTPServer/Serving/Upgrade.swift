@@ -1,0 +1,117 @@
+package import FeedStream
+
+/// A connection that speaks another protocol from now on, because its client asked for it (RFC 9110, 7.8).
+///
+/// It still counts among the server's connections: the server tells it when it shuts down, and closes it when it closes.
+package final class UpgradedConnection {
+  package let connection: Connection
+  /// What the client has sent after its request.
+  package let early: Chunk
+  package let scheduler: any LoopScheduler
+  /// Called when the server shuts down.
+  package var onShutdown: (() -> Void)?
+  /// Called when the server closes the connection.
+  package var onClose: (() -> Void)?
+  private weak var served: ServerConnection?
+
+  init(_ served: ServerConnection, _ early: Chunk) {
+    connection = served.connection
+    scheduler = served.server.scheduler
+    self.early = early
+    self.served = served
+  }
+
+  /// Closes the connection, which the server forgets then.
+  package func close() {
+    onClose = nil
+    onShutdown = nil
+    served?.close()
+  }
+}
+
+extension HTTPServer.Response {
+  /// Response 101: the connection is handed over once the response is written.
+  ///
+  /// - Parameters:
+  ///   - protocolName: the value of the field `Upgrade`.
+  ///   - headers: fields next to `Upgrade` and `Connection`.
+  ///   - take: is given the connection; what it makes of it lives as long as ``UpgradedConnection`` is kept.
+  package static func upgrade(
+    to protocolName: String, headers: HTTPServer.Headers, _ take: @escaping (UpgradedConnection) -> Void
+  ) -> HTTPServer.Response {
+    HTTPServer.Response(.ok, headers: headers, body: .upgrade(protocolName, take))
+  }
+}
+
+extension ServerConnection {
+  /// Writes response 101, and hands the connection over when it is written.
+  func upgrade(
+    to protocolName: String, _ headers: HTTPServer.Headers, of head: RequestHead,
+    _ take: @escaping (UpgradedConnection) -> Void
+  ) {
+    // Nobody could tell the rest of a body from the other protocol.
+    guard body.isOver else {
+      isAnswering = false
+      return respond(HTTPServer.Response(.badRequest), to: head, number)
+    }
+    var text = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: \(protocolName)\r\nConnection: Upgrade\r\n"
+    for (name, value) in headers where !ResponseHeads.isOurs(name) {
+      guard ResponseHeads.isField(name, value) else {
+        report(HTTPServer.ResponseError.invalidField, of: head)
+        isAnswering = false
+        return respond(HTTPServer.Response(.internalServerError), to: head, number)
+      }
+      text += "\(name): \(value)\r\n"
+    }
+    for (name, value) in server.heads.always where headers[name] == nil { text += "\(name): \(value)\r\n" }
+    source = Upgrade(self, take)
+    enqueue(Chunk(text + "\r\n"))
+    process()
+  }
+
+  /// - Returns: the connection, which this does not touch any more, but for closing it.
+  fileprivate func handOver() -> UpgradedConnection {
+    if isReading { channel.stopReading() }
+    let early = input
+    (phase, isReading, input, received, out) = (.upgraded, false, Chunk(), nil, [])
+    number += 1
+    return UpgradedConnection(self, early)
+  }
+}
+
+/// Waits until a response 101 is written; then what the server has to say to the new owner goes through it.
+private final class Upgrade: ResponseSource {
+  private unowned let connection: ServerConnection
+  private var take: ((UpgradedConnection) -> Void)?
+  private var upgraded: UpgradedConnection?
+
+  init(_ connection: ServerConnection, _ take: @escaping (UpgradedConnection) -> Void) {
+    self.connection = connection
+    self.take = take
+  }
+
+  // A client that says nothing any more gets no other protocol.
+  var endsWithReader: Bool { true }
+  var keepsBody: Bool { false }
+  var isShort: Bool { true }
+
+  func roomIsThere() {
+    guard let take, connection.outBytes == 0, !connection.isWriting else { return }
+    self.take = nil
+    let upgraded = connection.handOver()
+    self.upgraded = upgraded
+    take(upgraded)
+    if connection.server.isEnding { upgraded.onShutdown?() }
+  }
+
+  func serverIsEnding() { upgraded?.onShutdown?() }
+
+  func cancel() {
+    take = nil
+    let onClose = upgraded?.onClose
+    upgraded?.onClose = nil
+    upgraded?.onShutdown = nil
+    upgraded = nil
+    onClose?()
+  }
+}

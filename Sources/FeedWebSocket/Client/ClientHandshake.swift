@@ -1,0 +1,148 @@
+internal import FeedStream
+
+/// The client's handshake on a connection (RFC 6455, 4.1).
+final class ClientHandshake {
+  /// The request but for its key, which is new for every connection.
+  struct Request {
+    let place: WebSocketURL
+    let fields: String
+    let subprotocols: [String]
+    let compression: WebSocketCompression?
+
+    init(_ place: WebSocketURL, _ options: WebSocketClient.Options) throws(WebSocketError) {
+      self.place = place
+      subprotocols = options.subprotocols
+      compression = options.compression
+      var fields = ""
+      if !subprotocols.isEmpty { fields += "Sec-WebSocket-Protocol: \(subprotocols.joined(separator: ", "))\r\n" }
+      if let compression { fields += "Sec-WebSocket-Extensions: \(compression.offer)\r\n" }
+      precondition(
+        subprotocols.allSatisfy { TokenList.isToken($0) },
+        "WebSocketClient.Options.subprotocols: each is a token; leave out spaces and commas")
+      for (name, value) in options.headers {
+        precondition(
+          TokenList.isToken(name) && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 },
+          "WebSocketClient.Options.headers: \(name) is not a field; leave out line breaks")
+        fields += "\(name): \(value)\r\n"
+      }
+      self.fields = fields
+    }
+
+    func text(_ key: String) -> String {
+      "GET \(place.target) HTTP/1.1\r\nHost: \(place.field)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n\(fields)\r\n"
+    }
+
+    /// What the response agrees to.
+    ///
+    /// - Throws: when it refuses, or does not answer this request.
+    func check(_ head: ResponseHead, _ key: String) throws(WebSocketError) -> Agreement {
+      guard head.status == 101 else { throw .refused(status: head.status, reason: head.reason) }
+      let upgrade = TokenList.parse(head.values("Upgrade")) ?? []
+      let connection = TokenList.parse(head.values("Connection")) ?? []
+      guard upgrade.count == 1, TokenList.isSame(upgrade[0], "websocket") else {
+        throw .badHandshake(reason: "the field Upgrade is not websocket")
+      }
+      guard connection.contains(where: { TokenList.isSame($0, "upgrade") }) else {
+        throw .badHandshake(reason: "the field Connection does not name upgrade")
+      }
+      guard head.values("Sec-WebSocket-Accept") == [AcceptKey.answer(to: key)] else {
+        throw .badHandshake(reason: "the field Sec-WebSocket-Accept does not answer the key")
+      }
+      var agreement = Agreement()
+      let chosen = head.values("Sec-WebSocket-Protocol")
+      if !chosen.isEmpty {
+        guard chosen.count == 1, subprotocols.contains(chosen[0]) else {
+          throw .badHandshake(reason: "the server chose a subprotocol that was not offered")
+        }
+        agreement.subprotocol = chosen[0]
+      }
+      let extensions = head.values("Sec-WebSocket-Extensions")
+      do throws(FieldSyntaxError) {
+        if let compression {
+          agreement.deflate = try compression.terms(extensions)
+        } else if try !ExtensionList.parse(extensions).isEmpty {
+          throw FieldSyntaxError()
+        }
+      } catch {
+        throw .badHandshake(reason: "the server chose an extension, or a parameter of one, that was not offered")
+      }
+      return agreement
+    }
+  }
+
+  private let connection: Connection
+  private let request: Request
+  private let options: WebSocketClient.Options
+  private let scheduler: any LoopScheduler
+  private let key: String
+  private var bytes: [UInt8] = []
+  private var deadline: (any Cancellable)?
+  private var done: ((Result<WebSocket, WebSocketError>) -> Void)?
+
+  init(
+    _ connection: Connection, _ request: Request, _ options: WebSocketClient.Options, on scheduler: any LoopScheduler
+  ) {
+    self.connection = connection
+    self.request = request
+    self.options = options
+    self.scheduler = scheduler
+    key = MaskMaker(scheduler).key()
+  }
+
+  func start(_ done: @escaping (Result<WebSocket, WebSocketError>) -> Void) {
+    self.done = done
+    do throws(SystemError) { try connection.claim() } catch { return settle(.failure(.unreachable(error))) }
+    let limit = options.handshakeDeadline
+    deadline = scheduler.once(after: limit) { [weak self] in self?.settle(.failure(.handshakeTimedOut(after: limit))) }
+    // Kept by the channel until it settles.
+    connection.channel.startReading { [self] in receive($0) }
+    connection.channel.write([Chunk(request.text(key))]) { [weak self] error in
+      if let error { self?.settle(.failure(.connectionLost(error))) }
+    }
+  }
+
+  private func receive(_ result: ReadResult) {
+    switch result {
+    case .end: settle(.failure(.connectionLost(nil)))
+    case .failure(let error): settle(.failure(.connectionLost(error)))
+    case .chunk(let chunk):
+      bytes.append(contentsOf: chunk)
+      do throws(FieldSyntaxError) {
+        guard let (head, length) = try ResponseHead.parse(bytes) else { return }
+        settle(head, Chunk(bytes[length...]))
+      } catch {
+        settle(.failure(.badHandshake(reason: "it isn't a response of HTTP/1.1, or is longer than 16 KiB")))
+      }
+    }
+  }
+
+  private func settle(_ head: ResponseHead, _ early: Chunk) {
+    do throws(WebSocketError) {
+      let agreement = try request.check(head, key)
+      connection.channel.stopReading()
+      let socket = WebSocket(
+        connection, isServer: false, agreement, limits: options.limits, compression: options.compression, on: scheduler)
+      let done = release()
+      done?(.success(socket))
+      // What has come is read once the socket has its streams.
+      if socket.state == .open { socket.start(early) }
+    } catch {
+      settle(.failure(error))
+    }
+  }
+
+  private func settle(_ result: Result<WebSocket, WebSocketError>) {
+    guard let done = release() else { return }
+    connection.close()
+    done(result)
+  }
+
+  func cancel() { if release() != nil { connection.close() } }
+
+  private func release() -> ((Result<WebSocket, WebSocketError>) -> Void)? {
+    deadline?.cancel()
+    deadline = nil
+    return done.take()
+  }
+}

@@ -1,0 +1,91 @@
+public import FeedStream
+public import FeedTLS
+
+/// Opens sockets to servers.
+///
+///     let chat = WebSocketClient(on: loop).webSocket("wss://example.org/chat")
+///       .flatMap { $0.messages }
+///       .sink { print($0) } receiveValue: { print($0) }
+public struct WebSocketClient {
+  /// What is offered to a server, and asked of it.
+  public struct Options {
+    public var limits = WebSocketLimits()
+    /// How messages are compressed when the server can; `nil` to offer no compression.
+    public var compression: WebSocketCompression? = WebSocketCompression(keepsContext: true)
+    /// The subprotocols that are offered, the preferred one first.
+    public var subprotocols: [String] = []
+    /// Further fields of the request, such as `Authorization`, `Cookie` or `Origin`.
+    public var headers: [(name: String, value: String)] = []
+    /// Whom to trust of servers of `wss://`; those whom the system trusts, unless given.
+    public var tls: TLSClient?
+    /// How long the lookup, connecting and TLS may each take: ten seconds unless changed.
+    public var connectDeadline: StreamInstant.Stride = .seconds(10)
+    /// How long the server may take to answer the handshake, once connected: ten seconds unless changed.
+    public var handshakeDeadline: StreamInstant.Stride = .seconds(10)
+
+    public init() {}
+  }
+
+  public var options: Options
+  private let scheduler: any LoopScheduler
+
+  /// - Parameters:
+  ///   - options: what is offered to a server, and asked of it.
+  ///   - scheduler: an `EventLoop`, or virtual time in a test.
+  public init(_ options: Options = Options(), on scheduler: any LoopScheduler) {
+    self.options = options
+    self.scheduler = scheduler
+  }
+
+  /// Connects when subscribed to, delivers the socket and finishes.
+  ///
+  /// **Demand:** begins at the subscription; the socket is held until it is requested, and reads nothing but control frames until
+  /// its messages are. **Failure:** ``WebSocketError``. **Cancellation:** gives everything up, and closes a socket that nobody took.
+  /// **Policy:** holds one.
+  ///
+  /// - Parameter url: `ws://host[:port]/path?query`, or `wss:` for TLS.
+  public func webSocket(_ url: String) -> AnyPublisher<WebSocket, WebSocketError> {
+    Deferred { [self] () -> AnyPublisher<WebSocket, WebSocketError> in
+      let place: WebSocketURL
+      let request: ClientHandshake.Request
+      do throws(WebSocketError) {
+        place = try WebSocketURL(url)
+        request = try ClientHandshake.Request(place, options)
+      } catch {
+        return Fail(error: error).eraseToAnyPublisher()
+      }
+      return connect(place).flatMap { shakeHands($0, request) }.eraseToAnyPublisher()
+    }
+    .eraseToAnyPublisher()
+  }
+
+  private func connect(_ place: WebSocketURL) -> AnyPublisher<Connection, WebSocketError> {
+    let limit = options.connectDeadline
+    guard place.isSecure else {
+      return Connection.connect(to: place.place, lookUpLimit: limit, connectLimit: limit, on: scheduler)
+        .mapError { WebSocketError.unreachable($0) }.eraseToAnyPublisher()
+    }
+    let tls: TLSClient
+    do throws(TLSError) {
+      if let given = options.tls { tls = given } else { tls = try TLSClient(protocols: ["http/1.1"]) }
+    } catch {
+      return Fail(error: .notSecure(error)).eraseToAnyPublisher()
+    }
+    return Connection.connect(
+      to: place.place, securedBy: tls, lookUpLimit: limit, connectLimit: limit, handshakeLimit: limit, on: scheduler
+    )
+    .mapError { if case .system(let error) = $0 { .unreachable(error) } else { .notSecure($0) } }
+    .eraseToAnyPublisher()
+  }
+
+  private func shakeHands(
+    _ connection: Connection, _ request: ClientHandshake.Request
+  ) -> AnyPublisher<WebSocket, WebSocketError> {
+    Deferred { [options, scheduler] in
+      let handshake = ClientHandshake(connection, request, options, on: scheduler)
+      return Future<WebSocket, WebSocketError> { promise in handshake.start { promise($0) } }
+        .handleEvents(receiveCancel: { handshake.cancel() })
+    }
+    .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,96 @@
+internal import CZlib
+internal import FeedStream
+internal import Synchronization
+
+/// zlib's state of compression.
+// @unchecked: used by one at a time, who has taken it out of its pool or made it.
+final class Deflater: @unchecked Sendable {
+  struct Kind: Hashable {
+    let windowBits: Int
+    let level: Int
+  }
+
+  let kind: Kind
+  private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+
+  init(_ kind: Kind) {
+    self.kind = kind
+    stream.initialize(to: z_stream())
+    let code = czlib_begin_raw_deflate(stream, Int32(kind.level), Int32(kind.windowBits), 8)
+    precondition(code == Z_OK, "WebSocket: zlib has no memory")
+  }
+
+  deinit {
+    deflateEnd(stream)
+    stream.deallocate()
+  }
+
+  func reset() { deflateReset(stream) }
+
+  /// A part of a message, compressed, and flushed so that all of it can be read.
+  ///
+  /// - Parameter isLast: true to leave out what ends every message (RFC 7692, 7.2.1).
+  func deflate(_ part: Chunk, isLast: Bool) -> Chunk {
+    // Room for what does not compress, and for the flush.
+    let most = Int(deflateBound(stream, uLong(part.count))) + 64
+    return Chunk(capacity: most) { room in
+      var written = 0
+      part.withUnsafeBytes { bytes in
+        // zlib only reads its input; its header does not say so.
+        stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        stream.pointee.avail_in = uInt(bytes.count)
+        stream.pointee.next_out = room.baseAddress!.assumingMemoryBound(to: UInt8.self)
+        stream.pointee.avail_out = uInt(most)
+        _ = CZlib.deflate(stream, Z_SYNC_FLUSH)
+        written = most - Int(stream.pointee.avail_out)
+      }
+      precondition(stream.pointee.avail_in == 0 && written >= 5, "WebSocket: zlib needs more room than it said")
+      return isLast ? written - 4 : written
+    }
+  }
+}
+
+/// The compression of one socket: with a window that stays, or with one that is borrowed for each message.
+final class DeflateContext {
+  private let keepsWindow: Bool
+  private let kind: Deflater.Kind
+  private let leastBytes: Int
+  private var deflater: Deflater?
+
+  /// Those that no message uses.
+  private static let spare = Mutex<[Deflater.Kind: [Deflater]]>([:])
+
+  /// - Returns: `nil` when zlib cannot compress on these terms: a window of 8 bits is too small for it, and messages are sent
+  ///   as they are.
+  init?(_ terms: DeflateTerms, _ options: WebSocketCompression, isServer: Bool) {
+    let bits = terms.windowBits(sentByServer: isServer)
+    guard bits >= 9 else { return nil }
+    keepsWindow = terms.keepsWindow(sentByServer: isServer)
+    kind = Deflater.Kind(windowBits: bits, level: options.level)
+    leastBytes = max(options.leastBytes, 1)
+  }
+
+  deinit { release() }
+
+  /// True when a message of this length is worth it.
+  func takes(_ count: Int) -> Bool { count >= leastBytes }
+
+  /// The next part of a message.
+  func deflate(_ part: Chunk, isLast: Bool) -> Chunk {
+    let kind = kind
+    let current = deflater ?? (keepsWindow ? nil : Self.spare.withLock { $0[kind]?.popLast() }) ?? Deflater(kind)
+    deflater = current
+    let output = current.deflate(part, isLast: isLast)
+    if isLast, !keepsWindow { release() }
+    return output.compacted()
+  }
+
+  private func release() {
+    guard !keepsWindow, let deflater else { return }
+    self.deflater = nil
+    deflater.reset()
+    Self.spare.withLock {
+      if $0[deflater.kind, default: []].count < 8 { $0[deflater.kind, default: []].append(deflater) }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+internal import CZlib
+internal import FeedStream
+internal import Synchronization
+
+/// zlib's state of decompression.
+// @unchecked: used by one at a time, who has taken it out of its pool or made it.
+final class Inflater: @unchecked Sendable {
+  private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+  private var input = Chunk()
+
+  init() {
+    stream.initialize(to: z_stream())
+    // The widest window reads what was made with any.
+    let code = czlib_begin_raw_inflate(stream, 15)
+    precondition(code == Z_OK, "WebSocket: zlib has no memory")
+  }
+
+  deinit {
+    inflateEnd(stream)
+    stream.deallocate()
+  }
+
+  func reset() {
+    input = Chunk()
+    inflateReset(stream)
+  }
+
+  func feed(_ chunk: Chunk) { input = chunk }
+
+  /// - Returns: how many bytes were written to `room`, and true when no more can be made of the input.
+  func inflate(to room: UnsafeMutableRawPointer, _ capacity: Int) throws(ProtocolFailure) -> (count: Int, isDone: Bool)
+  {
+    var (written, left) = (0, input.count)
+    let code = input.withUnsafeBytes { bytes -> Int32 in
+      // zlib only reads its input; its header does not say so.
+      stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+      stream.pointee.avail_in = uInt(bytes.count)
+      stream.pointee.next_out = room.assumingMemoryBound(to: UInt8.self)
+      stream.pointee.avail_out = uInt(capacity)
+      let code = CZlib.inflate(stream, Z_SYNC_FLUSH)
+      (written, left) = (capacity - Int(stream.pointee.avail_out), Int(stream.pointee.avail_in))
+      return code
+    }
+    input = input[(input.count - left)..<input.count]
+    switch code {
+    case Z_OK: return (written, stream.pointee.avail_out > 0)
+    case Z_BUF_ERROR: return (written, true)
+    case Z_STREAM_END:
+      // A sender may end a message with a final block (RFC 7692, 7.2.3.4): the window stays.
+      inflateResetKeep(stream)
+      return (written, input.isEmpty)
+    default: throw .badCompression
+    }
+  }
+
+  /// - Throws: when the input does not end where a block begins.
+  func end() throws(ProtocolFailure) {
+    let (bits, isBetweenBlocks) = (stream.pointee.data_type & 7, stream.pointee.data_type & 128 != 0)
+    guard isBetweenBlocks, bits == 0 else { throw .badCompression }
+  }
+}
+
+/// The decompression of one socket: with a window that stays, or with one that is borrowed for each message.
+final class InflateContext {
+  private let keepsWindow: Bool
+  private var inflater: Inflater?
+
+  /// Those that no message uses. A few are enough: a message takes one only from its first byte to its last.
+  private static let spare = Mutex<[Inflater]>([])
+
+  init(keepsWindow: Bool) { self.keepsWindow = keepsWindow }
+
+  deinit { release() }
+
+  func feed(_ chunk: Chunk) {
+    let current = inflater ?? (keepsWindow ? nil : Self.spare.withLock { $0.popLast() }) ?? Inflater()
+    inflater = current
+    current.feed(chunk)
+  }
+
+  func inflate(to room: UnsafeMutableRawPointer, _ capacity: Int) throws(ProtocolFailure) -> (count: Int, isDone: Bool)
+  {
+    guard let inflater else { return (0, true) }
+    return try inflater.inflate(to: room, capacity)
+  }
+
+  func end() throws(ProtocolFailure) {
+    try inflater?.end()
+    if !keepsWindow { release() }
+  }
+
+  private func release() {
+    guard !keepsWindow, let inflater else { return }
+    self.inflater = nil
+    inflater.reset()
+    Self.spare.withLock { if $0.count < 8 { $0.append(inflater) } }
+  }
+}

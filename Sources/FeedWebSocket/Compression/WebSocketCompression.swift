@@ -1,0 +1,22 @@
+/// How messages are compressed where both sides can: permessage-deflate (RFC 7692).
+public struct WebSocketCompression: Hashable, Sendable {
+  /// True when a message may refer to the ones before it, which makes messages that are alike much shorter, and takes up to
+  /// 300 KiB of memory for each socket. False to forget each message: sockets then share that memory.
+  public var keepsContext: Bool
+  /// How far back matches reach, as a power of two: 9 to 15. Less takes less memory.
+  public var windowBits: Int
+  /// zlib's level, 1 (fast) to 9.
+  public var level: Int
+  /// Shorter messages are sent as they are, in bytes.
+  public var leastBytes: Int
+
+  /// - Precondition: the window has 9 to 15 bits, and the level is 1 to 9.
+  public init(keepsContext: Bool = false, windowBits: Int = 15, level: Int = 6, leastBytes: Int = 64) {
+    precondition((9...15).contains(windowBits), "WebSocketCompression(windowBits: \(windowBits)): use 9 to 15")
+    precondition((1...9).contains(level), "WebSocketCompression(level: \(level)): use 1 to 9")
+    self.keepsContext = keepsContext
+    self.windowBits = windowBits
+    self.level = level
+    self.leastBytes = leastBytes
+  }
+}

@@ -1,0 +1,58 @@
+/// The way in which the other side breaks the protocol, or a limit.
+package enum ProtocolFailure: Error, Hashable, Sendable {
+  case reservedBits
+  case reservedOpcode(UInt8)
+  case fragmentedControl
+  case longControl
+  /// A client has to mask its frames.
+  case unmasked
+  /// A server must not mask its frames.
+  case masked
+  /// A length that takes more bytes than it needs, or has its highest bit set.
+  case longLength
+  /// A continuation of no message.
+  case strayContinuation
+  /// A message within another one.
+  case interleaved
+  case invalidText
+  /// The payload of a close frame is one byte.
+  case shortClose
+  case closeCode(Int)
+  case invalidReason
+  case frameTooLarge(limit: Int)
+  case messageTooLarge(limit: Int)
+  /// Data that cannot be decompressed.
+  case badCompression
+
+  /// The code of the close frame that answers it (RFC 6455, 7.4.1).
+  package var code: WebSocketCloseCode {
+    switch self {
+    case .invalidText, .invalidReason, .badCompression: .invalidData
+    case .frameTooLarge, .messageTooLarge: .messageTooBig
+    default: .protocolError
+    }
+  }
+}
+
+extension ProtocolFailure: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .reservedBits: "reserved bits are set that nothing was negotiated for"
+    case .reservedOpcode(let opcode): "a frame has the reserved opcode \(opcode)"
+    case .fragmentedControl: "a control frame is fragmented"
+    case .longControl: "a control frame is longer than 125 bytes"
+    case .unmasked: "a frame of the client is not masked"
+    case .masked: "a frame of the server is masked"
+    case .longLength: "the length of a frame is not in its shortest form"
+    case .strayContinuation: "a continuation frame continues nothing"
+    case .interleaved: "a message begins within another one"
+    case .invalidText: "a text is not valid UTF-8"
+    case .shortClose: "a close frame has half a code"
+    case .closeCode(let code): "a close frame has the code \(code), which must not be sent"
+    case .invalidReason: "the reason of a close frame is not valid UTF-8"
+    case .frameTooLarge(let limit): "a frame is larger than \(limit) bytes"
+    case .messageTooLarge(let limit): "a message is larger than \(limit) bytes"
+    case .badCompression: "a compressed message cannot be decompressed"
+    }
+  }
+}

@@ -1,0 +1,121 @@
+/// A field that isn't what its name says, or a choice that was not offered.
+struct FieldSyntaxError: Error {}
+
+/// Lists of tokens in fields (RFC 9110, 5.6).
+enum TokenList {
+  /// The tokens of all lists; `nil` when something in them isn't a token.
+  static func parse(_ lists: [String]) -> [String]? {
+    var tokens: [String] = []
+    for list in lists {
+      for part in list.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+        guard let token = String(trimmed(part)) else { return nil }
+        // A list may have empty elements (5.6.1.2).
+        if token.isEmpty { continue }
+        guard isToken(token) else { return nil }
+        tokens.append(token)
+      }
+    }
+    return tokens
+  }
+
+  static func isToken(_ text: some StringProtocol) -> Bool { !text.isEmpty && text.utf8.allSatisfy(isTokenByte) }
+
+  static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  static func trimmed(_ bytes: Substring.UTF8View) -> Substring.UTF8View {
+    var bytes = bytes
+    while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
+    while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+    return bytes
+  }
+
+  /// Compares without regard to the case of ASCII.
+  static func isSame(_ a: some StringProtocol, _ b: some StringProtocol) -> Bool {
+    func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+    return a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+  }
+}
+
+/// The field `Sec-WebSocket-Extensions` (RFC 6455, 9.1).
+enum ExtensionList {
+  struct Element {
+    var name: String
+    var parameters: [(name: String, value: String?)] = []
+  }
+
+  /// The most that one handshake may name.
+  private static let most = 32
+
+  static func parse(_ lists: [String]) throws(FieldSyntaxError) -> [Element] {
+    var elements: [Element] = []
+    for list in lists {
+      var cursor = Cursor(rest: list.utf8[...])
+      while true {
+        cursor.skipSpace()
+        if cursor.take(",") { continue }
+        if cursor.rest.isEmpty { break }
+        var element = Element(name: try cursor.token())
+        while cursor.take(";") {
+          let name = try cursor.token()
+          let value = cursor.take("=") ? try cursor.tokenOrQuoted() : nil
+          element.parameters.append((name, value))
+          guard element.parameters.count <= most else { throw FieldSyntaxError() }
+        }
+        elements.append(element)
+        guard elements.count <= most, cursor.rest.isEmpty || cursor.take(",") else { throw FieldSyntaxError() }
+      }
+    }
+    return elements
+  }
+
+  private struct Cursor {
+    var rest: Substring.UTF8View
+
+    mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
+
+    /// Takes a character, with the space around it.
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+      skipSpace()
+      guard rest.first == UInt8(ascii: character) else { return false }
+      rest.removeFirst()
+      skipSpace()
+      return true
+    }
+
+    mutating func token() throws(FieldSyntaxError) -> String {
+      let bytes = rest.prefix(while: TokenList.isTokenByte)
+      guard !bytes.isEmpty, let token = String(bytes) else { throw FieldSyntaxError() }
+      rest = rest[bytes.endIndex...]
+      skipSpace()
+      return token
+    }
+
+    /// A quoted value has to be a token once its quotes are taken away (RFC 6455, 9.1).
+    mutating func tokenOrQuoted() throws(FieldSyntaxError) -> String {
+      guard rest.first == UInt8(ascii: "\"") else { return try token() }
+      rest.removeFirst()
+      var bytes: [UInt8] = []
+      while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+        guard byte == UInt8(ascii: "\\") else {
+          bytes.append(byte)
+          continue
+        }
+        guard let escaped = rest.popFirst() else { throw FieldSyntaxError() }
+        bytes.append(escaped)
+      }
+      let text = String(decoding: bytes, as: UTF8.self)
+      guard TokenList.isToken(text) else { throw FieldSyntaxError() }
+      skipSpace()
+      return text
+    }
+  }
+}

@@ -1,0 +1,171 @@
+public import FeedHTTPServer
+public import FeedStream
+
+/// What a server asks of a client that wants a socket, and gives it.
+public struct WebSocketUpgrade: Sendable {
+  /// The pages that may open sockets: browsers name theirs in the field `Origin`; other programs mostly send none, and may
+  /// pretend any.
+  public enum Origins: Hashable, Sendable {
+    /// Pages of the same host and port as the request's `Host`, and clients that send no `Origin`.
+    case sameHost
+    /// Pages of these origins, such as `https://example.org`, and clients that send no `Origin`.
+    case these(Set<String>)
+    /// All pages: right only when the socket gives and does nothing that needs a cookie.
+    case any
+  }
+
+  public var limits = WebSocketLimits()
+  /// How messages are compressed when the client offers it; `nil` for never.
+  public var compression: WebSocketCompression? = WebSocketCompression()
+  /// The subprotocols that are spoken, the preferred one first. A client that offers none of them gets a socket without.
+  public var subprotocols: [String] = []
+  /// The pages that may open sockets: those of the same host, unless changed. Others get 403.
+  public var origins = Origins.sameHost
+  /// The values of `Host` that are served, such as `example.org` or `example.org:8080`; `nil` for all. Others get 421.
+  public var hosts: Set<String>?
+  /// Fields of the response 101, such as a cookie.
+  public var headers: HTTPServer.Headers = [:]
+
+  public init() {}
+
+  /// Checks a request.
+  ///
+  /// - Returns: what was agreed on and the response's fields, or the response that refuses.
+  func check(_ request: HandshakeRequest) -> Result<(Agreement, HTTPServer.Headers), HandshakeRefusal> {
+    guard request.isGet, request.isCurrentVersion else {
+      return refuse(.badRequest, "a socket is opened by GET over HTTP/1.1")
+    }
+    guard TokenList.parse(request.values("Upgrade"))?.contains(where: { TokenList.isSame($0, "websocket") }) == true,
+      TokenList.parse(request.values("Connection"))?.contains(where: { TokenList.isSame($0, "upgrade") }) == true
+    else {
+      return refuse(.init(426), "this is a WebSocket: use ws:// or wss://", ["Upgrade": "websocket"])
+    }
+    guard request.values("Sec-WebSocket-Version") == ["13"] else {
+      return refuse(.init(426), "use version 13 of WebSocket", ["Upgrade": "websocket", "Sec-WebSocket-Version": "13"])
+    }
+    let keys = request.values("Sec-WebSocket-Key")
+    guard keys.count == 1, AcceptKey.isKey(keys[0]) else {
+      return refuse(.badRequest, "the key is not 16 bytes in base64")
+    }
+    guard let host = request.host, hosts.map({ $0.contains(host.lowercased()) }) ?? true else {
+      return refuse(.misdirectedRequest, "this host is not served here")
+    }
+    let origin = request.values("Origin")
+    guard origin.count < 2, origin.first.map({ accepts($0, host) }) ?? true else {
+      return refuse(.forbidden, "pages of this origin may not open a socket here")
+    }
+    guard let offered = TokenList.parse(request.values("Sec-WebSocket-Protocol")) else {
+      return refuse(.badRequest, "the subprotocols are not a list of tokens")
+    }
+    var (agreement, fields) = (Agreement(), headers)
+    fields.add("Sec-WebSocket-Accept", AcceptKey.answer(to: keys[0]))
+    if let chosen = subprotocols.first(where: offered.contains) {
+      agreement.subprotocol = chosen
+      fields.add("Sec-WebSocket-Protocol", chosen)
+    }
+    do throws(FieldSyntaxError) {
+      if let answer = try (compression ?? WebSocketCompression()).answer(request.values("Sec-WebSocket-Extensions")),
+        compression != nil
+      {
+        agreement.deflate = answer.terms
+        fields.add("Sec-WebSocket-Extensions", answer.field)
+      }
+    } catch {
+      return refuse(.badRequest, "the extensions are not a list of extensions")
+    }
+    return .success((agreement, fields))
+  }
+
+  private func accepts(_ origin: String, _ host: String) -> Bool {
+    switch origins {
+    case .any: true
+    case .these(let origins): origins.contains { TokenList.isSame($0, origin) }
+    case .sameHost:
+      // Browsers leave out the port that goes with the scheme, in both fields.
+      ["http://", "https://"].contains { TokenList.isSame(origin, $0 + host) }
+    }
+  }
+
+  private func refuse(
+    _ status: HTTPServer.Status, _ reason: String, _ headers: HTTPServer.Headers = [:]
+  ) -> Result<(Agreement, HTTPServer.Headers), HandshakeRefusal> {
+    .failure(HandshakeRefusal(status: status, reason: reason, headers: headers))
+  }
+}
+
+/// What a handshake is decided by, so that it can be fuzzed without a server.
+struct HandshakeRequest {
+  var isGet: Bool
+  /// HTTP/1.1.
+  var isCurrentVersion: Bool
+  var host: String?
+  var values: (String) -> [String]
+}
+
+struct HandshakeRefusal: Error {
+  let status: HTTPServer.Status
+  let reason: String
+  let headers: HTTPServer.Headers
+
+  var response: HTTPServer.Response {
+    var headers = headers
+    headers.add("Content-Type", "text/plain; charset=utf-8")
+    return HTTPServer.Response(status, headers: headers, body: Chunk("\(status): \(reason)\n"))
+  }
+}
+
+extension HTTPServer.Request {
+  /// The response that opens a socket for this request, or says why not.
+  ///
+  ///     routes.get("/echo") { request in
+  ///       request.upgradeToWebSocket { socket in socket.messages.write(to: socket) }
+  ///     }
+  ///
+  /// A request that isn't a handshake is refused with 400 or 426, one of a page elsewhere with 403. When the server shuts
+  /// down, it closes the socket with 1001.
+  ///
+  /// - Parameters:
+  ///   - options: what is asked of the client, and given to it.
+  ///   - body: is given the socket once the response is written. Its publisher is subscribed to, and cancelled when the socket is
+  ///     closed. If it fails with anything but a ``WebSocketError``, the socket is closed with 1011, and `StreamDiagnostics` hears of it.
+  public func upgradeToWebSocket<P: Publisher>(
+    _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
+  ) -> HTTPServer.Response {
+    upgradeToWebSocket(options) { (socket: WebSocket) -> AnyCancellable in
+      body(socket).sink { [weak socket] completion in
+        guard case .failure(let error) = completion, !(error is WebSocketError) else { return }
+        StreamDiagnostics.caught(error, "WebSocket: a socket of \(socket?.peer.description ?? "a client")")
+        socket?.close(.internalError)
+      } receiveValue: { _ in
+      }
+    }
+  }
+
+  /// The response that opens a socket for this request, or says why not.
+  ///
+  /// - Parameters:
+  ///   - options: what is asked of the client, and given to it.
+  ///   - body: is given the socket once the response is written. What it returns is kept, and cancelled when the socket is closed.
+  public func upgradeToWebSocket(
+    _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> AnyCancellable
+  ) -> HTTPServer.Response {
+    let headers = headers
+    let handshake = HandshakeRequest(
+      isGet: method == .get, isCurrentVersion: version == "1.1", host: host, values: { headers.values($0) })
+    switch options.check(handshake) {
+    case .failure(let refusal): return refusal.response
+    case .success((let agreement, let fields)):
+      return .upgrade(to: "websocket", headers: fields) { upgraded in
+        let socket = WebSocket(
+          upgraded.connection, isServer: true, agreement, limits: options.limits, compression: options.compression,
+          upgraded: upgraded, on: upgraded.scheduler)
+        // The socket lives until one of these is called, or it closes the connection itself.
+        upgraded.onShutdown = { socket.close(.goingAway) }
+        upgraded.onClose = { socket.drop(.failure(.connectionLost(nil))) }
+        let kept = body(socket)
+        if socket.state == .closed { kept.cancel() } else { socket.kept = kept }
+        socket.start(upgraded.early)
+      }
+    }
+  }
+}

@@ -1,0 +1,158 @@
+public import FeedStream
+
+extension WebSocket {
+  /// The messages of the other side, as they are requested.
+  ///
+  /// Finishes when the other side closes with 1000, 1001 or no code, and after ``close(_:reason:)``.
+  ///
+  /// **Demand:** without demand no message is read, and the other side has to wait as soon as the system's buffers are full;
+  /// pings that come before the next message are answered, pings behind it wait. **Failure:** ``WebSocketError``; also for a
+  /// second subscriber while one reads. **Cancellation:** stops reading messages; the socket stays open, and another subscriber may go
+  /// on. **Policy:** holds what one read of the connection gives, and the message that is arriving.
+  public var messages: Messages { Messages(socket: self) }
+
+  /// See ``WebSocket/messages``.
+  public struct Messages: Publisher {
+    public typealias Output = WebSocketMessage
+    public typealias Failure = WebSocketError
+
+    let socket: WebSocket
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == WebSocketMessage, S.Failure == WebSocketError {
+      if let completion = socket.completion {
+        switch completion {
+        case .finished: return Empty<WebSocketMessage, WebSocketError>().receive(subscriber: subscriber)
+        case .failure(let error):
+          return Fail<WebSocketMessage, WebSocketError>(error: error).receive(subscriber: subscriber)
+        }
+      }
+      guard socket.subscription == nil else {
+        return Fail<WebSocketMessage, WebSocketError>(error: .alreadyRead).receive(subscriber: subscriber)
+      }
+      let subscription = MessageSubscription(socket, AnySubscriber(subscriber))
+      socket.subscription = subscription
+      subscriber.receive(subscription: subscription)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Delivers what has come and is wanted.
+  func pump() {
+    guard !isPumping else { return }
+    // The subscriber may release this.
+    withExtendedLifetime(self) {
+      isPumping = true
+      while step() {}
+      isPumping = false
+      flush()
+      updateReading()
+    }
+  }
+
+  /// - Returns: true when there may be more to do.
+  private func step() -> Bool {
+    guard state == .open || state == .closing else { return false }
+    // Who sends pings and reads no pongs has to wait.
+    guard controlBytes < Self.mostControlBytes else { return false }
+    do throws(ProtocolFailure) {
+      let isWanted = state == .closing || (subscription?.demand ?? .none) > .none
+      isHeld = false
+      switch try reader.next(wantsMessage: isWanted) {
+      case nil: return false
+      case .held:
+        isHeld = true
+        reader.compact()
+        return false
+      case .message(let message): if state == .open { subscription?.deliver(message) }
+      case .ping(let payload): if !isCloseSent { enqueue(control: .pong, payload) }
+      case .pong: break
+      case .close(let close): closed(by: close)
+      }
+      return true
+    } catch {
+      fail(error)
+      return false
+    }
+  }
+
+  /// Bytes of control frames that wait to be written, beyond which nothing is read.
+  static let mostControlBytes = 16 * 1024
+  /// Bytes that are thrown away while the end of the connection is awaited.
+  private static let mostDiscarded = 16 << 20
+
+  private func receive(_ result: ReadResult) {
+    switch result {
+    case .chunk(let chunk):
+      lastHeard = scheduler.now
+      pingSent = nil
+      guard state == .open || state == .closing else {
+        discardedBytes += chunk.count
+        if discardedBytes > Self.mostDiscarded { drop(.finished) }
+        return
+      }
+      reader.feed(chunk)
+      pump()
+    case .end:
+      isReading = false
+      drop(state == .open ? .failure(.connectionLost(nil)) : .finished)
+    case .failure(let error):
+      isReading = false
+      drop(state == .open ? .failure(.connectionLost(error)) : .finished)
+    }
+  }
+
+  /// Reads when there is something to read for.
+  func updateReading() {
+    let wants =
+      switch state {
+      case .open: !isHeld && controlBytes < Self.mostControlBytes
+      case .closing: controlBytes < Self.mostControlBytes
+      case .ending, .lingering: true
+      case .closed: false
+      }
+    guard wants != isReading, state != .closed else { return }
+    isReading = wants
+    // Unowned: the channel forgets this when it is closed, which happens before this is gone.
+    if wants { channel.startReading { [unowned self] in receive($0) } } else { channel.stopReading() }
+  }
+}
+
+/// The subscriber of a socket's messages.
+final class MessageSubscription: Subscription {
+  private var down: AnySubscriber<WebSocketMessage, WebSocketError>?
+  private var socket: WebSocket?
+  private(set) var demand = Subscribers.Demand.none
+
+  init(_ socket: WebSocket, _ down: AnySubscriber<WebSocketMessage, WebSocketError>) {
+    self.socket = socket
+    self.down = down
+  }
+
+  deinit { cancel() }
+
+  func request(_ demand: Subscribers.Demand) {
+    precondition(demand > .none, "WebSocket.messages: a request for no values; ask for 1 or more")
+    self.demand += demand
+    socket?.pump()
+  }
+
+  func cancel() {
+    let socket = self.socket.take()
+    down = nil
+    demand = .none
+    if let socket, socket.subscription === self { socket.subscription = nil }
+  }
+
+  func deliver(_ message: WebSocketMessage) {
+    guard let down else { return }
+    demand -= 1
+    demand += down.receive(message)
+  }
+
+  func end(_ completion: Subscribers.Completion<WebSocketError>) {
+    let down = self.down.take()
+    socket = nil
+    down?.receive(completion: completion)
+  }
+}

@@ -1,0 +1,49 @@
+internal import FeedStream
+
+// Deadlines. One alarm for each socket, which is set again when it is due: most of the time nothing needs it.
+extension WebSocket {
+  /// Sets the alarm for what is due next, unless it comes earlier anyway.
+  func watch() {
+    guard state != .closed else { return }
+    var due: StreamInstant
+    if let closeBegan {
+      due = closeBegan.advanced(by: limits.closeDeadline)
+    } else if let pingSent {
+      due = pingSent.advanced(by: limits.pongDeadline)
+    } else {
+      due = lastHeard.advanced(by: limits.pingInterval)
+    }
+    if let writeBegan { due = min(due, writeBegan.advanced(by: limits.writeGrace)) }
+    if let alarmAt, alarm != nil, alarmAt <= due { return }
+    alarm?.cancel()
+    alarmAt = due
+    let delay = scheduler.now.distance(to: due)
+    alarm = scheduler.once(after: max(delay, .zero)) { [weak self] in self?.look() }
+  }
+
+  private func look() {
+    alarm = nil
+    let now = scheduler.now
+    func hasPassed(_ began: StreamInstant?, _ limit: StreamInstant.Stride) -> Bool {
+      began.map { $0.advanced(by: limit) <= now } ?? false
+    }
+    if hasPassed(writeBegan, limits.writeGrace) {
+      return drop(.failure(.notReading(after: limits.writeGrace)))
+    }
+    if hasPassed(closeBegan, limits.closeDeadline) { return drop(.finished) }
+    if state == .open {
+      // What is not read cannot be answered: a ping waits until messages are wanted again.
+      if !isReading {
+        lastHeard = now
+        pingSent = nil
+      }
+      if hasPassed(pingSent, limits.pongDeadline) { return drop(.failure(.noPong(after: limits.pongDeadline))) }
+      if pingSent == nil, hasPassed(lastHeard, limits.pingInterval) {
+        pingSent = now
+        enqueue(control: .ping, Chunk())
+        flush()
+      }
+    }
+    watch()
+  }
+}

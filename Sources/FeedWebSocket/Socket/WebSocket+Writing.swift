@@ -1,0 +1,169 @@
+internal import FeedStream
+
+extension WebSocket {
+  /// What waits to be sent.
+  enum Item {
+    case message(WebSocketMessage)
+    case close(WebSocketClose)
+    /// Called when everything before it is written.
+    case mark((_ isWritten: Bool) -> Void)
+  }
+
+  struct WeakWriter {
+    weak var writer: (any SocketWriter)?
+  }
+
+  /// True when another message may be requested.
+  var hasRoom: Bool { state == .open && queue.isEmpty && current == nil && outBytes < limits.bufferedBytes }
+
+  /// True once a close frame is among what is written.
+  var isCloseSent: Bool {
+    guard state != .open else { return false }
+    return !queue.contains { if case .close = $0 { true } else { false } }
+  }
+
+  func enqueue(_ message: WebSocketMessage) {
+    guard state == .open else { return }
+    queue.append(.message(message))
+    fill()
+    flush()
+  }
+
+  func enqueue(control opcode: Opcode, _ payload: Chunk) {
+    let frame = Frames.control(opcode, payload, mask: masks?.next())
+    controls.append(frame)
+    controlBytes += frame.count
+    fill()
+  }
+
+  /// Calls `action` when everything that waits is written, or never will be.
+  func whenWritten(_ action: @escaping (_ isWritten: Bool) -> Void) {
+    guard state == .open else { return action(!hasForgotten) }
+    queue.append(.mark(action))
+    fill()
+    flush()
+  }
+
+  /// Encodes what waits, as far as there is room.
+  func fill() {
+    while outBytes < limits.bufferedBytes {
+      if !controls.isEmpty, current?.isWithinFrame != true {
+        for control in controls { append(control) }
+        controls.removeAll(keepingCapacity: true)
+      } else if current != nil {
+        let (chunks, isLast) = current!.next(deflating, masks)
+        for chunk in chunks { append(chunk) }
+        if isLast { current = nil }
+      } else if !queue.isEmpty {
+        switch queue.removeFirst() {
+        case .message(let message):
+          let isCompressed = deflating?.takes(message.bytes.count) ?? false
+          current = OutgoingMessage(message, isCompressed: isCompressed)
+        case .close(let close):
+          append(Frames.close(close, mask: masks?.next()))
+          // Nothing follows it.
+          queue = []
+        case .mark(let action): marks.append((encodedBytes, action))
+        }
+      } else {
+        return
+      }
+    }
+  }
+
+  private func append(_ chunk: Chunk) {
+    guard !chunk.isEmpty else { return }
+    out.append(chunk)
+    outBytes += chunk.count
+    encodedBytes += chunk.count
+  }
+
+  /// Writes what is encoded, and asks for more as long as there is room.
+  func flush() {
+    guard !isFlushing, !isPumping, state != .closed else { return }
+    withExtendedLifetime(self) {
+      isFlushing = true
+      var rounds = 0
+      repeat {
+        rounds += 1
+        fill()
+        // A stream that never waits takes turns with everything else on the loop.
+        if !isWriting, !out.isEmpty { write(isQuick: rounds < 16) }
+        callMarks()
+      } while state != .closed && (!isWriting && !out.isEmpty || askWriters())
+      isFlushing = false
+      lingerIfWritten()
+      // Room for the answers of pings is room to read.
+      if state != .closed, !isReading { updateReading() }
+    }
+  }
+
+  private func write(isQuick: Bool) {
+    if isQuick, outBytes <= 64 * 1024 {
+      let chunk = out.count == 1 ? out[0] : Chunk(joining: out)
+      out.removeAll(keepingCapacity: out.capacity <= 16)
+      let count = channel.writeNow(chunk)
+      wrote(count)
+      guard count < chunk.count else { return }
+      out = [chunk[count..<chunk.count].compacted()]
+    }
+    var batch: [Chunk] = []
+    swap(&batch, &out)
+    let count = batch.reduce(0) { $0 + $1.count }
+    isWriting = true
+    writeBegan = scheduler.now
+    watch()
+    channel.write(batch) { [weak self] error in self?.hasWritten(count, error) }
+  }
+
+  private func wrote(_ count: Int) {
+    outBytes -= count
+    writtenBytes += count
+    controlBytes = max(0, controlBytes - count)
+  }
+
+  private func hasWritten(_ count: Int, _ error: SystemError?) {
+    isWriting = false
+    writeBegan = nil
+    if let error { return drop(state == .open ? .failure(.connectionLost(error)) : .finished) }
+    wrote(count)
+    flush()
+    // What waited for room to answer pings.
+    if state == .open || state == .closing, !isReading, !isHeld { pump() }
+  }
+
+  private func callMarks() {
+    while let first = marks.first, first.at <= writtenBytes {
+      marks.removeFirst()
+      first.action(true)
+    }
+  }
+
+  /// Gives up what has not begun to be sent, and tells those who wait for it.
+  func forget(_ items: [Item]) {
+    if items.contains(where: { if case .message = $0 { true } else { false } }) { hasForgotten = true }
+    for case .mark(let action) in items { action(false) }
+  }
+
+  /// - Returns: true when something was sent then.
+  private func askWriters() -> Bool {
+    guard hasRoom, !writers.isEmpty else { return false }
+    let before = encodedBytes
+    // In turns, so that none waits for the others.
+    for _ in 0..<writers.count where hasRoom && !writers.isEmpty {
+      let entry = writers.removeFirst()
+      guard let writer = entry.writer else { continue }
+      writers.append(entry)
+      writer.roomIsThere()
+    }
+    return encodedBytes > before
+  }
+}
+
+/// What sends messages of a publisher to a socket.
+protocol SocketWriter: AnyObject {
+  /// Another message may be requested.
+  func roomIsThere()
+  /// Nothing can be sent any more.
+  func socketEnded(_ completion: Subscribers.Completion<WebSocketError>)
+}

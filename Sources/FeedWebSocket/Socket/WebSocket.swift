@@ -1,0 +1,236 @@
+internal import FeedHTTPServer
+public import FeedStream
+
+/// One side of a WebSocket connection: messages from the other side, and messages to it (RFC 6455).
+///
+///     socket.messages                        // an echo
+///       .write(to: socket)
+///
+/// It answers pings and sends its own when the other side is silent. It is kept by the streams that read and write it; a
+/// server's socket lives until it is closed. One that is released is closed. Lives on its scheduler's thread.
+public final class WebSocket {
+  enum State {
+    case open
+    /// A close frame is sent or about to be; the other side's is awaited.
+    case closing
+    /// The other side has closed, or has broken the protocol; a close frame is being written.
+    case ending
+    /// Nothing is written any more; the end of the connection is awaited, and what still comes is thrown away.
+    case lingering
+    case closed
+  }
+
+  /// The other side.
+  public let peer: SocketAddress
+  /// The subprotocol that both sides have agreed on.
+  public let subprotocol: String?
+  /// True when messages may be compressed.
+  public let isCompressed: Bool
+  /// The other side's close frame, once it has come.
+  public internal(set) var received: WebSocketClose?
+  /// True once messages can no longer be sent.
+  public var isClosed: Bool { state != .open }
+
+  let scheduler: any LoopScheduler
+  let limits: WebSocketLimits
+  let isServer: Bool
+  let connection: Connection
+  let channel: any ByteChannel
+  /// Closes the connection where a server has it.
+  let upgraded: UpgradedConnection?
+  @exclusivity(unchecked) var state = State.open
+
+  // Reading.
+  @exclusivity(unchecked) var reader: MessageReader
+  @exclusivity(unchecked) weak var subscription: MessageSubscription?
+  @exclusivity(unchecked) var isReading = false
+  @exclusivity(unchecked) var isPumping = false
+  /// A message waits to be requested.
+  @exclusivity(unchecked) var isHeld = false
+  /// How the messages ended, once they have.
+  @exclusivity(unchecked) var completion: Subscribers.Completion<WebSocketError>?
+  @exclusivity(unchecked) var discardedBytes = 0
+
+  // Writing.
+  let deflating: DeflateContext?
+  let masks: MaskMaker?
+  @exclusivity(unchecked) var queue: [Item] = []
+  @exclusivity(unchecked) var current: OutgoingMessage?
+  @exclusivity(unchecked) var controls: [Chunk] = []
+  @exclusivity(unchecked) var controlBytes = 0
+  @exclusivity(unchecked) var out: [Chunk] = []
+  @exclusivity(unchecked) var outBytes = 0
+  @exclusivity(unchecked) var isWriting = false
+  @exclusivity(unchecked) var isFlushing = false
+  @exclusivity(unchecked) var encodedBytes = 0
+  @exclusivity(unchecked) var writtenBytes = 0
+  @exclusivity(unchecked) var marks: [(at: Int, action: (_ isWritten: Bool) -> Void)] = []
+  /// Messages were given up that had been taken.
+  @exclusivity(unchecked) var hasForgotten = false
+  @exclusivity(unchecked) var writers: [WeakWriter] = []
+
+  // Time.
+  @exclusivity(unchecked) var alarm: (any Cancellable)?
+  @exclusivity(unchecked) var alarmAt: StreamInstant?
+  @exclusivity(unchecked) var lastHeard: StreamInstant
+  @exclusivity(unchecked) var pingSent: StreamInstant?
+  @exclusivity(unchecked) var writeBegan: StreamInstant?
+  @exclusivity(unchecked) var closeBegan: StreamInstant?
+
+  /// What a server's handler made of it; kept until it is closed.
+  @exclusivity(unchecked) var kept: AnyCancellable?
+
+  init(
+    _ connection: Connection, isServer: Bool, _ agreed: Agreement, limits: WebSocketLimits,
+    compression: WebSocketCompression?, upgraded: UpgradedConnection? = nil, on scheduler: any LoopScheduler
+  ) {
+    limits.check()
+    self.connection = connection
+    self.isServer = isServer
+    self.limits = limits
+    self.upgraded = upgraded
+    self.scheduler = scheduler
+    peer = connection.peer
+    channel = connection.channel
+    subprotocol = agreed.subprotocol
+    isCompressed = agreed.deflate != nil
+    reader = MessageReader(isServer: isServer, limits: limits, compression: agreed.deflate)
+    if let terms = agreed.deflate, let compression {
+      deflating = DeflateContext(terms, compression, isServer: isServer)
+    } else {
+      deflating = nil
+    }
+    masks = isServer ? nil : MaskMaker(scheduler)
+    lastHeard = scheduler.now
+  }
+
+  deinit {
+    guard state != .closed else { return }
+    alarm?.cancel()
+    // Nobody is there to wait for an answer.
+    if state == .open, !isWriting, out.isEmpty {
+      _ = channel.writeNow(Frames.close(WebSocketClose(.goingAway), mask: masks?.next()))
+    }
+    if let upgraded { upgraded.close() } else { connection.close() }
+  }
+
+  /// Begins to read, with bytes that came with the handshake.
+  func start(_ early: Chunk) {
+    watch()
+    if !early.isEmpty { reader.feed(early) }
+    pump()
+  }
+
+  /// Sends a close frame after the messages that wait, and closes the connection once the other side has answered.
+  ///
+  /// Messages that still arrive are discarded. Closing again does nothing.
+  ///
+  /// - Parameters:
+  ///   - code: the reason as a number.
+  ///   - reason: the reason in words, which the other side may log: at most 123 bytes of UTF-8; more is cut off.
+  public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
+    guard state == .open else { return }
+    state = .closing
+    closeBegan = scheduler.now
+    var short = reason
+    while short.utf8.count > 123 { short.removeLast() }
+    queue.append(.close(WebSocketClose(code, short)))
+    isHeld = false
+    endWriters(.failure(.closed))
+    watch()
+    fill()
+    flush()
+    pump()
+  }
+
+  // MARK: Ending
+
+  /// The other side has broken the protocol: it is told so, and nothing more is read.
+  func fail(_ failure: ProtocolFailure) {
+    end(
+      .failure(.protocolBroken(failure.code, reason: "\(failure)")),
+      answering: WebSocketClose(failure.code, "\(failure)"))
+  }
+
+  /// The other side has closed.
+  func closed(by close: WebSocketClose) {
+    received = close
+    let completion: Subscribers.Completion<WebSocketError> =
+      state == .closing || close.isNormal ? .finished : .failure(.closedByPeer(close))
+    end(completion, answering: state == .closing ? nil : WebSocketClose(close.code))
+  }
+
+  /// Sends a last frame, unless one is on its way, then closes the connection.
+  private func end(_ completion: Subscribers.Completion<WebSocketError>, answering close: WebSocketClose?) {
+    guard state == .open || state == .closing else { return }
+    let wasClosing = state == .closing
+    state = .ending
+    closeBegan = scheduler.now
+    // What has not begun is not sent any more.
+    var dropped: [Item] = []
+    if !wasClosing {
+      dropped = queue
+      queue = close.map { [.close($0)] } ?? []
+    } else if close != nil {
+      dropped = queue.filter { if case .close = $0 { false } else { true } }
+      queue = queue.filter { if case .close = $0 { true } else { false } }
+    }
+    forget(dropped)
+    // First: an echo whose messages have ended has no more to write.
+    endMessages(completion)
+    endWriters(.failure(.closed))
+    watch()
+    fill()
+    flush()
+  }
+
+  /// Everything is written, the close frame last.
+  func lingerIfWritten() {
+    guard state == .ending, !isWriting, out.isEmpty, queue.isEmpty, current == nil, controls.isEmpty else { return }
+    state = .lingering
+    // Closing with bytes unread would reset the connection, and the close frame might be lost on its way. A client waits for
+    // the server, which closes first (RFC 6455, 7.1.1).
+    if isServer { channel.endWriting { [weak self] error in if error != nil { self?.drop(.finished) } } }
+    updateReading()
+  }
+
+  /// Closes the connection now.
+  func drop(_ completion: Subscribers.Completion<WebSocketError>) {
+    guard state != .closed else { return }
+    state = .closed
+    alarm?.cancel()
+    alarm = nil
+    let dropped = queue
+    if current != nil || outBytes > 0 { hasForgotten = true }
+    (queue, current, controls, out) = ([], nil, [], [])
+    let (kept, marks) = (self.kept, self.marks)
+    self.kept = nil
+    self.marks = []
+    if let upgraded { upgraded.close() } else { connection.close() }
+    endMessages(completion)
+    endWriters(completion == .finished ? .failure(.closed) : completion)
+    for mark in marks { mark.action(false) }
+    forget(dropped)
+    kept?.cancel()
+  }
+
+  private func endMessages(_ completion: Subscribers.Completion<WebSocketError>) {
+    guard self.completion == nil else { return }
+    self.completion = completion
+    let subscription = self.subscription
+    self.subscription = nil
+    subscription?.end(completion)
+  }
+
+  private func endWriters(_ completion: Subscribers.Completion<WebSocketError>) {
+    let writers = self.writers
+    self.writers = []
+    for entry in writers { entry.writer?.socketEnded(completion) }
+  }
+}
+
+/// What both sides have agreed on in the handshake.
+struct Agreement {
+  var subprotocol: String?
+  var deflate: DeflateTerms?
+}

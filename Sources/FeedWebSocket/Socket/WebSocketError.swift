@@ -1,0 +1,68 @@
+public import FeedStream
+public import FeedTLS
+
+/// The reason why a socket could not be opened, or ended without a proper close.
+public enum WebSocketError: Error, Hashable, Sendable {
+  /// Text that is not a URL of WebSocket.
+  case badURL(String, reason: String)
+  /// No connection can be made.
+  case unreachable(SystemError)
+  /// The connection is not secure; nothing was sent.
+  case notSecure(TLSError)
+  /// The server answered the handshake with this status instead of 101.
+  case refused(status: Int, reason: String)
+  /// The server's response to the handshake is wrong.
+  case badHandshake(reason: String)
+  /// The handshake took longer than this.
+  case handshakeTimedOut(after: StreamInstant.Stride)
+  /// The other side broke the protocol or a limit; it was told so with this code.
+  case protocolBroken(WebSocketCloseCode, reason: String)
+  /// The other side closed with a code that says that something is wrong.
+  case closedByPeer(WebSocketClose)
+  /// The connection ended without a close frame; `nil` when the other side closed it.
+  case connectionLost(SystemError?)
+  /// The other side has not answered a ping for this long.
+  case noPong(after: StreamInstant.Stride)
+  /// The other side has taken nothing of what was written for this long.
+  case notReading(after: StreamInstant.Stride)
+  /// The socket is closed: the message was not sent.
+  case closed
+  /// Somebody else reads the messages already.
+  case alreadyRead
+}
+
+extension WebSocketError: CustomStringConvertible {
+  /// One sentence about the failure, and one about the remedy where there is one.
+  public var description: String {
+    switch self {
+    case .badURL(let url, let reason): "\(url.prefix(200).debugDescription) is not a URL of WebSocket: \(reason)."
+    case .unreachable(let error): "The server is unreachable: \(error)."
+    case .notSecure(let error): "The connection is not secure: \(error)."
+    case .refused(let status, let reason):
+      "The server refused with status \(status)\(reason.isEmpty ? "" : " \(reason)")\(Self.hint(status))."
+    case .badHandshake(let reason): "The server's response to the handshake is wrong: \(reason)."
+    case .handshakeTimedOut(let limit): "The handshake took longer than \(limit.seconds) s."
+    case .protocolBroken(let code, let reason): "The other side broke the protocol: \(reason). It was told \(code)."
+    case .closedByPeer(let close): "The other side closed with \(close)."
+    case .connectionLost(nil): "The other side closed the connection without a close frame."
+    case .connectionLost(let error?): "The connection was lost: \(error)."
+    case .noPong(let limit): "The other side has not answered a ping for \(limit.seconds) s."
+    case .notReading(let limit): "The other side has read nothing for \(limit.seconds) s."
+    case .closed: "The socket is closed; nothing can be sent."
+    case .alreadyRead: "The messages have a subscriber already; use share() for several."
+    }
+  }
+
+  private static func hint(_ status: Int) -> String {
+    switch status {
+    case 300..<400: "; connect to the URL that it redirects to"
+    case 400: "; it may not speak WebSocket at this path"
+    case 401, 407: "; give credentials in a header"
+    case 403: "; it may not accept this origin"
+    case 404: "; check the path"
+    case 426: "; it speaks another version of WebSocket"
+    case 429, 503: "; try again later"
+    default: ""
+    }
+  }
+}

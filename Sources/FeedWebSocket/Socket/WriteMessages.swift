@@ -1,0 +1,155 @@
+public import FeedStream
+
+extension Publisher where Output == WebSocketMessage {
+  /// Sends the messages to a socket; finishes when upstream has and everything is written.
+  ///
+  ///     ticks.map { .text("\($0)") }.write(to: socket)
+  ///
+  /// Several publishers may be written to one socket; their messages are sent in turns.
+  ///
+  /// **Demand:** begins at the subscription, and requests one message at a time, only while less than
+  /// ``WebSocketLimits/bufferedBytes`` wait: another side that does not read costs no more. **Failure:** upstream's, after what it
+  /// had sent is written; the socket is closed with 1011 then, unless that failure is the socket's own. ``WebSocketError`` when
+  /// the socket is closed before. **Cancellation:** cancels upstream; what is encoded is still written. **Policy:** holds one message and
+  /// what waits to be written.
+  ///
+  /// - Parameters:
+  ///   - socket: where to.
+  ///   - ending: what becomes of the socket when upstream has finished: it is left open, unless changed.
+  public func write(
+    to socket: WebSocket, atEnd ending: WebSocketWriteEnding = .leavesOpen
+  ) -> Publishers.WriteMessages<Self> {
+    Publishers.WriteMessages(upstream: self, socket: socket, ending: ending)
+  }
+}
+
+/// What becomes of a socket when everything is written.
+public enum WebSocketWriteEnding: Hashable, Sendable {
+  /// Nothing: more may be written.
+  case leavesOpen
+  /// It is closed with this code.
+  case closes(WebSocketCloseCode = .normal)
+}
+
+extension Publishers {
+  /// See `write(to:atEnd:)` for a socket.
+  public struct WriteMessages<Upstream: Publisher>: Publisher where Upstream.Output == WebSocketMessage {
+    public typealias Output = Never
+    public typealias Failure = any Error
+
+    public let upstream: Upstream
+    let socket: WebSocket
+    let ending: WebSocketWriteEnding
+
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == Never, S.Failure == any Error {
+      guard !socket.isClosed else {
+        return Fail<Never, any Error>(error: WebSocketError.closed).receive(subscriber: subscriber)
+      }
+      let stage = WriteMessagesStage<Upstream.Failure>(socket, ending, AnySubscriber(subscriber))
+      socket.writers.append(.init(writer: stage))
+      subscriber.receive(subscription: stage)
+      upstream.receive(subscriber: stage)
+    }
+  }
+}
+
+final class WriteMessagesStage<UpstreamFailure: Error>: Subscription, Subscriber, SocketWriter {
+  typealias Input = WebSocketMessage
+  typealias Failure = UpstreamFailure
+
+  private var socket: WebSocket?
+  private let ending: WebSocketWriteEnding
+  private var down: AnySubscriber<Never, any Error>?
+  private var up: (any Subscription)?
+  /// A message has been requested that has not come.
+  private var isAsked = false
+  private var isOver = false
+
+  init(_ socket: WebSocket, _ ending: WebSocketWriteEnding, _ down: AnySubscriber<Never, any Error>) {
+    self.socket = socket
+    self.ending = ending
+    self.down = down
+  }
+
+  deinit { cancel() }
+
+  // MARK: Upstream
+
+  func receive(subscription: any Subscription) {
+    guard up == nil, socket != nil, !isOver else { return subscription.cancel() }
+    up = subscription
+    roomIsThere()
+  }
+
+  func roomIsThere() {
+    guard !isAsked, !isOver, let up, let socket, socket.hasRoom else { return }
+    isAsked = true
+    up.request(.max(1))
+  }
+
+  func receive(_ input: WebSocketMessage) -> Subscribers.Demand {
+    guard let socket, !isOver else { return .none }
+    isAsked = false
+    socket.enqueue(input)
+    // Sending may have led to a request already.
+    guard !isAsked, !isOver, socket.hasRoom else { return .none }
+    isAsked = true
+    return .max(1)
+  }
+
+  func receive(completion: Subscribers.Completion<UpstreamFailure>) {
+    guard let socket, !isOver else { return }
+    isOver = true
+    up = nil
+    // This stays until everything is written.
+    socket.whenWritten { [self] isWritten in
+      guard let socket = self.socket else { return }
+      switch completion {
+      case .finished:
+        if case .closes(let code) = ending { socket.close(code) }
+        finish(isWritten ? .finished : .failure(WebSocketError.closed))
+      case .failure(let error):
+        if !(error is WebSocketError) { socket.close(.internalError) }
+        finish(.failure(error))
+      }
+    }
+  }
+
+  func socketEnded(_ completion: Subscribers.Completion<WebSocketError>) {
+    // Its last messages may still be written: then `whenWritten` says so.
+    guard !isOver else { return }
+    isOver = true
+    let up = self.up.take()
+    up?.cancel()
+    switch completion {
+    case .finished: finish(.finished)
+    case .failure(let error): finish(.failure(error))
+    }
+  }
+
+  private func finish(_ completion: Subscribers.Completion<any Error>) {
+    isOver = true
+    let down = self.down.take()
+    release()
+    down?.receive(completion: completion)
+  }
+
+  // MARK: Downstream
+
+  func request(_ demand: Subscribers.Demand) {
+    precondition(demand > .none, "write(to:): a request for no values; ask for 1 or more")
+  }
+
+  func cancel() {
+    isOver = true
+    down = nil
+    let up = self.up.take()
+    release()
+    up?.cancel()
+  }
+
+  private func release() {
+    let socket = self.socket.take()
+    socket?.writers.removeAll { $0.writer == nil || $0.writer === self }
+  }
+}

@@ -1,0 +1,143 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@testable import FeedWebSocket
+
+/// The chat of `docs/Chat.md`, in virtual time: many clients, slow ones, and connections that are cut.
+@Suite(.settled) struct ChatTests {
+  /// A client of the chat, and what it has heard.
+  private final class Member {
+    private(set) var heard: [String] = []
+    private(set) var ending: Subscribers.Completion<WebSocketError>?
+    private var socket: WebSocket?
+    private var work: [AnyCancellable] = []
+
+    /// - Parameter pause: how long it takes to read a message.
+    init(_ time: VirtualTimeScheduler, pause: StreamInstant.Stride? = nil) {
+      WebSocketClient(on: time).webSocket("ws://10.0.0.1/chat")
+        .flatMap { [unowned self] socket -> AnyPublisher<WebSocketMessage, WebSocketError> in
+          self.socket = socket
+          guard let pause else { return socket.messages.eraseToAnyPublisher() }
+          return socket.messages
+            .flatMap(maxPublishers: .max(1)) { message in
+              Just(message).delay(for: pause, scheduler: time).setFailureType(to: WebSocketError.self)
+            }
+            .eraseToAnyPublisher()
+        }
+        .sink { [unowned self] in
+          ending = $0
+          socket = nil
+        } receiveValue: { [unowned self] in
+          heard.append($0.text ?? "")
+        }
+        .store(in: &work)
+    }
+
+    func say(_ text: String) {
+      guard let socket else { return }
+      Just(WebSocketMessage.text(text)).write(to: socket).sink { _ in
+      } receiveValue: { _ in
+      }.store(in: &work)
+    }
+
+    func leave() {
+      socket = nil
+      work = []
+    }
+  }
+
+  private func withChat(_ body: (VirtualTimeScheduler, ChatRoom) throws -> Void) throws {
+    try withVirtualTime { time in
+      time.network.link.latency = .milliseconds(10)
+      let room = ChatRoom()
+      let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
+      var routes = HTTPServer.Routes()
+      routes.get("/chat") { request in request.upgradeToWebSocket { socket in room.join(socket) } }
+      let serving = server.serve(routes)
+      try body(time, room)
+      serving.cancel()
+      server.close()
+      time.advance(by: .seconds(1))
+      #expect(room.memberCount == 0)
+    }
+  }
+
+  @Test func `everybody hears what anybody says, in its order`() throws {
+    try withChat { time, room in
+      let members = (0..<50).map { _ in Member(time) }
+      time.advance(by: .seconds(1))
+      #expect(room.memberCount == 50)
+      for round in 0..<20 { members[round % 50].say("\(round)") }
+      time.advance(by: .seconds(1))
+      for member in members { #expect(member.heard == (0..<20).map { "\($0)" }) }
+      for one in members { one.leave() }
+      time.advance(by: .seconds(1))
+      #expect(room.memberCount == 0)
+    }
+  }
+
+  @Test func `a slow reader misses the oldest messages, and holds up nobody`() throws {
+    StreamDiagnostics.onDrop { _ in }
+    defer { StreamDiagnostics.onDrop(nil) }
+    try withChat { time, room in
+      // Its connection holds little.
+      time.network.link.buffer = 2_048
+      let slow = Member(time, pause: .seconds(1))
+      time.network.link.buffer = 64 * 1024
+      let fast = (0..<5).map { _ in Member(time) }
+      time.advance(by: .seconds(1))
+      let line = String(repeating: "x", count: 1_000)
+      for round in 0..<400 {
+        fast[0].say("\(round) \(line)")
+        time.advance(by: .milliseconds(20))
+      }
+      for member in fast { #expect(member.heard.count == 400) }
+      time.advance(by: .seconds(400))
+      #expect(slow.heard.count < 400 && slow.heard.count > 100)
+      #expect(slow.heard.last?.hasPrefix("399 ") == true)
+      let rounds = slow.heard.compactMap { Int($0.prefix { $0 != " " }) }
+      #expect(rounds == rounds.sorted())
+      for one in [slow] + fast { one.leave() }
+      time.advance(by: .seconds(1))
+    }
+  }
+
+  @Test func `members whose connections are cut are gone, and the others go on`() throws {
+    try withChat { time, room in
+      let cut = (0..<5).map { _ in Member(time) }
+      time.advance(by: .seconds(1))
+      time.network.loseConnections()
+      let whole = (0..<5).map { _ in Member(time) }
+      time.advance(by: .seconds(1))
+      #expect(room.memberCount == 5)
+      for member in cut {
+        guard case .failure(.connectionLost) = member.ending else {
+          Issue.record("\(member.ending as Any)")
+          continue
+        }
+      }
+      whole[0].say("still here")
+      time.advance(by: .seconds(1))
+      for member in whole { #expect(member.heard == ["still here"]) }
+      for one in whole { one.leave() }
+      time.advance(by: .seconds(1))
+    }
+  }
+
+  @Test(arguments: [1, 7, 100])
+  func `it does not matter how the network cuts what is sent`(_ segment: Int) throws {
+    try withChat { time, room in
+      time.network.link.segment = segment
+      let members = (0..<3).map { _ in Member(time) }
+      time.advance(by: .seconds(1))
+      for round in 0..<10 { members[1].say("\(round) κόσμε") }
+      time.advance(by: .seconds(1))
+      for member in members { #expect(member.heard == (0..<10).map { "\($0) κόσμε" }) }
+      for one in members { one.leave() }
+      time.advance(by: .seconds(1))
+    }
+  }
+}

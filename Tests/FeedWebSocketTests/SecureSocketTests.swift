@@ -1,0 +1,105 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+import FeedTLS
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FeedWebSocket
+
+/// Sockets over TLS, and over a real loop.
+@Suite(.settled, .timeLimit(.minutes(1))) struct SecureSocketTests {
+  /// A certificate for 10.0.0.1 and its key, which the `openssl` command makes.
+  private func withPapers(_ body: (_ certificate: String, _ key: String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "papers-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let script = """
+      cd "$0" && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -sha256 -days 3650 \\
+        -subj /CN=test -addext subjectAltName=IP:10.0.0.1 -keyout key.pem -out certificate.pem 2>log
+      """
+    let ending = try ChildProcess.run("/bin/sh", ["-c", script, folder], errors: .inherited).ending
+    try #require(ending == .exited(0))
+    try body(folder + "/certificate.pem", folder + "/key.pem")
+  }
+
+  @Test func `a socket over TLS echoes, and a server that is not trusted gets nothing`() throws {
+    try withPapers { certificate, key in
+      let identity = try TLSIdentity(certificateFile: certificate, keyFile: key)
+      try withVirtualTime { time in
+        let tls = try TLSServer(identity: identity)
+        let server = try HTTPServer(at: .internet("10.0.0.1", port: 443), on: time) { $0.secured(by: tls, on: time) }
+        let serving = server.serve { request in
+          request.upgradeToWebSocket { socket in socket.messages.write(to: socket) }
+        }
+        var options = WebSocketClient.Options()
+        options.tls = try TLSClient(trusting: .only(file: certificate))
+        let texts = (0..<100).map { String(repeating: "\($0) ", count: 1_000) }
+        var echoes: [String?] = []
+        let work = WebSocketClient(options, on: time).webSocket("wss://10.0.0.1/").eraseFailureType()
+          .flatMap { socket in
+            socket.messages.eraseFailureType().prefix(100)
+              .merge(
+                with: texts.publisher.map { WebSocketMessage.text($0) }.write(to: socket).setOutputType(
+                  to: WebSocketMessage.self))
+          }
+          .sink { _ in
+          } receiveValue: {
+            echoes.append($0.text)
+          }
+        time.advance(by: .seconds(2))
+        #expect(echoes == texts)
+        work.cancel()
+        var error: WebSocketError?
+        options.tls = try TLSClient(trusting: .system)
+        let strict = WebSocketClient(options, on: time).webSocket("wss://10.0.0.1/").sink {
+          if case .failure(let failure) = $0 { error = failure }
+        } receiveValue: { _ in
+        }
+        time.advance(by: .seconds(2))
+        guard case .notSecure = error else {
+          Issue.record("\(error as Any)")
+          return
+        }
+        strict.cancel()
+        serving.cancel()
+        server.close()
+        time.advance(by: .seconds(2))
+      }
+    }
+  }
+
+  @Test func `a real loop carries large messages both ways`() throws {
+    let loop = EventLoop()
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    var upgrade = WebSocketUpgrade()
+    upgrade.limits.messageBytes = 8 << 20
+    upgrade.limits.frameBytes = 8 << 20
+    let serving = server.serve { request in
+      request.upgradeToWebSocket(upgrade) { socket in socket.messages.write(to: socket) }
+    }
+    var options = WebSocketClient.Options()
+    options.limits = upgrade.limits
+    let large = Chunk((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    var echoes: [WebSocketMessage] = []
+    let port = try #require(server.address?.port)
+    let work = WebSocketClient(options, on: loop).webSocket("ws://127.0.0.1:\(port)/").eraseFailureType()
+      .flatMap { socket in
+        socket.messages.eraseFailureType().prefix(2)
+          .merge(
+            with: ([.binary(large), .text("end")] as [WebSocketMessage]).publisher.write(to: socket).setOutputType(
+              to: WebSocketMessage.self))
+      }
+      .sink { _ in
+        server.close()
+      } receiveValue: {
+        echoes.append($0)
+        if echoes.count == 2 { server.shutdown() }
+      }
+    loop.run()
+    #expect(echoes == [.binary(large), .text("end")])
+    work.cancel()
+    serving.cancel()
+  }
+}

@@ -1,0 +1,355 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@testable import FeedWebSocket
+
+/// Demand, deadlines and endings of one socket, in virtual time.
+@Suite(.settled) struct SocketTests {
+  /// Takes messages only when told to.
+  private final class Slow: Subscriber {
+    typealias Input = WebSocketMessage
+    typealias Failure = WebSocketError
+    var subscription: (any Subscription)?
+    var messages: [WebSocketMessage] = []
+    var completion: Subscribers.Completion<WebSocketError>?
+
+    func receive(subscription: any Subscription) { self.subscription = subscription }
+    func receive(_ input: WebSocketMessage) -> Subscribers.Demand {
+      messages.append(input)
+      return .none
+    }
+    func receive(completion: Subscribers.Completion<WebSocketError>) { self.completion = completion }
+  }
+
+  private static let nothing: (WebSocket) -> AnyPublisher<Never, any Error> = { _ in
+    Empty(completeImmediately: false).eraseToAnyPublisher()
+  }
+
+  @Test(arguments: [true, false])
+  func `without demand nothing is read, and the other side has to wait`(isServer: Bool) throws {
+    try withVirtualTime { time in
+      let slow = Slow()
+      let talk = try Talk(time, isServer: isServer) { socket in
+        socket.messages.subscribe(slow)
+        return Empty(completeImmediately: false).eraseToAnyPublisher()
+      }
+      // A ping before the first message is answered, one behind it is not.
+      talk.send(talk.frame(0x89, "1") + talk.frame(0x81, "a") + talk.frame(0x89, "2") + talk.frame(0x81, "b"))
+      #expect(talk.words() == ["pong 1"])
+      #expect(slow.messages == [])
+      var written = false
+      let many = Array(repeating: talk.frame(0x82, [UInt8](repeating: 0, count: 1_000)), count: 300).flatMap { $0 }
+      talk.connection?.channel.write([Chunk(many)]) { _ in written = true }
+      time.advance(by: .seconds(1))
+      // The network holds 64 KiB.
+      #expect(!written)
+      slow.subscription?.request(.max(1))
+      time.advance(by: .seconds(1))
+      #expect(slow.messages == ["a"] && !written)
+      #expect(talk.words() == ["pong 1", "pong 2"])
+      slow.subscription?.request(.unlimited)
+      time.advance(by: .seconds(1))
+      #expect(slow.messages.count == 302 && written)
+      slow.subscription?.cancel()
+      talk.end()
+    }
+  }
+
+  @Test func `a publisher is asked only while there is room`() throws {
+    try withVirtualTime { time in
+      var made = 0
+      var limits = WebSocketLimits()
+      limits.writeGrace = .seconds(100)
+      let talk = try Talk(time, isServer: true, limits: limits) { socket in
+        (0..<10_000).publisher.map { _ -> WebSocketMessage in
+          made += 1
+          return .binary(Chunk([UInt8](repeating: 1, count: 1_000)))
+        }
+        .write(to: socket, atEnd: .closes()).eraseToAnyPublisher()
+      }
+      talk.stopReading()
+      time.advance(by: .seconds(10))
+      // What the peer has read, what the network holds, what may wait, and what one write has.
+      #expect((64..<300).contains(made), "\(made)")
+      let before = made
+      time.advance(by: .seconds(10))
+      #expect(made == before)
+      talk.readAgain()
+      time.advance(by: .seconds(10))
+      #expect(made == 10_000)
+      #expect(talk.words().count == 10_001 && talk.words().last == "close 1000")
+      talk.end()
+    }
+  }
+
+  @Test func `a peer that reads nothing is given up`() throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: true) { socket in
+        Just(.binary(Chunk([UInt8](repeating: 1, count: 1 << 20)))).write(to: socket).eraseToAnyPublisher()
+      }
+      let socket = try #require(talk.socket)
+      talk.stopReading()
+      time.advance(by: .seconds(25))
+      #expect(socket.state == .open)
+      time.advance(by: .seconds(10))
+      #expect(socket.state == .closed)
+      #expect(socket.completion == .failure(.notReading(after: .seconds(30))))
+      talk.end()
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a silent peer gets a ping, and is given up when it does not answer`(isServer: Bool) throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: isServer)
+      let socket = try #require(talk.socket)
+      time.advance(by: .seconds(29))
+      #expect(talk.words() == [])
+      time.advance(by: .seconds(2))
+      #expect(talk.words() == ["ping"])
+      talk.send(talk.frame(0x8A))
+      time.advance(by: .seconds(29))
+      #expect(talk.words() == ["ping"])
+      time.advance(by: .seconds(2))
+      #expect(talk.words() == ["ping", "ping"])
+      time.advance(by: .seconds(18))
+      #expect(socket.state == .open)
+      time.advance(by: .seconds(2))
+      #expect(socket.completion == .failure(.noPong(after: .seconds(20))))
+      #expect(talk.isEnded)
+      talk.end()
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `closing says why, waits for the answer, and not forever`(isServer: Bool) throws {
+    for answers in [true, false] {
+      try withVirtualTime { time in
+        let slow = Slow()
+        let talk = try Talk(time, isServer: isServer) { socket in
+          socket.messages.subscribe(slow)
+          slow.subscription?.request(.unlimited)
+          return Empty(completeImmediately: false).eraseToAnyPublisher()
+        }
+        let socket = try #require(talk.socket)
+        socket.close(.goingAway, reason: "so long")
+        socket.close(.normal)
+        time.advance(by: .milliseconds(1))
+        #expect(talk.words() == ["close 1001"])
+        // Messages on their way are discarded.
+        talk.send(talk.frame(0x81, "late"))
+        if answers { talk.send(talk.close(1001)) }
+        #expect(slow.messages == [])
+        #expect((slow.completion != nil) == answers)
+        time.advance(by: .seconds(11))
+        #expect(socket.state == .closed && talk.isEnded)
+        #expect(slow.completion == .finished)
+        talk.end()
+      }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `messages end as the other side closes`(isServer: Bool) throws {
+    for (code, completion) in [
+      (1000, .finished), (1001, .finished), (nil, .finished),
+      (1011, .failure(.closedByPeer(WebSocketClose(.internalError, "oh")))),
+    ] as [(Int?, Subscribers.Completion<WebSocketError>)] {
+      try withVirtualTime { time in
+        let slow = Slow()
+        let talk = try Talk(time, isServer: isServer) { socket in
+          socket.messages.subscribe(slow)
+          slow.subscription?.request(.unlimited)
+          return Empty(completeImmediately: false).eraseToAnyPublisher()
+        }
+        talk.send(talk.frame(0x81, "a") + talk.close(code, code == 1011 ? Array("oh".utf8) : []))
+        #expect(slow.messages == ["a"])
+        #expect(slow.completion == completion)
+        talk.end()
+      }
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `a connection that is cut is an error, at every byte`(isServer: Bool) throws {
+    for cut in [1, 5, 9, 14] {
+      try withVirtualTime { time in
+        let slow = Slow()
+        let talk = try Talk(time, isServer: isServer) { socket in
+          socket.messages.subscribe(slow)
+          slow.subscription?.request(.unlimited)
+          return Empty(completeImmediately: false).eraseToAnyPublisher()
+        }
+        let bytes = talk.frame(0x81, "hello") + talk.frame(0x81, "world")
+        talk.send(Array(bytes.prefix(cut)))
+        time.network.loseConnections()
+        time.advance(by: .seconds(1))
+        guard case .failure(.connectionLost(let error?)) = slow.completion else {
+          Issue.record("\(slow.completion as Any)")
+          return
+        }
+        #expect(error.code == 104)
+        talk.end()
+      }
+    }
+  }
+
+  @Test func `several publishers are sent in turns`() throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: true) { socket in
+        func many(_ letter: String) -> Publishers.WriteMessages<Publishers.MapStrings> {
+          Publishers.MapStrings(text: String(repeating: letter, count: 10_000), count: 20).write(to: socket)
+        }
+        return many("a").merge(with: many("b")).eraseToAnyPublisher()
+      }
+      time.advance(by: .seconds(1))
+      #expect(talk.words().count == 40)
+      talk.end()
+    }
+  }
+
+  @Test func `a publisher that fails closes the socket with 1011 after what it had sent`() throws {
+    struct Broken: Error {}
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: true) { socket in
+        Just(WebSocketMessage.text("a")).setFailureType(to: (any Error).self)
+          .append(Fail<WebSocketMessage, any Error>(error: Broken())).write(to: socket)
+          .catch { _ in Empty<Never, any Error>() }.eraseToAnyPublisher()
+      }
+      time.advance(by: .seconds(1))
+      #expect(talk.words() == ["text a", "close 1011"])
+      talk.end()
+    }
+  }
+
+  @Test func `a peer that sends pings and reads no pongs has to wait`() throws {
+    try withVirtualTime { time in
+      let talk = try Talk(time, isServer: true)
+      let socket = try #require(talk.socket)
+      talk.stopReading()
+      let pings = Array(repeating: talk.frame(0x89, [UInt8](repeating: 0, count: 125)), count: 8_000).flatMap { $0 }
+      var written = false
+      talk.connection?.channel.write([Chunk(pings)]) { _ in written = true }
+      time.advance(by: .seconds(5))
+      #expect(!written)
+      #expect(socket.outBytes + socket.controlBytes < 400_000)
+      talk.readAgain()
+      time.advance(by: .seconds(5))
+      #expect(written)
+      #expect(talk.words().count == 8_000)
+      talk.end()
+    }
+  }
+
+  @Test func `a server that shuts down closes its sockets with 1001, and one that is closed drops them`() throws {
+    try withVirtualTime { time in
+      let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
+      var opened: [WebSocket] = []
+      let serving = server.serve { request in
+        request.upgradeToWebSocket { socket in
+          opened.append(socket)
+          return socket.messages
+        }
+      }
+      let client = WebSocketClient(on: time)
+      var completions: [Subscribers.Completion<WebSocketError>] = []
+      let work = (0..<2).map { _ in
+        client.webSocket("ws://10.0.0.1/").flatMap { $0.messages }.sink {
+          completions.append($0)
+        } receiveValue: { _ in
+        }
+      }
+      time.advance(by: .seconds(1))
+      #expect(opened.count == 2 && server.connectionCount == 2)
+      var isOver = false
+      let ending = server.shutdown().sink { _ in
+        isOver = true
+      } receiveValue: { _ in
+      }
+      time.advance(by: .seconds(1))
+      #expect(completions == [.finished, .finished])
+      #expect(opened.allSatisfy { $0.state == .closed })
+      #expect(isOver && server.connectionCount == 0)
+      serving.cancel()
+      ending.cancel()
+      for one in work { one.cancel() }
+      opened = []
+      server.close()
+    }
+  }
+
+  @Test func `who releases a client's socket closes it`() throws {
+    try withVirtualTime { time in
+      let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
+      var completions: [Subscribers.Completion<WebSocketError>] = []
+      let serving = server.serve { request in
+        request.upgradeToWebSocket { socket in
+          socket.messages.sink {
+            completions.append($0)
+          } receiveValue: { _ in
+          }
+        }
+      }
+      let work = WebSocketClient(on: time).webSocket("ws://10.0.0.1/").flatMap { $0.messages }
+        .sink { _ in
+        } receiveValue: { _ in
+        }
+      time.advance(by: .seconds(1))
+      #expect(server.connectionCount == 1)
+      work.cancel()
+      time.advance(by: .seconds(1))
+      #expect(completions.count == 1 && server.connectionCount == 0)
+      serving.cancel()
+      server.close()
+    }
+  }
+
+  @Test func `what keeps a client from a socket is said`() throws {
+    try withVirtualTime { time in
+      let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
+      let serving = server.serve { request in
+        request.path == "/chat" ? request.upgradeToWebSocket { $0.messages } : HTTPServer.Response(.notFound)
+      }
+      let silent = try Listener(at: .internet("10.0.0.1", port: 81), on: time)
+      func error(_ url: String) -> WebSocketError? {
+        var error: WebSocketError?
+        let work = WebSocketClient(on: time).webSocket(url).sink {
+          if case .failure(let failure) = $0 { error = failure }
+        } receiveValue: { _ in
+        }
+        time.advance(by: .seconds(21))
+        work.cancel()
+        return error
+      }
+      #expect(error("ws://10.0.0.1/chat") == nil)
+      #expect(error("ws://10.0.0.1/other") == .refused(status: 404, reason: "Not Found"))
+      #expect(error("ws://10.0.0.1:81/") == .handshakeTimedOut(after: .seconds(10)))
+      #expect(
+        error("http://10.0.0.1/") == .badURL("http://10.0.0.1/", reason: "it does not begin with ws:// or wss://"))
+      guard case .unreachable = error("ws://10.0.0.1:82/") else {
+        Issue.record("somebody listens there")
+        return
+      }
+      serving.cancel()
+      server.close()
+      silent.close()
+    }
+  }
+}
+
+extension Publishers {
+  /// The same text some times.
+  struct MapStrings: Publisher {
+    typealias Output = WebSocketMessage
+    typealias Failure = Never
+    let text: String
+    let count: Int
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == WebSocketMessage, S.Failure == Never {
+      (0..<count).publisher.map { _ in WebSocketMessage.text(text) }.receive(subscriber: subscriber)
+    }
+  }
+}
