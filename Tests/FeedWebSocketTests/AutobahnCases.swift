@@ -8,7 +8,7 @@ struct AutobahnCase: CustomStringConvertible {
 
   let id: String
   let steps: [Step]
-  /// What our echo sends, the close frame included.
+  /// The answers of our echo, the close frame included.
   let expected: [String]
   /// How many bytes are sent at a time.
   var chop: Int?

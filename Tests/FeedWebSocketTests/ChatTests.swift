@@ -6,7 +6,7 @@ import Testing
 
 @testable import FeedWebSocket
 
-/// The chat of `docs/Chat.md`, in virtual time: many clients, slow ones, and connections that are cut.
+/// The chat of `docs/how-to/Chat.md`, in virtual time: many clients, slow ones, and connections that are cut.
 @Suite(.settled) struct ChatTests {
   /// A client of the chat, and what it has heard.
   private final class Member {
@@ -52,8 +52,8 @@ import Testing
   private func withChat(_ body: (VirtualTimeScheduler, ChatRoom) throws -> Void) throws {
     try withVirtualTime { time in
       time.network.link.latency = .milliseconds(10)
-      let room = ChatRoom()
       let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
+      let room = ChatRoom()
       var routes = HTTPServer.Routes()
       routes.get("/chat") { request in request.upgradeToWebSocket { socket in room.join(socket) } }
       let serving = server.serve(routes)

@@ -25,7 +25,7 @@ enum Raw {
     frame(0x88, (code.map { [UInt8($0 >> 8 & 0xFF), UInt8($0 & 0xFF)] } ?? []) + reason, isMasked: isMasked)
   }
 
-  /// What a side has sent, in words: `text Hello`, `pong`, `close 1000`, `binary 65536 bytes`.
+  /// The frames that a side has sent, in words: `text Hello`, `pong`, `close 1000`, `binary 65536 bytes`.
   static func words(_ bytes: [UInt8], isMasked: Bool, _ compression: DeflateTerms? = nil) -> [String] {
     var limits = WebSocketLimits()
     (limits.messageBytes, limits.frameBytes) = (64 << 20, 64 << 20)

@@ -38,7 +38,7 @@ import Testing
     #expect(answer().headers["Sec-WebSocket-Accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
   }
 
-  @Test func `a request that is no handshake is refused`() {
+  @Test func `a request that is not a handshake is refused`() {
     #expect(answer([("Upgrade", nil)]).status == 426)
     #expect(answer([("Upgrade", "h2c")]).status == 426)
     #expect(answer([("Upgrade", "h2c, WebSocket")]).status == 101)

@@ -102,7 +102,7 @@ import Testing
         _ = TokenList.parse([text])
         _ = try? WebSocketURL(text)
         let request = HandshakeRequest(isGet: true, isCurrentVersion: true, host: text, values: { _ in [text] })
-        if case .success = WebSocketUpgrade().check(request) { Issue.record("\(text) is no handshake") }
+        if case .success = WebSocketUpgrade().check(request) { Issue.record("\(text) is not a handshake") }
         if let answer = try? WebSocketCompression().answer([text]) {
           #expect((8...15).contains(answer.terms.serverWindowBits) && (8...15).contains(answer.terms.clientWindowBits))
         }

@@ -36,7 +36,7 @@ import Testing
         socket.messages.subscribe(slow)
         return Empty(completeImmediately: false).eraseToAnyPublisher()
       }
-      // A ping before the first message is answered, one behind it is not.
+      // A ping before the first message is answered, one after it is not.
       talk.send(talk.frame(0x89, "1") + talk.frame(0x81, "a") + talk.frame(0x89, "2") + talk.frame(0x81, "b"))
       #expect(talk.words() == ["pong 1"])
       #expect(slow.messages == [])
@@ -68,7 +68,7 @@ import Testing
           made += 1
           return .binary(Chunk([UInt8](repeating: 1, count: 1_000)))
         }
-        .write(to: socket, atEnd: .closes()).eraseToAnyPublisher()
+        .write(to: socket, atEnd: .closes()).delaySubscription(for: .seconds(1), scheduler: time).eraseToAnyPublisher()
       }
       talk.stopReading()
       time.advance(by: .seconds(10))
@@ -88,7 +88,8 @@ import Testing
   @Test func `a peer that reads nothing is given up`() throws {
     try withVirtualTime { time in
       let talk = try Talk(time, isServer: true) { socket in
-        Just(.binary(Chunk([UInt8](repeating: 1, count: 1 << 20)))).write(to: socket).eraseToAnyPublisher()
+        Just(.binary(Chunk([UInt8](repeating: 1, count: 1 << 20)))).write(to: socket)
+          .delaySubscription(for: .seconds(1), scheduler: time).eraseToAnyPublisher()
       }
       let socket = try #require(talk.socket)
       talk.stopReading()
@@ -135,7 +136,7 @@ import Testing
           return Empty(completeImmediately: false).eraseToAnyPublisher()
         }
         let socket = try #require(talk.socket)
-        socket.close(.goingAway, reason: "so long")
+        socket.close(.goingAway, reason: "bye")
         socket.close(.normal)
         time.advance(by: .milliseconds(1))
         #expect(talk.words() == ["close 1001"])

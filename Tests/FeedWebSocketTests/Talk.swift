@@ -89,7 +89,7 @@ final class Talk {
     handshakeBytes = heard.count
   }
 
-  /// What our side has said to open the socket.
+  /// Our side's part of the handshake.
   private(set) var handshake = ""
 
   private func listen(to connection: Connection) {
@@ -114,7 +114,7 @@ final class Talk {
   func frame(_ first: UInt8, _ text: String) -> [UInt8] { frame(first, Array(text.utf8)) }
   func close(_ code: Int?, _ reason: [UInt8] = []) -> [UInt8] { Raw.close(code, reason, isMasked: isServer) }
 
-  /// What our side has sent since it is open.
+  /// The frames that our side has sent.
   func words(_ compression: DeflateTerms? = nil) -> [String] {
     Raw.words(Array(heard[handshakeBytes...]), isMasked: !isServer, compression)
   }

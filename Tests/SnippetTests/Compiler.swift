@@ -133,6 +133,7 @@ struct SnippetCompiler {
 
   private static let imports = [
     "FeedStream", "FeedStreamTesting", "FeedHTTP", "FeedHTTPServer", "FeedFormats", "FeedRedis", "FeedFleet", "FeedTLS",
+    "FeedWebSocket",
     "ImageFeed", "ImageFeedTesting", "Foundation", "Testing",
   ].map { "import \($0)\n" }.joined()
 

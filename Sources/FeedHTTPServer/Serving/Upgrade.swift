@@ -5,7 +5,7 @@ package import FeedStream
 /// It still counts among the server's connections: the server tells it when it shuts down, and closes it when it closes.
 package final class UpgradedConnection {
   package let connection: Connection
-  /// What the client has sent after its request.
+  /// The bytes that the client has sent after its request.
   package let early: Chunk
   package let scheduler: any LoopScheduler
   /// Called when the server shuts down.

@@ -33,7 +33,7 @@ final class ClientHandshake {
         + "Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n\(fields)\r\n"
     }
 
-    /// What the response agrees to.
+    /// The agreement that the response gives.
     ///
     /// - Throws: when it refuses, or does not answer this request.
     func check(_ head: ResponseHead, _ key: String) throws(WebSocketError) -> Agreement {

@@ -7,7 +7,7 @@ public import FeedTLS
 ///       .flatMap { $0.messages }
 ///       .sink { print($0) } receiveValue: { print($0) }
 public struct WebSocketClient {
-  /// What is offered to a server, and asked of it.
+  /// The offers to a server, and the demands on it.
   public struct Options {
     public var limits = WebSocketLimits()
     /// How messages are compressed when the server can; `nil` to offer no compression.

@@ -1,4 +1,4 @@
-/// What both sides have agreed on about compression (RFC 7692, 7.1).
+/// The terms of compression that both sides have agreed on (RFC 7692, 7.1).
 package struct DeflateTerms: Hashable, Sendable {
   /// True when the server forgets each message before the next.
   package var serverForgets = false

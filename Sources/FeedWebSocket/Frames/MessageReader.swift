@@ -2,7 +2,7 @@ package import FeedStream
 
 /// Makes messages and control frames of bytes that are cut anywhere. It does nothing else, so that it can be fuzzed.
 ///
-/// What breaks the protocol or a limit is refused with its first wrong byte.
+/// It refuses what breaks the protocol or a limit with its first wrong byte.
 package struct MessageReader: ~Copyable {
   package enum Event: Equatable {
     case message(WebSocketMessage)
@@ -176,7 +176,7 @@ package struct MessageReader: ~Copyable {
     }
   }
 
-  /// What a sender leaves out at the end of a compressed message (RFC 7692, 7.2.1).
+  /// The bytes that a sender leaves out at the end of a compressed message (RFC 7692, 7.2.1).
   private static let tail = Chunk([0x00, 0x00, 0xFF, 0xFF])
 
   private mutating func inflate(_ part: Chunk, isLast: Bool) throws(ProtocolFailure) {

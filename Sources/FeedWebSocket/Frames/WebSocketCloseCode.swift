@@ -47,7 +47,7 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
   ]
 }
 
-/// What a close frame says.
+/// The content of a close frame.
 public struct WebSocketClose: Hashable, Sendable, CustomStringConvertible {
   /// `nil` when it gives none.
   public let code: WebSocketCloseCode?

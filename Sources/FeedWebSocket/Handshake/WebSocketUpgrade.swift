@@ -1,7 +1,7 @@
 public import FeedHTTPServer
 public import FeedStream
 
-/// What a server asks of a client that wants a socket, and gives it.
+/// The demands of a server on a client that wants a socket, and what it gives.
 public struct WebSocketUpgrade: Sendable {
   /// The pages that may open sockets: browsers name theirs in the field `Origin`; other programs mostly send none, and may
   /// pretend any.
@@ -93,7 +93,7 @@ public struct WebSocketUpgrade: Sendable {
   }
 }
 
-/// What a handshake is decided by, so that it can be fuzzed without a server.
+/// The parts of a request that decide about a handshake, so that it can be fuzzed without a server.
 struct HandshakeRequest {
   var isGet: Bool
   /// HTTP/1.1.

@@ -6,7 +6,7 @@ extension WebSocket {
   /// Finishes when the other side closes with 1000, 1001 or no code, and after ``close(_:reason:)``.
   ///
   /// **Demand:** without demand no message is read, and the other side has to wait as soon as the system's buffers are full;
-  /// pings that come before the next message are answered, pings behind it wait. **Failure:** ``WebSocketError``; also for a
+  /// pings that come before the next message are answered, pings after it wait. **Failure:** ``WebSocketError``; also for a
   /// second subscriber while one reads. **Cancellation:** stops reading messages; the socket stays open, and another subscriber may go
   /// on. **Policy:** holds what one read of the connection gives, and the message that is arriving.
   public var messages: Messages { Messages(socket: self) }
@@ -53,8 +53,9 @@ extension WebSocket {
   /// - Returns: true when there may be more to do.
   private func step() -> Bool {
     guard state == .open || state == .closing else { return false }
-    // Who sends pings and reads no pongs has to wait.
-    guard controlBytes < Self.mostControlBytes else { return false }
+    // A peer that sends pings and reads no pongs has to wait.
+    isBlocked = controlBytes >= Self.mostControlBytes
+    guard !isBlocked else { return false }
     do throws(ProtocolFailure) {
       let isWanted = state == .closing || (subscription?.demand ?? .none) > .none
       isHeld = false

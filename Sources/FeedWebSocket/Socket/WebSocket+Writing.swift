@@ -1,7 +1,7 @@
 internal import FeedStream
 
 extension WebSocket {
-  /// What waits to be sent.
+  /// Something that waits to be sent.
   enum Item {
     case message(WebSocketMessage)
     case close(WebSocketClose)
@@ -94,7 +94,7 @@ extension WebSocket {
       isFlushing = false
       lingerIfWritten()
       // Room for the answers of pings is room to read.
-      if state != .closed, !isReading { updateReading() }
+      if isBlocked, controlBytes < Self.mostControlBytes { pump() }
     }
   }
 
@@ -128,8 +128,6 @@ extension WebSocket {
     if let error { return drop(state == .open ? .failure(.connectionLost(error)) : .finished) }
     wrote(count)
     flush()
-    // What waited for room to answer pings.
-    if state == .open || state == .closing, !isReading, !isHeld { pump() }
   }
 
   private func callMarks() {
@@ -160,7 +158,7 @@ extension WebSocket {
   }
 }
 
-/// What sends messages of a publisher to a socket.
+/// A stage that sends messages of a publisher to a socket.
 protocol SocketWriter: AnyObject {
   /// Another message may be requested.
   func roomIsThere()

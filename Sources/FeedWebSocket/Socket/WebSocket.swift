@@ -47,6 +47,8 @@ public final class WebSocket {
   @exclusivity(unchecked) var isPumping = false
   /// A message waits to be requested.
   @exclusivity(unchecked) var isHeld = false
+  /// Frames wait to be read until the answers of pings are written.
+  @exclusivity(unchecked) var isBlocked = false
   /// How the messages ended, once they have.
   @exclusivity(unchecked) var completion: Subscribers.Completion<WebSocketError>?
   @exclusivity(unchecked) var discardedBytes = 0
@@ -77,7 +79,7 @@ public final class WebSocket {
   @exclusivity(unchecked) var writeBegan: StreamInstant?
   @exclusivity(unchecked) var closeBegan: StreamInstant?
 
-  /// What a server's handler made of it; kept until it is closed.
+  /// The result of a server's handler, kept until it is closed.
   @exclusivity(unchecked) var kept: AnyCancellable?
 
   init(
@@ -109,7 +111,7 @@ public final class WebSocket {
     alarm?.cancel()
     // Nobody is there to wait for an answer.
     if state == .open, !isWriting, out.isEmpty {
-      _ = channel.writeNow(Frames.close(WebSocketClose(.goingAway), mask: masks?.next()))
+      channel.write([Frames.close(WebSocketClose(.goingAway), mask: masks?.next())]) { _ in }
     }
     if let upgraded { upgraded.close() } else { connection.close() }
   }
@@ -229,7 +231,7 @@ public final class WebSocket {
   }
 }
 
-/// What both sides have agreed on in the handshake.
+/// The result of a handshake.
 struct Agreement {
   var subprotocol: String?
   var deflate: DeflateTerms?

@@ -23,7 +23,7 @@ extension Publisher where Output == WebSocketMessage {
   }
 }
 
-/// What becomes of a socket when everything is written.
+/// The fate of a socket when everything is written.
 public enum WebSocketWriteEnding: Hashable, Sendable {
   /// Nothing: more may be written.
   case leavesOpen
