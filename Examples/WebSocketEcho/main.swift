@@ -31,7 +31,9 @@ case "serve" where arguments.count == 1 || arguments.count == 3 && arguments[1] 
   options.limits = limits
   options.compression = WebSocketCompression(keepsContext: true)
   do {
-    let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
+    var serverLimits = HTTPServer.Limits()
+    serverLimits.connections = 20_000
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: port), limits: serverLimits, on: loop)
     running.append(
       server.serve { request in
         request.upgradeToWebSocket(options) { socket in socket.messages.write(to: socket) }

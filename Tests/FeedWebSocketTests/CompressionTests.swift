@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct CompressionTests {
   private static let loose = WebSocketCompression(keepsContext: true)
 
-  private func answer(_ offer: String, _ options: WebSocketCompression = loose) -> String? {
+  private func answer(_ offer: String, _ options: WebSocketCompression = CompressionTests.loose) -> String? {
     (try? options.answer([offer]))?.field
   }
 
@@ -86,8 +86,8 @@ import Testing
     var reader = MessageReader(isServer: false, compression: DeflateTerms())
     reader.feed(Chunk(Raw.frame(0xC1, [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00], isMasked: false)))
     reader.feed(Chunk(Raw.frame(0xC1, [0xF2, 0x00, 0x11, 0x00, 0x00], isMasked: false)))
-    #expect(try reader.next() == .message("Hello"))
-    #expect(try reader.next() == .message("Hello"))
+    let (first, second) = (try reader.next(), try reader.next())
+    #expect(first == .message("Hello") && second == .message("Hello"))
   }
 
   @Test func `what cannot be decompressed is refused`() {

@@ -59,7 +59,7 @@ import Testing
       }
       return words
     }
-    var (refused, read_) = (0, 0)
+    var (refused, taken) = (0, 0)
     for _ in 0..<Self.count {
       var bytes = seeds.randomElement(using: &generator)! + seeds.randomElement(using: &generator)!
       Self.mutate(&bytes, &generator)
@@ -68,10 +68,10 @@ import Testing
       let halves = read([bytes[..<cut], bytes[cut...]])
       #expect(whole == halves, "\(bytes) cut at \(cut)")
       #expect(!whole.contains("too long"))
-      if let last = whole.last, Int(last) != nil { refused += 1 } else { read_ += 1 }
+      if let last = whole.last, Int(last) != nil { refused += 1 } else { taken += 1 }
     }
     // They are damaged enough, and not too much.
-    #expect(refused > Self.count / 20 && read_ > Self.count / 20, "\(refused) \(read_)")
+    #expect(refused > Self.count / 20 && taken > Self.count / 20, "\(refused) \(taken)")
   }
 
   @Test func `damaged handshakes are taken or refused`() {

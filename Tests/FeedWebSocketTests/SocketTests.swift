@@ -24,10 +24,6 @@ import Testing
     func receive(completion: Subscribers.Completion<WebSocketError>) { self.completion = completion }
   }
 
-  private static let nothing: (WebSocket) -> AnyPublisher<Never, any Error> = { _ in
-    Empty(completeImmediately: false).eraseToAnyPublisher()
-  }
-
   @Test(arguments: [true, false])
   func `without demand nothing is read, and the other side has to wait`(isServer: Bool) throws {
     try withVirtualTime { time in
