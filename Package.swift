@@ -207,6 +207,7 @@ let package = Package(
       name: "FeedWebSocketTests",
       dependencies: [
         "TestSupport", "CZlib", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "FeedTLS", "FeedWebSocket",
+        "WebSocketEcho",
       ]),
     .testTarget(name: "FeedFormatsTests", dependencies: ["TestSupport", "FeedFormats"]),
     .testTarget(

@@ -85,8 +85,10 @@ final class Talk {
             + (chooses.map { "Sec-WebSocket-Extensions: \($0)\r\n" } ?? "")
             + "Sec-WebSocket-Accept: \(AcceptKey.answer(to: String(key)))\r\n\r\n").utf8))
     }
-    handshake = String(decoding: heard, as: UTF8.self)
-    handshakeBytes = heard.count
+    // Frames may follow immediately.
+    let end = Array("\r\n\r\n".utf8)
+    handshakeBytes = (heard.indices.first { heard[$0...].starts(with: end) } ?? heard.count - 4) + 4
+    handshake = String(decoding: heard.prefix(handshakeBytes), as: UTF8.self)
   }
 
   /// Our side's part of the handshake.

@@ -13,12 +13,17 @@ extension WebSocket {
     } else {
       due = lastHeard.advanced(by: limits.pingInterval)
     }
-    if let writeBegan { due = min(due, writeBegan.advanced(by: limits.writeGrace)) }
+    if let writeBegan { due = min(due, writeBegan.advanced(by: writeLimit)) }
     if let alarmAt, alarm != nil, alarmAt <= due { return }
     alarm?.cancel()
     alarmAt = due
     let delay = scheduler.now.distance(to: due)
     alarm = scheduler.once(after: max(delay, .zero)) { [weak self] in self?.look() }
+  }
+
+  /// How long the write that is under way may take.
+  private var writeLimit: StreamInstant.Stride {
+    limits.writeGrace + .seconds(Double(batchBytes) / Double(limits.bytesPerSecond))
   }
 
   private func look() {
@@ -27,13 +32,14 @@ extension WebSocket {
     func hasPassed(_ began: StreamInstant?, _ limit: StreamInstant.Stride) -> Bool {
       began.map { $0.advanced(by: limit) <= now } ?? false
     }
-    if hasPassed(writeBegan, limits.writeGrace) {
+    if hasPassed(writeBegan, writeLimit) {
       return drop(.failure(.notReading(after: limits.writeGrace)))
     }
     if hasPassed(closeBegan, limits.closeDeadline) { return drop(.finished) }
     if state == .open {
-      // What is not read cannot be answered: a ping waits until messages are wanted again.
-      if !isReading {
+      // A ping is answered after what is sent before it, and its answer is read when messages are wanted again. A write that
+      // makes no progress has a deadline of its own.
+      if !isReading || isWriting {
         lastHeard = now
         pingSent = nil
       }

@@ -112,6 +112,7 @@ extension WebSocket {
     let count = batch.reduce(0) { $0 + $1.count }
     isWriting = true
     writeBegan = scheduler.now
+    batchBytes = count
     watch()
     channel.write(batch) { [weak self] error in self?.hasWritten(count, error) }
   }
@@ -124,6 +125,11 @@ extension WebSocket {
 
   private func hasWritten(_ count: Int, _ error: SystemError?) {
     isWriting = false
+    // The other side has made room for what had to wait: it lives.
+    if let writeBegan, writeBegan < scheduler.now {
+      lastHeard = scheduler.now
+      pingSent = nil
+    }
     writeBegan = nil
     if let error { return drop(state == .open ? .failure(.connectionLost(error)) : .finished) }
     wrote(count)

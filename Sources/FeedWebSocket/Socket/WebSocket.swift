@@ -77,8 +77,11 @@ public final class WebSocket {
   @exclusivity(unchecked) var lastHeard: StreamInstant
   @exclusivity(unchecked) var pingSent: StreamInstant?
   @exclusivity(unchecked) var writeBegan: StreamInstant?
+  @exclusivity(unchecked) var batchBytes = 0
   @exclusivity(unchecked) var closeBegan: StreamInstant?
 
+  /// This, from the first step of closing to the last: nobody else need keep it until then.
+  @exclusivity(unchecked) private var itself: WebSocket?
   /// The result of a server's handler, kept until it is closed.
   @exclusivity(unchecked) var kept: AnyCancellable?
 
@@ -110,7 +113,7 @@ public final class WebSocket {
     guard state != .closed else { return }
     alarm?.cancel()
     // Nobody is there to wait for an answer.
-    if state == .open, !isWriting, out.isEmpty {
+    if !isWriting, out.isEmpty {
       channel.write([Frames.close(WebSocketClose(.goingAway), mask: masks?.next())]) { _ in }
     }
     if let upgraded { upgraded.close() } else { connection.close() }
@@ -133,6 +136,7 @@ public final class WebSocket {
   public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
     guard state == .open else { return }
     state = .closing
+    itself = self
     closeBegan = scheduler.now
     var short = reason
     while short.utf8.count > 123 { short.removeLast() }
@@ -167,6 +171,7 @@ public final class WebSocket {
     guard state == .open || state == .closing else { return }
     let wasClosing = state == .closing
     state = .ending
+    itself = self
     closeBegan = scheduler.now
     // What has not begun is not sent any more.
     var dropped: [Item] = []
@@ -200,6 +205,9 @@ public final class WebSocket {
   func drop(_ completion: Subscribers.Completion<WebSocketError>) {
     guard state != .closed else { return }
     state = .closed
+    let itself = self.itself
+    self.itself = nil
+    defer { withExtendedLifetime(itself) {} }
     alarm?.cancel()
     alarm = nil
     let dropped = queue
