@@ -34,6 +34,7 @@ let package = Package(
     // What an operator does to what is above it: see the script `downstream`.
     .executableTarget(
       name: "downstream", dependencies: ["Harness", subject], swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(name: "cores", dependencies: ["Harness", subject], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CLoop", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("uv")]),
     .executableTarget(
       name: "loop",

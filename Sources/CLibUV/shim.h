@@ -64,6 +64,34 @@ static inline bool clibuv_may_open(void) {
   return descriptor != -1 && close(descriptor) == 0;
 }
 
+// The mask of 8,192 processors, which is the kernel's largest.
+#define CLIBUV_MASK_WORDS (8192 / (8 * sizeof(unsigned long)))
+
+/// The number of processors that the calling thread may run on; 1 when the kernel does not say.
+static inline int clibuv_allowed_processors(void) {
+  unsigned long mask[CLIBUV_MASK_WORDS] = {0};
+  if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask) <= 0) return 1;
+  int count = 0;
+  for (unsigned word = 0; word < CLIBUV_MASK_WORDS; word++) count += __builtin_popcountl(mask[word]);
+  return count > 0 ? count : 1;
+}
+
+/// Keeps the calling thread on one of the processors that it may run on, counted from 0 and around.
+/// Returns false when the kernel refuses.
+static inline bool clibuv_pin_thread(int index) {
+  unsigned long mask[CLIBUV_MASK_WORDS] = {0};
+  if (syscall(SYS_sched_getaffinity, 0, sizeof mask, mask) <= 0) return false;
+  int left = index % clibuv_allowed_processors();
+  const int bits = 8 * sizeof(unsigned long);
+  for (int place = 0; place < 8192; place++) {
+    if (!(mask[place / bits] >> (place % bits) & 1) || left-- > 0) continue;
+    unsigned long one[CLIBUV_MASK_WORDS] = {0};
+    one[place / bits] = 1UL << (place % bits);
+    return syscall(SYS_sched_setaffinity, 0, sizeof one, one) == 0;
+  }
+  return false;
+}
+
 /// Resets an event's descriptor, which does not block.
 /// Returns true when the event had happened.
 static inline bool clibuv_take_event(int descriptor) {

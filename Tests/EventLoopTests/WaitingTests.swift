@@ -146,7 +146,7 @@ import Testing
   @Test func `without any loop mapAsync delivers one at a time, at every limit`() async {
     let busy = Mutex(false)
     let values = (0..<200).publisher
-      .mapAsync(limit: 8, order: .unordered) { number in
+      .mapAsync(limit: 8, order: .asCompleted) { number in
         await Task.yield()
         return number
       }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct RuleSuite {
   static let rows: [RuleRow] = [
     transformingRows, filteringRows, reducingRows, combiningRows, mergingRows, queueingRows, errorRows, timingRows,
-    sharingRows, effectRows, concurrencyRows, publisherRows,
+    sharingRows, effectRows, concurrencyRows, parallelRows, publisherRows,
     chunkRows, fileRows, streamRows, processRows,
   ].flatMap { $0 }
 
@@ -21,7 +21,7 @@ import Testing
     #expect(silent.map(\.name) == [], "state it, with expects:")
   }
 
-  @Test(arguments: ["Operators", "Publishers", "Subjects", "Concurrency"])
+  @Test(arguments: ["Operators", "Publishers", "Subjects", "Concurrency", "Parallel"])
   func `every file has a row`(_ folder: String) throws {
     let names = try PublicFunctions.files(in: folder)
     try #require(!names.isEmpty)
@@ -42,7 +42,9 @@ import Testing
   }
 
   @Test func `every public function has a row`() throws {
-    let functions = try PublicFunctions(in: ["Operators", "Publishers", "Concurrency", "Subscribers", "Subjects"]).names
+    let functions = try PublicFunctions(in: [
+      "Operators", "Publishers", "Concurrency", "Parallel", "Subscribers", "Subjects",
+    ]).names
     try #require(functions.count > 150)
     let names = Set(functions.map(\.name))
     let covered = Set(
@@ -56,6 +58,12 @@ import Testing
 
   /// The files that need no row, and why.
   static let filesWithoutRow = [
+    "Parallel/LoopTaskExecutor": "runs tasks",
+    "Parallel/ParallelCrew": "is what both operators send work with",
+    "Parallel/ParallelMapStage": "is parallelMap's",
+    "Parallel/ParallelStage": "is parallel's",
+    "Parallel/RailEnds": "is parallel's",
+    "Parallel/RailPipeline": "is parallel's",
     "Publishers/Sequence+Operators": "computes another sequence, whose publisher has a row",
     "Publishers/ConstantPublisher": "computes another constant, whose publisher has a row",
     "Concurrency/AsyncOrigin": "part of values, which has a row",

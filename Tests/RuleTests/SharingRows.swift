@@ -78,6 +78,38 @@ let effectRows = rows {
   }
 }
 
+let parallelRows = rows {
+  RuleRow(
+    "Parallel/ParallelMap", "parallelMap(on:width:limit:ordering:_:)", timed: [],
+    expects: { .values($0.values.map { $0 * 2 }) }
+  ) { upstream, time in
+    upstream.parallelMap(on: EventLoopGroup(count: 3, on: time), limit: 4) { $0 * 2 }
+  }
+  RuleRow(
+    "Parallel/ParallelMap", "parallelMap(on:width:limit:ordering:_:), asCompleted", timed: [],
+    expects: { .interleaved($0.values.map { [$0 * 2] }) }
+  ) { upstream, time in
+    upstream.parallelMap(on: EventLoopGroup(count: 3, on: time), limit: 4, ordering: .asCompleted) { $0 * 2 }
+  }
+  RuleRow(
+    "Parallel/ParallelMap", "tryParallelMap(on:width:limit:ordering:_:)", timed: [],
+    expects: { .values($0.values.map { $0 * 2 }) }
+  ) { upstream, time in
+    upstream.tryParallelMap(on: EventLoopGroup(count: 2, on: time)) { $0 * 2 }
+  }
+  RuleRow(
+    "Parallel/Parallel", "parallel(on:width:limit:_:)", timed: [],
+    expects: { .interleaved($0.values.map { [$0 * 2] }) }
+  ) { upstream, time in
+    upstream.parallel(on: EventLoopGroup(count: 3, on: time), limit: 6) { rail in rail.map { $0 * 2 } }
+  }
+  RuleRow(
+    "Parallel/ReceiveOnLoop", "receive(on:), another loop and back", timed: [], expects: { .values($0.values) }
+  ) { upstream, time in
+    Publishers.ReceiveOn(crossing: upstream.receive(on: VirtualLoop(on: time)), to: time)
+  }
+}
+
 let concurrencyRows = rows {
   RuleRow("Concurrency/KeepsLoopAlive", "keepsLoopAlive(_:)", .passesStrays, expects: { .values($0.values) }) {
     $0.keepsLoopAlive(false)
@@ -89,10 +121,10 @@ let concurrencyRows = rows {
     upstream.mapAsync(limit: 2) { $0 * 2 }
   }
   RuleRow(
-    "Concurrency/MapAsync", "mapAsync(limit:order:_:), unordered", timed: [],
+    "Concurrency/MapAsync", "mapAsync(limit:order:_:), asCompleted", timed: [],
     expects: { .interleaved($0.values.map { [$0 * 2] }) }
   ) { upstream, time in
-    upstream.mapAsync(limit: 3, order: .unordered) { value in
+    upstream.mapAsync(limit: 3, order: .asCompleted) { value in
       if value == 0 { try? await Task.sleep(for: .milliseconds(5), clock: time) }
       return value * 2
     }

@@ -3,7 +3,7 @@ public enum AsyncOrder: Hashable, Sendable {
   /// The order of the values they were made from.
   case preserved
   /// The order in which they are ready.
-  case unordered
+  case asCompleted
 }
 
 extension Publisher where Output: Sendable {
@@ -24,7 +24,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Parameters:
   ///   - limit: how many values to work on at the same time; more than zero.
-  ///   - order: `.preserved` keeps the values' order; `.unordered` delivers results as they are ready.
+  ///   - order: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
   ///   - transform: runs in a separate task for each value.
   @inlinable public func mapAsync<T>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> sending T
@@ -96,7 +96,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   private let order: AsyncOrder
   private let transform: @Sendable (Input) async throws(Mode.RuleError) -> sending Output
   private let home = StreamHome.currentOrLane
-  /// With `.preserved` all places, with `.unordered` those that have a result.
+  /// With `.preserved` all places, with `.asCompleted` those that have a result.
   private var places = FIFO<Place>()
   private var working: [ObjectIdentifier: Place] = [:]
   private var demand = Subscribers.Demand.none
@@ -153,7 +153,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     defer { updateWaiting() }
     guard isLive else { return }
     place.result = result
-    if order == .unordered { places.append(place) }
+    if order == .asCompleted { places.append(place) }
     drain()
   }
 

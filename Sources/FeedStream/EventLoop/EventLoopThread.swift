@@ -16,10 +16,18 @@ public final class EventLoopThread: Sendable {
   ///
   /// - Parameter name: the name in debuggers; Linux keeps 15 bytes of it.
   /// - Throws: when the system has no thread left.
-  public init(name: String = "event-loop") throws(EventLoopError) {
+  public convenience init(name: String = "event-loop") throws(EventLoopError) {
+    try self.init(name: name, processor: nil)
+  }
+
+  /// - Parameter processor: keeps the thread on this one of the processors that the process may use; `nil` for any.
+  init(name: String, processor: Int?) throws(EventLoopError) {
     let loop = EventLoop(owner: 0)
     self.loop = loop
     thread = try Thread(name: name) {
+      #if os(Linux)
+        if let processor { _ = clibuv_pin_thread(Int32(truncatingIfNeeded: processor)) }
+      #endif
       loop.run(.untilStopped)
       loop.close()
     }

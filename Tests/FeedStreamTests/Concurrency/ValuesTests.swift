@@ -131,7 +131,7 @@ import Testing
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let (gate, opening) = AsyncStream<Void>.makeStream()
-    let values = [1, 2].publisher.mapAsync(limit: 2, order: .unordered) { value in
+    let values = [1, 2].publisher.mapAsync(limit: 2, order: .asCompleted) { value in
       if value == 1 { for await _ in gate { break } }
       return value * 10
     }

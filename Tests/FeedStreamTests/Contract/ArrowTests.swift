@@ -7,7 +7,7 @@ import Testing
   /// The rooms of `Sources/FeedStream` from the ground up: each names types of its own and of those before it.
   static let streams = [
     "Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators", "EventLoop", "IO",
-    "Concurrency", "Foundation",
+    "Concurrency", "Parallel", "Foundation",
   ]
 
   @Test func `each room of the streams names only those below it`() throws {

@@ -3,43 +3,66 @@
 /// The part above it lives where it was subscribed: on a loop, or in a `SerialLane` where there is none. The part below
 /// lives in a lane of its own, which runs on the queue: values are delivered there one at a time and in order, whatever
 /// the queue does. Requests and cancellations go back to the home of what is above. So neither side takes a lock, and
-/// no two threads are ever in the same part of a stream.
+/// no two threads are ever in the same part of a stream. Values that arrive while others are being delivered cross
+/// together, and what is asked for while they are delivered goes back together.
 ///
-/// **Demand:** passes through. A value that has been asked for waits in the lane.
+/// **Demand:** passes through. A value that has been asked for waits here.
 @usableFromInline final class CrossingStage<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let name: StaticString
-  private let down: ErasedSubscriber<Input, Failure>
-  private let lane: SerialLane
-  /// The home where the stream below was subscribed; `nil` where no loop runs.
+  @usableFromInline let down: ErasedSubscriber<Input, Failure>
+  @usableFromInline let lane: SerialLane
+  /// Where the stream below was subscribed; `nil` where no loop runs.
   private let surroundings: (any StreamDomain)?
   /// Runs an action for a value when its time has come.
   private let later: ((@escaping () -> Void) -> Void)?
+  @usableFromInline let isTimed: Bool
+  /// Calls `deliverAll()`: formed where the types are known.
+  private let serve: (CrossingStage) -> Void
   @usableFromInline let home: CrossedHome
 
   // Used in the home of what is above.
   @exclusivity(unchecked) private var up: (any Subscription)?
-  @exclusivity(unchecked) private var isOpen = true
+  @exclusivity(unchecked) @usableFromInline var isOpen = true
   /// The values and the ending that wait for their time, in their order.
   @exclusivity(unchecked) private var waiting = FIFO<() -> Void>()
 
+  // Under the mutex: the values and the ending that are on their way to the lane.
+  @usableFromInline let mutex = SystemMutex()
+  @exclusivity(unchecked) @usableFromInline var passing = ContiguousArray<Input>()
+  @exclusivity(unchecked) @usableFromInline var passingEnding: Subscribers.Completion<Failure>?
+  /// True when the lane has been told that something is on its way.
+  @exclusivity(unchecked) @usableFromInline var isTold = false
+
   // Used in the lane.
-  @exclusivity(unchecked) private var isLive = true
+  @exclusivity(unchecked) @usableFromInline var isLive = true
+  @exclusivity(unchecked) @usableFromInline var arrived = ContiguousArray<Input>()
 
   /// - Parameter later: runs an action when a value that arrives now is due; `nil` for at once.
-  @usableFromInline init<Context: Scheduler>(
+  @inlinable convenience init<Context: Scheduler>(
     _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, on queue: Context,
     options: Context.SchedulerOptions?, later: ((@escaping () -> Void) -> Void)? = nil
+  ) {
+    self.init(name, down, on: queue, options: options, later: later) { $0.deliverAll() }
+  }
+
+  @usableFromInline init<Context: Scheduler>(
+    _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, on queue: Context,
+    options: Context.SchedulerOptions?, later: ((@escaping () -> Void) -> Void)?,
+    serve: @escaping (CrossingStage) -> Void
   ) {
     Home.usesQueues()
     self.name = name
     self.down = down
     self.later = later
+    self.serve = serve
+    isTimed = later != nil
     surroundings = Home.current
     let holder = Home.isKeeping ? surroundings : nil
     lane = queue.newLane(options, holder: holder)
     home = CrossedHome(surroundings ?? SerialLane(), holder: holder, isOnMainQueue: lane.isServedByOneThread)
     super.init()
     confinement = Confinement(home: lane)
+    lane.whenClosed { [weak self] in self?.laneClosed() }
   }
 
   /// Subscribes to what is above, in its home.
@@ -55,8 +78,18 @@
     lane.begin(at: surroundings) { down.receive(subscription: self) }
   }
 
-  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    if isOpen { cross { [self] in deliver(input) } }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    guard isOpen else { return .none }
+    if isTimed {
+      wait { [self] in deliver(input) }
+      return .none
+    }
+    mutex.lock()
+    passing.append(input)
+    let mustTell = !isTold
+    isTold = true
+    mutex.unlock()
+    if mustTell { tell() }
     return .none
   }
 
@@ -64,11 +97,19 @@
     guard isOpen else { return }
     isOpen = false
     up = nil
-    cross { [self] in finish(completion) }
+    if isTimed { return wait { [self] in finish(completion) } }
+    mutex.lock()
+    passingEnding = completion
+    let mustTell = !isTold
+    isTold = true
+    mutex.unlock()
+    if mustTell { tell() }
   }
 
-  private func cross(_ action: @escaping () -> Void) {
-    guard let later else { return lane.post(action) }
+  @usableFromInline func tell() { lane.post { [self] in serve(self) } }
+
+  @usableFromInline func wait(_ action: @escaping () -> Void) {
+    guard let later else { return }
     waiting.append(action)
     home.hold()
     // Timers that are due together may fire in any order: each lets the first one go.
@@ -80,19 +121,50 @@
     }
   }
 
-  private func ask(_ demand: Subscribers.Demand) {
+  /// The lane's loop is closed: nothing is delivered any more, and what is on its way is reported.
+  private func laneClosed() {
+    home.domain?.perform { [self] in
+      isOpen = false
+      _ = waiting.take()
+      up.take()?.cancel()
+      home.leave()
+      for value in mutex.withLock({ passing.take() }) {
+        StreamDiagnostics.dropped(value, "CrossingStage", .terminated)
+      }
+    }
+  }
+
+  @usableFromInline func ask(_ demand: Subscribers.Demand) {
     home.domain?.perform { [self] in up?.request(demand) }
   }
 
   // MARK: Downstream, in the lane
 
-  private func deliver(_ input: Input) {
+  /// Delivers what has arrived, then the ending; whatever arrives meanwhile gets its turn.
+  @inlinable func deliverAll() {
+    mutex.lock()
+    swap(&passing, &arrived)
+    mutex.unlock()
+    var more = Subscribers.Demand.none
+    for input in arrived where isLive && !lane.isOver { more += down.receive(input) }
+    arrived.removeAll(keepingCapacity: true)
+    if more > .none, isLive { ask(more) }
+    mutex.lock()
+    isTold = !passing.isEmpty
+    let ending = isTold ? nil : passingEnding.take()
+    let mustTell = isTold
+    mutex.unlock()
+    if mustTell { tell() }
+    if let ending { finish(ending) }
+  }
+
+  @usableFromInline func deliver(_ input: Input) {
     guard isLive, !lane.isOver else { return }
     let more = down.receive(input)
     if more > .none, isLive { ask(more) }
   }
 
-  private func finish(_ completion: Subscribers.Completion<Failure>) {
+  @usableFromInline func finish(_ completion: Subscribers.Completion<Failure>) {
     guard isLive, !lane.isOver else { return }
     isLive = false
     home.leave()
@@ -134,6 +206,7 @@ extension Scheduler {
   ///
   /// - Parameter holder: goes on running while the lane has work.
   func newLane(_ options: SchedulerOptions?, holder: (any StreamDomain)?) -> SerialLane {
+    if let elsewhere = self as? any ElsewhereScheduler { return SerialLane(on: elsewhere, holder: holder) }
     let queue = self as? any QueueScheduler
     return SerialLane(
       queue?.queueName ?? "", start: { schedule(options: options, $0) }, isOnThread: queue?.isHere, holder: holder)

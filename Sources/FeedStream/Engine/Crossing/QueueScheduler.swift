@@ -9,6 +9,14 @@ package protocol QueueScheduler: Scheduler {
   var isHere: (@Sendable () -> Bool)? { get }
 }
 
+/// A scheduler that is the home of streams on a thread of its own, to which a stream of another home crosses.
+package protocol ElsewhereScheduler: Scheduler, StreamDomain {}
+
+extension Scheduler {
+  /// True when the calling thread is not the one on which this schedules.
+  @usableFromInline var isElsewhere: Bool { (self as? any ElsewhereScheduler).map { !$0.isHere } ?? false }
+}
+
 /// The place where streams live.
 @usableFromInline enum Home {
   /// The home of the calling code; `nil` where no loop, virtual time or lane runs, and the thread has no loop of its own.

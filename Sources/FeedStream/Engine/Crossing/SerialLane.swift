@@ -10,6 +10,9 @@ import Synchronization
   private struct State {
     var work = FIFO<() -> Void>()
     var isBusy = false
+    /// True when the lane's loop is closed: nothing runs any more.
+    var isClosed = false
+    var whenClosed: (() -> Void)?
   }
 
   /// The number of pieces of work that run before the queue gets a turn.
@@ -26,6 +29,7 @@ import Synchronization
   let name: String
   /// Goes on running while the lane has work.
   private let holder: (any StreamDomain)?
+  private let place: HoldingPlace
   /// The home of the stream that a lane's values are handed to, while the subscription is handed down.
   private(set) var handing: Handing?
 
@@ -47,12 +51,25 @@ import Synchronization
     self.name = name
     self.start = start
     self.isOnThread = isOnThread
+    place = isOnThread == nil ? .queue : .mainQueueOrTask
+  }
+
+  /// A lane on a loop of another thread.
+  init(on loop: any ElsewhereScheduler, holder: (any StreamDomain)?) {
+    self.holder = holder
+    name = "an event loop"
+    start = { action in
+      let action = Carried(uncheckedly: action)
+      loop.execute { action.value() }
+    }
+    isOnThread = { loop.isHere }
+    place = .queue
   }
 
   package var isHere: Bool { runner.load(ordering: .relaxed) == currentThread() || ownsThread }
 
   /// True for the lane of a queue that one thread serves.
-  var isServedByOneThread: Bool { isOnThread != nil }
+  var isServedByOneThread: Bool { place == .mainQueueOrTask }
 
   /// True when the calling thread is the one on which everything in the lane runs.
   var ownsThread: Bool { isOnThread?() ?? false }
@@ -62,6 +79,7 @@ import Synchronization
   /// Runs `action` in the lane; what it captures is the lane's from now on.
   func post(_ action: @escaping () -> Void) {
     let isFree = state.withLock { state in
+      guard !state.isClosed else { return false }
       state.work.append(action)
       defer { state.isBusy = true }
       return !state.isBusy
@@ -93,13 +111,11 @@ import Synchronization
   }
 
   /// True after `revoke`: what still waits must not be delivered.
-  var isOver: Bool { isRevoked.load(ordering: .acquiring) }
+  @usableFromInline var isOver: Bool { isRevoked.load(ordering: .acquiring) }
 
   // A lane within another's part of a stream is held by the same loop.
   package func hold(_ place: HoldingPlace) { holder?.hold(place) }
   package func letGo(_ place: HoldingPlace) { holder?.letGo(place) }
-
-  private var place: HoldingPlace { isServedByOneThread ? .mainQueueOrTask : .queue }
 
   /// Begins to run the work of a lane that was free.
   private func begin() {
@@ -109,7 +125,43 @@ import Synchronization
 
   private func drainWhereItRuns() {
     guard let start else { return drain() }
-    start { [self] in drain() }
+    let errand = Errand(self)
+    start { errand.run() }
+  }
+
+  /// Calls `action` when the lane's loop has been closed, and nothing runs here any more. On any thread.
+  func whenClosed(_ action: @escaping () -> Void) {
+    let isClosed = state.withLock { state in
+      if !state.isClosed { state.whenClosed = action }
+      return state.isClosed
+    }
+    if isClosed { action() }
+  }
+
+  /// Its loop has been closed with work of the lane in it.
+  private func close() {
+    let (work, action) = state.withLock { state in
+      state.isClosed = true
+      return (state.work.take(), state.whenClosed.take())
+    }
+    _ = consume work
+    letGo(place)
+    action?()
+  }
+
+  /// One visit of the lane's queue or loop; a loop that is closed drops it.
+  private final class Errand {
+    private let lane: SerialLane
+    private var hasRun = false
+
+    init(_ lane: SerialLane) { self.lane = lane }
+
+    func run() {
+      hasRun = true
+      lane.drain()
+    }
+
+    deinit { if !hasRun { lane.close() } }
   }
 
   private func drain() {

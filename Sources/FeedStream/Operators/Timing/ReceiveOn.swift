@@ -27,8 +27,20 @@ extension Publishers {
     public let upstream: Upstream
     public let scheduler: Context
     public let options: Context.SchedulerOptions?
+    /// True when the values are `Sendable`, and may cross to a loop on another thread.
+    @usableFromInline let mayCross: Bool
 
     @inlinable public init(upstream: Upstream, scheduler: Context, options: Context.SchedulerOptions?) {
+      self.init(upstream, scheduler, options, mayCross: false)
+    }
+
+    /// Crosses to a scheduler on another thread: for values that are `Sendable`.
+    @inlinable package init(crossing upstream: Upstream, to scheduler: Context) {
+      self.init(upstream, scheduler, nil, mayCross: true)
+    }
+
+    @inlinable init(_ upstream: Upstream, _ scheduler: Context, _ options: Context.SchedulerOptions?, mayCross: Bool) {
+      self.mayCross = mayCross
       self.upstream = upstream
       self.scheduler = scheduler
       scheduler.noteQueue()
@@ -36,7 +48,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
+      if scheduler.isQueue || mayCross && scheduler.isElsewhere { return cross(to: ErasedSubscriber(subscriber)) }
       upstream.receive(
         subscriber: ReceiveOnStage<Output, Failure>("ReceiveOn", ErasedSubscriber(subscriber)) { [scheduler, options] in
           scheduler.schedule(options: options, $0)

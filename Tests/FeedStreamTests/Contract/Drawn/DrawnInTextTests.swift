@@ -42,6 +42,7 @@ import Testing
     "Operators/Timing/ReceiveOn.swift": "a turn of the loop takes no column",
     "Operators/Timing/SubscribeOn.swift": "a turn of the loop takes no column",
     "Operators/Transforming/Encode.swift": "the values are JSON",
+    "Parallel": "computing takes no virtual time",
     "IO": "the world's side of a handle has a virtual twin and tests of its own",
     "Publishers/Timer.swift": "Interval is the same",
     "Publishers/Using.swift": "its lanes are a resource's",

@@ -1,0 +1,109 @@
+import Synchronization
+
+/// Event loops on threads of their own, which start and end together: streams for more than one core.
+///
+///     let group = try EventLoopGroup()
+///     images.parallelMap(on: group) { thumbnail(of: $0) }
+///       .sink { show($0) }
+///
+/// A stream still lives on one loop and takes no lock. Values cross between loops where the program says so:
+/// ``Publisher/parallelMap(on:width:limit:ordering:_:)``, ``Publisher/parallel(on:width:limit:_:)`` and
+/// ``Publisher/receive(on:)``.
+///
+/// Releasing a group shuts it down too.
+public final class EventLoopGroup: Sendable {
+  /// How ``next(_:)`` chooses a loop.
+  public enum Choice: Hashable, Sendable {
+    /// Each loop in turn.
+    case roundRobin
+    /// The loop with the least work of ``Publisher/parallelMap(on:width:limit:ordering:_:)`` and
+    /// ``Publisher/parallel(on:width:limit:_:)``; in turn where several have as little.
+    case leastLoaded
+  }
+
+  /// The loops, in the order in which they were started.
+  public let loops: [EventLoop]
+  let rails: [Rail]
+  private let threads: [EventLoopThread]
+  private let turn = Atomic(0)
+
+  /// Starts the threads and their loops.
+  ///
+  /// - Parameters:
+  ///   - count: how many loops there are, at least one.
+  ///   - name: the threads' name in debuggers, followed by a number; Linux keeps 15 bytes of both.
+  ///   - isPinned: true to keep each thread on one processor. The kernel may refuse that, and then chooses itself.
+  /// - Throws: when the system has no thread left; those that were started have ended.
+  public init(
+    count: Int = EventLoopGroup.availableProcessors, name: String = "loop", isPinned: Bool = false
+  ) throws(EventLoopError) {
+    precondition(count > 0, "EventLoopGroup(count: \(count)): nothing could ever run; use 1 or more")
+    var threads: [EventLoopThread] = []
+    for number in 0..<count {
+      threads.append(try EventLoopThread(name: "\(name)-\(number)", processor: isPinned ? number : nil))
+    }
+    self.threads = threads
+    loops = threads.map(\.loop)
+    rails = loops.map { Rail($0) }
+  }
+
+  /// A group of places that are not loops: virtual ones.
+  package init(of domains: [any StreamDomain]) {
+    threads = []
+    loops = []
+    rails = domains.map { Rail($0) }
+  }
+
+  /// The number of processors that this process may use: those of its affinity mask, or the quota of its control group
+  /// rounded up, whichever is less.
+  public static var availableProcessors: Int { Processors.available }
+
+  /// The number of loops.
+  public var count: Int { rails.count }
+
+  /// The loop for the next piece of work. Safe from any thread.
+  public func next(_ choice: Choice = .roundRobin) -> EventLoop {
+    precondition(!loops.isEmpty, "EventLoopGroup.next: a group in virtual time has no event loops; use its operators")
+    return loops[nextIndex(choice)]
+  }
+
+  /// Stops all loops, closes them and waits for their threads to end. Idempotent.
+  ///
+  /// - Precondition: not called on a loop of the group.
+  public func shutdown() {
+    precondition(
+      !loops.contains(where: \.isCurrent),
+      "EventLoopGroup.shutdown: called on a loop that it waits for; call it on another thread")
+    for loop in loops { loop.stop() }
+    for thread in threads { thread.shutdown() }
+  }
+
+  /// This many of the rails, those with the least work first.
+  func rails(_ width: Int?) -> [Rail] {
+    guard let width, width < rails.count else { return rails }
+    let first = nextIndex(.leastLoaded)
+    return (0..<max(1, width)).map { rails[(first + $0) % rails.count] }
+  }
+
+  /// The rail for the next piece of work.
+  func nextRail() -> Rail { rails[nextIndex(.roundRobin)] }
+
+  private func nextIndex(_ choice: Choice) -> Int {
+    let start = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+    let first = Int(UInt(bitPattern: start) % UInt(rails.count))
+    guard choice == .leastLoaded else { return first }
+    let order = (0..<rails.count).map { (first + $0) % rails.count }
+    return order.min { rails[$0].load.load(ordering: .relaxed) < rails[$1].load.load(ordering: .relaxed) }!
+  }
+}
+
+extension EventLoopGroup {
+  /// One loop of a group, and how much work it has.
+  final class Rail: Sendable {
+    let domain: any StreamDomain
+    /// How many pieces of work are on their way to it or being done.
+    let load = Atomic(0)
+
+    init(_ domain: any StreamDomain) { self.domain = domain }
+  }
+}

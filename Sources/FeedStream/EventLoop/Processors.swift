@@ -1,0 +1,55 @@
+internal import CLibUV
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The processors that this process may use: those of its affinity, within its control group's share of time.
+enum Processors {
+  /// Their number when first asked for, at least 1.
+  static let available: Int = {
+    #if os(Linux)
+      let allowed = Int(clibuv_allowed_processors())
+      let shares = controlGroups.compactMap { share(ofQuota: text(at: $0 + "/cpu.max")) }
+      return max(1, min(allowed, shares.min() ?? allowed))
+    #else
+      return max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    #endif
+  }()
+
+  /// The number of processors that a control group's quota comes to, rounded up; `nil` without a quota.
+  ///
+  /// - Parameter text: a `cpu.max` of control groups 2: "max 100000", or microseconds per microseconds.
+  static func share(ofQuota text: String) -> Int? {
+    let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+    guard numbers.count == 2, numbers[0] > 0, numbers[1] > 0 else { return nil }
+    return Int((numbers[0] / numbers[1]).rounded(.up))
+  }
+
+  /// The folders of the process's control group and of those around it.
+  static func folders(ofMembership text: String) -> [String] {
+    guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return [] }
+    var path = line.dropFirst(3)
+    var folders: [String] = []
+    while true {
+      while path.hasSuffix("/") { path = path.dropLast() }
+      folders.append("/sys/fs/cgroup\(path)")
+      guard let slash = path.lastIndex(of: "/") else { return folders }
+      path = path[..<slash]
+    }
+  }
+
+  private static var controlGroups: [String] { folders(ofMembership: text(at: "/proc/self/cgroup")) }
+
+  /// The first 4 KiB of a small file; empty when there is none.
+  private static func text(at path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    return String(unsafeUninitializedCapacity: 4096) { max(0, read(descriptor, $0.baseAddress, $0.count)) }
+  }
+}

@@ -1,0 +1,80 @@
+extension Publisher where Output: Sendable {
+  /// Divides the values among the loops of `group`, each with a pipeline of its own, and delivers what these deliver.
+  ///
+  ///     let sizes = images.parallel(on: group) { rail in
+  ///       rail.compactMap { try? decode($0) }.filter { $0.isLarge }.map(\.size)
+  ///     }
+  ///
+  /// `pipeline` runs once on each loop; its operators and closures live there. A value goes to the pipeline with the
+  /// least to do among those that have asked, so a slow one does not hold up the others. Results are delivered where
+  /// the stream lives, in the order in which they arrive there: those of one loop keep theirs.
+  ///
+  /// **Demand:** upstream is asked for `limit` values, and for more as they go to the loops; a pipeline gets only what
+  /// it asks for. **Failure:** upstream's goes through each pipeline after its values; the first failure to arrive here
+  /// ends the stream and cancels the rest. **Completion:** when all pipelines have completed. A pipeline that completes
+  /// before upstream gets no more values; when all have, upstream is cancelled. **Cancellation:** cancels upstream and all pipelines.
+  /// **Policy:** holds at most `limit` values, and as many results; a result waits until it is asked for. Values that are
+  /// left when pipelines complete early, or whose loop is closed, are dropped, and reported to
+  /// ``StreamDiagnostics/onDrop(_:)``.
+  ///
+  /// - Parameters:
+  ///   - group: runs the pipelines.
+  ///   - width: how many of its loops to use; `nil` for all.
+  ///   - limit: how many values to hold; 256 per loop by default.
+  ///   - pipeline: makes one loop's pipeline of the values that go there.
+  @inlinable public func parallel<P: Publisher>(
+    on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil,
+    _ pipeline: @escaping @Sendable (Publishers.Rail<Output, Failure>) -> P
+  ) -> Publishers.Parallel<Self, P> where P.Output: Sendable, P.Failure == Failure {
+    Publishers.Parallel(self, group, width, limit, pipeline)
+  }
+}
+
+extension Publishers {
+  /// The values that go to one loop of ``Publisher/parallel(on:width:limit:_:)``; its one subscriber is the pipeline.
+  public struct Rail<Output: Sendable, Failure: Error>: Publisher {
+    @usableFromInline let inlet: RailInlet<Output, Failure>
+
+    @inlinable init(_ inlet: RailInlet<Output, Failure>) { self.inlet = inlet }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      inlet.attach(ErasedSubscriber(subscriber))
+    }
+  }
+
+  /// See ``Publisher/parallel(on:width:limit:_:)``.
+  public struct Parallel<Upstream: Publisher, Pipeline: Publisher>: Publisher
+  where Upstream.Output: Sendable, Pipeline.Output: Sendable, Pipeline.Failure == Upstream.Failure {
+    public typealias Output = Pipeline.Output
+    public typealias Failure = Upstream.Failure
+
+    @usableFromInline let upstream: Upstream
+    @usableFromInline let group: EventLoopGroup
+    @usableFromInline let width: Int?
+    @usableFromInline let limit: Int
+    @usableFromInline let pipeline: @Sendable (Rail<Upstream.Output, Failure>) -> Pipeline
+
+    @inlinable init(
+      _ upstream: Upstream, _ group: EventLoopGroup, _ width: Int?, _ limit: Int?,
+      _ pipeline: @escaping @Sendable (Rail<Upstream.Output, Failure>) -> Pipeline
+    ) {
+      precondition((width ?? 1) > 0, "parallel(width: \(width ?? 0)): nothing would ever be done; use 1 or more")
+      precondition((limit ?? 1) > 0, "parallel(limit: \(limit ?? 0)): nothing would ever be done; use 1 or more")
+      self.upstream = upstream
+      self.group = group
+      self.width = width
+      self.limit = limit ?? 256 * Swift.min(width ?? group.count, group.count)
+      self.pipeline = pipeline
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      let pipeline = self.pipeline
+      upstream.receive(
+        subscriber: ParallelStage<Upstream.Output, Output, Failure>(
+          ErasedSubscriber(subscriber), ParallelCrew(of: group, width), limit
+        ) { inlet, outlet in
+          pipeline(Rail(inlet)).receive(subscriber: outlet)
+        })
+    }
+  }
+}

@@ -1,0 +1,120 @@
+extension Publisher where Output: Sendable {
+  /// Delivers the result of `transform` for each value; the loops of `group` compute the results side by side.
+  ///
+  ///     upstream    --1-2-3-4-----|
+  ///     parallelMap(on: group)
+  ///     downstream  ----1-2-3-4---|
+  ///
+  /// Values that wait go to a loop together: one at a time while the loops keep up, and up to 128 at a time when they
+  /// do not. Results are delivered where the stream lives, which keeps running while any are being computed, unless
+  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  ///
+  /// **Demand:** upstream is asked for `limit` values, and for more as results are delivered. **Failure:** passes
+  /// through after the results of the values before it. **Cancellation:** computations that have not begun never do;
+  /// the results of others are discarded. **Policy:** holds at most `limit` values and results. A result waits until it
+  /// is asked for and, with `ordering` `.preserved`, for those before it. Values whose loop is closed are dropped, and
+  /// reported to ``StreamDiagnostics/onDrop(_:)``.
+  ///
+  /// - Parameters:
+  ///   - group: computes the results.
+  ///   - width: how many of its loops to use; `nil` for all.
+  ///   - limit: how many values and results to hold; 256 per loop by default.
+  ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
+  ///   - transform: runs on a loop of the group.
+  @inlinable public func parallelMap<T: Sendable>(
+    on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil, ordering: AsyncOrder = .preserved,
+    _ transform: @escaping @Sendable (Output) -> T
+  ) -> Publishers.ParallelMap<Self, T, Publishers.NonThrowing<Failure>> {
+    Publishers.ParallelMap(self, group, width, limit, ordering, transform)
+  }
+
+  /// Delivers the result of `transform` for each value, computed on the loops of `group`, and fails with the first error
+  /// it throws.
+  ///
+  ///     upstream    --1-2-3-4-----|
+  ///     tryParallelMap(on: group)   (throws on 3)
+  ///     downstream  ----1-2-#
+  ///
+  /// **Demand, cancellation, policy:** as in ``Publisher/parallelMap(on:width:limit:ordering:_:)``. **Failure:** a thrown
+  /// error keeps its place in the order and cancels upstream; results after it that were ready are dropped, and
+  /// reported. Upstream's own failure passes through after the results of the values before it.
+  @inlinable public func tryParallelMap<T: Sendable>(
+    on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil, ordering: AsyncOrder = .preserved,
+    _ transform: @escaping @Sendable (Output) throws -> T
+  ) -> Publishers.ParallelMap<Self, T, Publishers.Throwing<Failure>> {
+    Publishers.ParallelMap(self, group, width, limit, ordering, transform)
+  }
+
+  /// Delivers the result of `transform` for each value in a task on a loop of `group`.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``.
+  ///
+  /// - Parameters:
+  ///   - group: runs the tasks, each on the next of its loops.
+  ///   - width: how many values to work on at the same time; `nil` for as many as there are loops.
+  ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
+  ///   - transform: runs in a separate task for each value, on a loop of the group until it awaits code that has an
+  ///     executor of its own.
+  public func parallelMap<T: Sendable>(
+    on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,
+    _ transform: @escaping @Sendable (Output) async -> T
+  ) -> Publishers.MapAsync<Self, T, Publishers.NonThrowing<Failure>> {
+    mapAsync(limit: width ?? group.count, order: ordering) { value in
+      await withTaskExecutorPreference(group.nextExecutor) { await transform(value) }
+    }
+  }
+
+  /// Delivers the result of `transform` for each value in a task on a loop of `group`, and fails with the first error it
+  /// throws.
+  ///
+  /// **Demand, failure, cancellation, policy:** as in ``Publisher/tryMapAsync(limit:order:_:)``.
+  ///
+  /// - Parameters:
+  ///   - group: runs the tasks, each on the next of its loops.
+  ///   - width: how many values to work on at the same time; `nil` for as many as there are loops.
+  ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
+  ///   - transform: runs in a separate task for each value.
+  public func tryParallelMap<T: Sendable>(
+    on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,
+    _ transform: @escaping @Sendable (Output) async throws -> T
+  ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
+    tryMapAsync(limit: width ?? group.count, order: ordering) { value in
+      try await withTaskExecutorPreference(group.nextExecutor) { try await transform(value) }
+    }
+  }
+}
+
+extension Publishers {
+  /// See ``Publisher/parallelMap(on:width:limit:ordering:_:)``.
+  public struct ParallelMap<Upstream: Publisher, Output: Sendable, Mode: FailureMode>: Publisher
+  where Upstream.Output: Sendable, Mode.UpstreamFailure == Upstream.Failure {
+    public typealias Failure = Mode.Failure
+
+    @usableFromInline let upstream: Upstream
+    @usableFromInline let group: EventLoopGroup
+    @usableFromInline let width: Int?
+    @usableFromInline let limit: Int
+    @usableFromInline let ordering: AsyncOrder
+    @usableFromInline let transform: @Sendable (Upstream.Output) throws(Mode.RuleError) -> Output
+
+    @inlinable init(
+      _ upstream: Upstream, _ group: EventLoopGroup, _ width: Int?, _ limit: Int?, _ ordering: AsyncOrder,
+      _ transform: @escaping @Sendable (Upstream.Output) throws(Mode.RuleError) -> Output
+    ) {
+      precondition((width ?? 1) > 0, "parallelMap(width: \(width ?? 0)): nothing would ever be computed; use 1 or more")
+      precondition((limit ?? 1) > 0, "parallelMap(limit: \(limit ?? 0)): nothing would ever be computed; use 1 or more")
+      self.upstream = upstream
+      self.group = group
+      self.width = width
+      self.limit = limit ?? 256 * Swift.min(width ?? group.count, group.count)
+      self.ordering = ordering
+      self.transform = transform
+    }
+
+    @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      upstream.receive(
+        subscriber: ParallelMapStage<Upstream.Output, Output, Mode>(
+          ErasedSubscriber(subscriber), ParallelCrew(of: group, width), limit, ordering, transform))
+    }
+  }
+}

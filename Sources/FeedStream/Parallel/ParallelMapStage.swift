@@ -1,0 +1,224 @@
+import Synchronization
+
+/// Values on their way to a loop, and their results on the way back.
+// @unchecked: home fills it and hands it over, the loop works on it and hands it back.
+@usableFromInline final class ParallelBatch<Input: Sendable, Output: Sendable, RuleError: Error>: @unchecked Sendable {
+  @exclusivity(unchecked) @usableFromInline var inputs: ContiguousArray<Input>
+  @exclusivity(unchecked) @usableFromInline var outputs = ContiguousArray<Output>()
+  @exclusivity(unchecked) @usableFromInline var error: RuleError?
+  /// True when the loop has handed it back.
+  @exclusivity(unchecked) @usableFromInline var isDone = false
+  /// How many of the results have been delivered.
+  @exclusivity(unchecked) @usableFromInline var delivered = 0
+
+  @inlinable init(_ inputs: ContiguousArray<Input>) { self.inputs = inputs }
+
+  @inlinable func run(
+    unless isCancelled: ParallelFlag, _ transform: @Sendable (Input) throws(RuleError) -> Output
+  ) {
+    let inputs = self.inputs.take()
+    var outputs = ContiguousArray<Output>()
+    outputs.reserveCapacity(inputs.count)
+    do throws(RuleError) {
+      for input in inputs where !isCancelled.isSet { outputs.append(try transform(input)) }
+    } catch {
+      self.error = error
+    }
+    self.outputs = outputs
+  }
+}
+
+/// Tells the loops that a stream is over.
+@usableFromInline final class ParallelFlag: Sendable {
+  private let flag = Atomic(false)
+
+  @usableFromInline init() {}
+  @usableFromInline var isSet: Bool { flag.load(ordering: .relaxed) }
+  func set() { flag.store(true, ordering: .relaxed) }
+}
+
+/// The stage of `parallelMap`: hands values that wait to loops that are free, and delivers what comes back.
+// @unchecked: used at the stream's home only; the loops return there before they use it.
+@usableFromInline
+final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers.FailureMode>:
+  Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable
+{
+  @usableFromInline typealias Failure = Mode.UpstreamFailure
+  @usableFromInline typealias Batch = ParallelBatch<Input, Output, Mode.RuleError>
+
+  @usableFromInline let crew: ParallelCrew
+  @usableFromInline let limit: Int
+  @usableFromInline let ordering: AsyncOrder
+  @usableFromInline let transform: @Sendable (Input) throws(Mode.RuleError) -> Output
+  @usableFromInline let isCancelled = ParallelFlag()
+  /// Calls `settle`: formed where the types are known.
+  @usableFromInline let settled: @Sendable (ParallelMapStage, Batch) -> Void
+  /// Calls `drain`.
+  @usableFromInline let resumed: (ParallelMapStage) -> Void
+
+  @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Input>()
+  /// With `.preserved` all batches that are away, with `.asCompleted` those that are back.
+  @exclusivity(unchecked) @usableFromInline var batches = FIFO<Batch>()
+  /// How many values wait, are being worked on, or wait as results.
+  @exclusivity(unchecked) @usableFromInline var held = 0
+  /// How many more values upstream may be asked for.
+  @exclusivity(unchecked) @usableFromInline var room: Int
+  @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Mode.Failure>?
+  @exclusivity(unchecked) @usableFromInline var isFilling = false
+  @exclusivity(unchecked) @usableFromInline var isDraining = false
+
+  @inlinable init(
+    _ down: ErasedSubscriber<Output, Mode.Failure>, _ crew: ParallelCrew, _ limit: Int, _ ordering: AsyncOrder,
+    _ transform: @escaping @Sendable (Input) throws(Mode.RuleError) -> Output
+  ) {
+    self.crew = crew
+    self.limit = limit
+    self.ordering = ordering
+    self.transform = transform
+    room = limit
+    settled = { $0.settle($1) }
+    resumed = { $0.drain() }
+    super.init(down)
+  }
+
+  // MARK: Upstream
+
+  override func began() {
+    super.began()
+    if isLive { crew.atHome { self.resumed(self) } }
+  }
+
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    if crew.isHome { accept(input) } else { crew.atHome { self.accept(input) } }
+    return .none
+  }
+
+  @inlinable func accept(_ input: Input) {
+    guard isLive, ending == nil else { return }
+    waiting.append(input)
+    held &+= 1
+    if !isFilling { dispatch() }
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    crew.atHome {
+      guard self.isLive, self.ending == nil else { return }
+      self.ending = completion.mapError(Mode.failure(ofUpstream:))
+      if !self.isFilling { self.resumed(self) }
+    }
+  }
+
+  /// Asks upstream for what there is room for.
+  @inlinable @inline(never) func fill() {
+    guard !isFilling, room > 0 else { return }
+    isFilling = true
+    let count = room
+    room = 0
+    // What arrives meanwhile is handed over together.
+    up?.request(.max(count))
+    isFilling = false
+    if isLive { dispatch() }
+  }
+
+  // MARK: The loops
+
+  /// Hands values that wait to loops that are free.
+  @inlinable @inline(never) func dispatch() {
+    while !waiting.isEmpty, let rail = crew.free() {
+      var inputs = ContiguousArray<Input>()
+      let count = crew.share(of: waiting.count)
+      inputs.reserveCapacity(count)
+      for _ in 0..<count { inputs.append(waiting.removeFirst()) }
+      let batch = Batch(inputs)
+      if ordering == .preserved { batches.append(batch) }
+      crew.send(to: rail) { [transform, isCancelled] in
+        batch.run(unless: isCancelled, transform)
+      } done: {
+        self.settle(batch)
+      } lost: {
+        self.lose(batch)
+      }
+    }
+  }
+
+  @inlinable @inline(never) func settle(_ batch: Batch) {
+    guard isLive else { return }
+    batch.isDone = true
+    if ordering == .asCompleted { batches.append(batch) }
+    dispatch()
+    drain()
+  }
+
+  /// Reports values whose loop is closed.
+  @usableFromInline func lose(_ batch: Batch) {
+    guard isLive else { return }
+    for input in batch.inputs { StreamDiagnostics.dropped(input, "ParallelMap", .terminated) }
+    held -= batch.inputs.count
+    settled(self, batch)
+  }
+
+  // MARK: Downstream
+
+  override func requested(_ demand: Subscribers.Demand) {
+    crew.atHome {
+      self.demand += demand
+      self.resumed(self)
+    }
+  }
+
+  override func cancelled() {
+    crew.atHome { self.over() }
+  }
+
+  private func over() {
+    super.cancelled()
+  }
+
+  override func forget() {
+    isCancelled.set()
+    waiting = FIFO()
+    batches = FIFO()
+  }
+
+  /// Delivers the results that are ready and asked for, in order, then the ending.
+  @inlinable @inline(never) func drain() {
+    guard !isDraining else { return }
+    isDraining = true
+    defer { isDraining = false }
+    while isLive, !batches.isEmpty, batches[0].isDone {
+      let batch = batches[0]
+      if batch.delivered < batch.outputs.count {
+        guard demand > .none else { break }
+        let output = batch.outputs[batch.delivered]
+        batch.delivered &+= 1
+        held &-= 1
+        room &+= 1
+        demand.takeOne()
+        demand += down.receive(output)
+      } else if let error = batch.error {
+        reportReady()
+        return stop(.failure(Mode.failure(ofRule: error)))
+      } else {
+        _ = batches.popFirst()
+      }
+    }
+    guard isLive else { return }
+    if let ending {
+      if held == 0 { finish(ending) }
+    } else if room >= max(1, limit / 4) || held == 0 {
+      fill()
+    }
+  }
+
+  /// Reports the results that were ready when the stream failed before them.
+  @usableFromInline func reportReady() {
+    while let batch = batches.popFirst() {
+      for output in batch.outputs.dropFirst(batch.delivered) {
+        StreamDiagnostics.dropped(output, "ParallelMap", .terminated)
+      }
+    }
+  }
+
+  override var description: String { (Mode.throwsErrors ? "Try" : "") + super.description }
+}

@@ -1,0 +1,267 @@
+/// The stage of `parallel`: gives values to pipelines on other loops that have asked, and delivers what comes back.
+// @unchecked: used at the stream's home only; the loops return there before they use it.
+@usableFromInline
+final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
+  Stage<Output, Failure>, Subscriber, @unchecked Sendable
+{
+  @usableFromInline typealias Assemble = (RailInlet<Input, Failure>, RailOutlet<Output, Failure>) -> Void
+  private typealias Pipeline = RailPipeline<Input, Output, Failure>
+
+  /// One loop, as home knows it.
+  private struct Rail {
+    let pipeline: Pipeline
+    var asked = Subscribers.Demand.none
+    /// How many values are on their way to it.
+    var away = 0
+    /// True when it takes no more values.
+    var isDeaf = false
+    var isDone = false
+    /// How many of its results have been delivered since it was last asked for more.
+    var delivered = 0
+  }
+
+  /// Results of one loop that have arrived.
+  private struct Arrival {
+    let rail: Int
+    var outputs: ContiguousArray<Output>.SubSequence
+    let completion: Subscribers.Completion<Failure>?
+  }
+
+  private let crew: ParallelCrew
+  private let limit: Int
+  private let window: Int
+  /// Makes a pipeline, on its loop: all that it captures is a `Sendable` closure.
+  private let assemble: Carried<Assemble>
+
+  private var rails: [Rail] = []
+  private var waiting = FIFO<Input>()
+  private var arrivals = FIFO<Arrival>()
+  /// How many more values upstream may be asked for.
+  private var room: Int
+  private var demand = Subscribers.Demand.none
+  private var ending: Subscribers.Completion<Failure>?
+  private var hasToldEnding = false
+  private var isFilling = false
+  private var isDraining = false
+
+  @usableFromInline init(
+    _ down: ErasedSubscriber<Output, Failure>, _ crew: ParallelCrew, _ limit: Int, _ assemble: @escaping Assemble
+  ) {
+    self.crew = crew
+    self.limit = limit
+    window = max(1, limit / crew.rails.count)
+    self.assemble = Carried(uncheckedly: assemble)
+    room = limit
+    super.init(down)
+  }
+
+  // MARK: Upstream
+
+  override func began() {
+    super.began()
+    crew.atHome { self.start() }
+  }
+
+  private func start() {
+    guard isLive else { return }
+    for index in crew.rails.indices {
+      let pipeline = Pipeline(crew.rails[index].domain) { [crew, weak self] news in
+        crew.atHome { [weak self] in self?.hear(news, of: index) }
+      }
+      rails.append(Rail(pipeline: pipeline))
+      crew.send(to: index) { [assemble, window] in
+        pipeline.begin(window: window, assemble.value)
+      } done: {
+      } lost: {
+        self.lose(index)
+      }
+    }
+    fill()
+  }
+
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+    crew.atHome { self.accept(input) }
+    return .none
+  }
+
+  private func accept(_ input: Input) {
+    guard isLive, ending == nil else { return }
+    waiting.append(input)
+    if !isFilling { dispatch() }
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    crew.atHome {
+      guard self.isLive, self.ending == nil else { return }
+      self.ending = completion
+      self.up = nil
+      // The pipelines may have work left of which home's loop knows nothing.
+      self.crew.stay()
+      if !self.isFilling { self.dispatch() }
+    }
+  }
+
+  private func fill() {
+    guard isLive, !isFilling, ending == nil, room > 0 else { return }
+    isFilling = true
+    let count = room
+    room = 0
+    up?.request(.max(count))
+    isFilling = false
+    if isLive { dispatch() }
+  }
+
+  // MARK: The loops
+
+  /// Gives values to the pipelines that have asked; after the last value, tells them that there are no more.
+  private func dispatch() {
+    while !waiting.isEmpty, let index = freeRail() {
+      var count = min(crew.share(of: waiting.count), window - rails[index].away)
+      if let most = rails[index].asked.max { count = min(count, most) }
+      let values = ContiguousArray((0..<count).map { _ in waiting.removeFirst() })
+      rails[index].asked -= count
+      rails[index].away += count
+      let pipeline = rails[index].pipeline
+      send(to: index, count) {
+        pipeline.deliver(values)
+      } lost: {
+        for value in values { StreamDiagnostics.dropped(value, "Parallel", .terminated) }
+      }
+    }
+    guard isLive, let ending, waiting.isEmpty, !hasToldEnding else { return }
+    hasToldEnding = true
+    for index in rails.indices where !rails[index].isDeaf {
+      let pipeline = rails[index].pipeline
+      send(to: index, 0) {
+        pipeline.end(ending)
+      } lost: {
+      }
+    }
+  }
+
+  private func send(
+    to index: Int, _ count: Int, _ work: @escaping @Sendable () -> Void, lost: @escaping @Sendable () -> Void
+  ) {
+    crew.send(to: index, work) {
+      self.rails[index].away -= count
+      self.room += count
+      guard self.isLive else { return }
+      self.dispatch()
+      if self.room >= max(1, self.limit / 4) || self.waiting.isEmpty { self.fill() }
+    } lost: {
+      lost()
+      self.lose(index)
+    }
+  }
+
+  /// The pipeline with the least to do among those that have asked.
+  private func freeRail() -> Int? {
+    var best: Int?
+    for index in rails.indices {
+      let rail = rails[index]
+      guard !rail.isDeaf, rail.asked > .none, rail.away < window else { continue }
+      if best.map({ rail.away < rails[$0].away }) ?? true { best = index }
+    }
+    return best
+  }
+
+  private func hear(_ news: Pipeline.News, of index: Int) {
+    guard isLive else { return }
+    rails[index].asked += news.asked
+    if news.isDeaf { rails[index].isDeaf = true }
+    if !news.outputs.isEmpty || news.completion != nil {
+      arrivals.append(Arrival(rail: index, outputs: news.outputs[...], completion: news.completion))
+      drain()
+    }
+    guard isLive else { return }
+    if rails.allSatisfy(\.isDeaf) { return noMore() }
+    dispatch()
+  }
+
+  /// No pipeline takes another value: upstream is done with, and what waits is dropped.
+  private func noMore() {
+    up.take()?.cancel()
+    if ending == nil {
+      ending = .finished
+      crew.stay()
+    }
+    hasToldEnding = true
+    while let value = waiting.popFirst() { StreamDiagnostics.dropped(value, "Parallel", .terminated) }
+  }
+
+  /// A loop is closed: its pipeline is gone.
+  private func lose(_ index: Int) {
+    guard isLive, !rails[index].isDone else { return }
+    rails[index].isDeaf = true
+    rails[index].isDone = true
+    if rails.allSatisfy(\.isDeaf) { noMore() }
+    drain()
+  }
+
+  // MARK: Downstream
+
+  override func requested(_ demand: Subscribers.Demand) {
+    crew.atHome {
+      self.demand += demand
+      self.drain()
+    }
+  }
+
+  override func cancelled() { crew.atHome { self.over() } }
+
+  private func over() { super.cancelled() }
+
+  override func forget() {
+    crew.leave()
+    waiting = FIFO()
+    arrivals = FIFO()
+    for index in rails.indices where !rails[index].isDone {
+      let pipeline = rails[index].pipeline
+      crew.send(to: index) {
+        pipeline.cancel()
+      } done: {
+      } lost: {
+      }
+    }
+  }
+
+  /// Delivers what has arrived and is asked for, and the completion when all pipelines have completed.
+  private func drain() {
+    guard !isDraining else { return }
+    isDraining = true
+    defer { isDraining = false }
+    while isLive, !arrivals.isEmpty {
+      let rail = arrivals[0].rail
+      if let output = arrivals[0].outputs.first {
+        guard demand > .none else { return }
+        arrivals[0].outputs.removeFirst()
+        demand.takeOne()
+        demand += down.receive(output)
+        if isLive { delivered(of: rail) }
+        continue
+      }
+      guard let arrival = arrivals.popFirst(), let completion = arrival.completion else { continue }
+      rails[rail].isDone = true
+      rails[rail].isDeaf = true
+      if case .failure = completion { return stop(completion) }
+      if rails.allSatisfy(\.isDeaf) { noMore() }
+    }
+    if isLive, rails.allSatisfy(\.isDone), !rails.isEmpty { stop(.finished) }
+  }
+
+  /// Asks a pipeline for as many results as have been delivered of it, now and then.
+  private func delivered(of rail: Int) {
+    rails[rail].delivered += 1
+    guard rails[rail].delivered >= max(1, window / 4) else { return }
+    let count = rails[rail].delivered
+    rails[rail].delivered = 0
+    let pipeline = rails[rail].pipeline
+    crew.send(to: rail) {
+      pipeline.request(count)
+    } done: {
+    } lost: {
+    }
+  }
+
+  override var description: String { "Parallel" }
+}

@@ -1,0 +1,107 @@
+/// The beginning of a pipeline on one loop: the subscription that brings values there.
+// @unchecked: used on its loop only, once it has been made.
+@usableFromInline final class RailInlet<Output: Sendable, Failure: Error>: GuardedSubscription, @unchecked Sendable {
+  @exclusivity(unchecked) private var down: ErasedSubscriber<Output, Failure>?
+  /// The demand of the pipeline that home has not heard of.
+  @exclusivity(unchecked) private var asked = Subscribers.Demand.none
+  @exclusivity(unchecked) private(set) var isLive = true
+  @exclusivity(unchecked) private(set) var isDelivering = false
+  /// Says at home that something has changed on this loop.
+  private let tell: () -> Void
+
+  init(tell: @escaping () -> Void) { self.tell = tell }
+
+  @usableFromInline func attach(_ subscriber: ErasedSubscriber<Output, Failure>) {
+    precondition(down == nil, "parallel: the rail has one subscriber; use share() in the pipeline for several")
+    down = subscriber
+    subscriber.receive(subscription: self)
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    guard isLive else { return }
+    asked += demand
+    if !isDelivering { tell() }
+  }
+
+  override func cancelled() {
+    guard isLive else { return }
+    isLive = false
+    down = nil
+    if !isDelivering { tell() }
+  }
+
+  func takeAsked() -> Subscribers.Demand {
+    defer { asked = .none }
+    return asked
+  }
+
+  /// - Returns: how many of `values` the pipeline has not taken, because it is over.
+  func deliver(_ values: ContiguousArray<Output>) -> ArraySlice<Output> {
+    isDelivering = true
+    defer { isDelivering = false }
+    var left = values.count
+    for value in values {
+      guard isLive, let down else { break }
+      left -= 1
+      let more = down.receive(value)
+      if isLive { asked += more }
+    }
+    return ArraySlice(values.suffix(left))
+  }
+
+  func end(_ completion: Subscribers.Completion<Failure>) {
+    guard isLive else { return }
+    isLive = false
+    down.take()?.receive(completion: completion)
+  }
+
+  override var description: String { "Parallel" }
+}
+
+/// The end of a pipeline on one loop: collects what it delivers for the way home.
+// @unchecked: used on its loop only, once it has been made.
+@usableFromInline final class RailOutlet<Input: Sendable, Failure: Error>: Subscriber, @unchecked Sendable {
+  @exclusivity(unchecked) private var up: (any Subscription)?
+  @exclusivity(unchecked) private var outputs = ContiguousArray<Input>()
+  @exclusivity(unchecked) private var completion: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) private var isLive = true
+  private let window: Int
+  private let tell: () -> Void
+
+  /// - Parameter window: how many results may be on their way at once.
+  init(window: Int, tell: @escaping () -> Void) {
+    self.window = window
+    self.tell = tell
+  }
+
+  @usableFromInline func receive(subscription: any Subscription) {
+    guard up == nil, isLive else { return subscription.cancel() }
+    up = subscription
+    subscription.request(.max(window))
+  }
+
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    outputs.append(input)
+    tell()
+    return .none
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    guard isLive else { return }
+    isLive = false
+    up = nil
+    self.completion = completion
+    tell()
+  }
+
+  func take() -> (ContiguousArray<Input>, Subscribers.Completion<Failure>?) { (outputs.take(), completion.take()) }
+
+  func request(_ count: Int) { up?.request(.max(count)) }
+
+  func cancel() {
+    isLive = false
+    outputs = []
+    up.take()?.cancel()
+  }
+}

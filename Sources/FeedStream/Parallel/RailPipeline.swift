@@ -1,0 +1,71 @@
+/// One loop's pipeline, with what it needs to hear from home and what home needs to hear of it.
+// @unchecked: used on its loop only, once it has been made; what goes home is `Sendable`.
+final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @unchecked Sendable {
+  /// The changes on a loop since home last heard of them.
+  struct News: Sendable {
+    var outputs: ContiguousArray<Output>
+    var completion: Subscribers.Completion<Failure>?
+    var asked: Subscribers.Demand
+    /// True when the pipeline takes no more values.
+    var isDeaf: Bool
+  }
+
+  private let domain: any StreamDomain
+  private let report: @Sendable (News) -> Void
+  private var inlet: RailInlet<Input, Failure>?
+  private var outlet: RailOutlet<Output, Failure>?
+  private var isTelling = false
+  private var isOver = false
+
+  init(_ domain: any StreamDomain, report: @escaping @Sendable (News) -> Void) {
+    self.domain = domain
+    self.report = report
+  }
+
+  // MARK: On its loop
+
+  func begin(
+    window: Int, _ assemble: (RailInlet<Input, Failure>, RailOutlet<Output, Failure>) -> Void
+  ) {
+    guard !isOver else { return }
+    let inlet = RailInlet<Input, Failure>(tell: { [weak self] in self?.tell() })
+    let outlet = RailOutlet<Output, Failure>(window: window, tell: { [weak self] in self?.tell() })
+    (self.inlet, self.outlet) = (inlet, outlet)
+    assemble(inlet, outlet)
+  }
+
+  func deliver(_ values: ContiguousArray<Input>) {
+    let left = inlet?.deliver(values) ?? ArraySlice(values)
+    for value in left { StreamDiagnostics.dropped(value, "Parallel", .terminated) }
+    tellNow()
+  }
+
+  func end(_ completion: Subscribers.Completion<Failure>) {
+    inlet?.end(completion)
+    tellNow()
+  }
+
+  func request(_ count: Int) { outlet?.request(count) }
+
+  func cancel() {
+    isOver = true
+    outlet.take()?.cancel()
+    inlet = nil
+  }
+
+  /// Something has changed: home hears of it on the next turn, and of all that changes until then.
+  private func tell() {
+    guard !isTelling, inlet?.isDelivering != true else { return }
+    isTelling = true
+    domain.execute { self.tellNow() }
+  }
+
+  private func tellNow() {
+    isTelling = false
+    guard let inlet, let outlet else { return }
+    let (outputs, completion) = outlet.take()
+    let news = News(outputs: outputs, completion: completion, asked: inlet.takeAsked(), isDeaf: !inlet.isLive)
+    if completion != nil { (self.inlet, self.outlet) = (nil, nil) }
+    report(news)
+  }
+}

@@ -1,0 +1,91 @@
+import FeedStream
+
+/// A loop of another thread in virtual time: a place where streams live apart from those of its scheduler, on one thread.
+///
+/// Its work is due at once. With ``VirtualTimeScheduler/Order/seeded(_:)`` the seed decides which of several loops goes first,
+/// so that a race between threads becomes a seed that fails.
+///
+///     let time = VirtualTimeScheduler(order: .seeded(7))
+///     let group = EventLoopGroup(count: 3, on: time)
+///     let loop = VirtualLoop(on: time)
+public final class VirtualLoop: LoopScheduler, Sendable {
+  private let time: VirtualTimeScheduler
+  private let work = Locked(FIFO<Work>())
+
+  // @unchecked: run on the thread that advances time, one after another.
+  private struct Work: @unchecked Sendable {
+    let run: () -> Void
+  }
+
+  /// - Parameter time: runs the loop.
+  public init(on time: VirtualTimeScheduler) { self.time = time }
+
+  public var now: StreamInstant { time.now }
+  public var minimumTolerance: StreamInstant.Stride { time.minimumTolerance }
+
+  public func schedule(options: Never?, _ action: @escaping () -> Void) { add(Work(run: action)) }
+
+  public func schedule(
+    after date: StreamInstant, tolerance: StreamInstant.Stride, options: Never?, _ action: @escaping () -> Void
+  ) {
+    time.schedule(after: date, tolerance: tolerance, options: nil) { [self] in inside(action) }
+  }
+
+  public func schedule(
+    after date: StreamInstant, interval: StreamInstant.Stride, tolerance: StreamInstant.Stride, options: Never?,
+    _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    time.schedule(after: date, interval: interval, tolerance: tolerance, options: nil) { [self] in inside(action) }
+  }
+
+  @discardableResult public func offload<T: Sendable>(
+    _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
+  ) -> any Cancellable {
+    time.offload(work) { [self] result in inside { completion(result) } }
+  }
+
+  private func add(_ item: Work) {
+    work.withLock { $0.append(item) }
+    time.schedule(after: time.now, tolerance: 0, options: nil) { [self] in
+      // The seed may swap these visits, and not the work.
+      if let item = work.withLock({ $0.popFirst() }) { inside(item.run) }
+    }
+  }
+
+  private func inside(_ action: () -> Void) {
+    let outer = CurrentDomain.enter(self)
+    action()
+    CurrentDomain.leave(outer)
+  }
+}
+
+extension VirtualTimeScheduler: ElsewhereScheduler {}
+
+extension VirtualLoop: ElsewhereScheduler {
+  package var isHere: Bool { CurrentDomain.get() === self }
+  package var taskExecutor: (any TaskExecutor)? { time }
+  package func execute(_ action: @escaping @Sendable () -> Void) { add(Work(run: action)) }
+}
+
+extension EventLoopGroup {
+  /// A group of virtual loops: for ``FeedStream/Publisher/parallelMap(on:width:limit:ordering:_:)`` and
+  /// ``FeedStream/Publisher/parallel(on:width:limit:_:)`` in virtual time. Its ``loops`` are none.
+  ///
+  /// - Parameters:
+  ///   - count: how many loops there are, at least one.
+  ///   - time: runs them.
+  public convenience init(count: Int, on time: VirtualTimeScheduler) {
+    precondition(count > 0, "EventLoopGroup(count: \(count), on:): nothing could ever run; use 1 or more")
+    self.init(of: (0..<count).map { _ in VirtualLoop(on: time) })
+  }
+}
+
+extension Publisher where Output: Sendable {
+  /// Delivers values and the completion on `loop`, as ``FeedStream/Publisher/receive(on:)`` does on an event loop of
+  /// another thread.
+  ///
+  /// **Demand, failure, cancellation, policy:** as there.
+  public func receive(on loop: VirtualLoop) -> Publishers.ReceiveOn<Self, VirtualLoop> {
+    Publishers.ReceiveOn(crossing: self, to: loop)
+  }
+}
