@@ -25,6 +25,15 @@ public struct FeedLink: Hashable, Sendable {
 }
 
 extension FeedLink {
+  /// True for a feed of the comments on a site or a post, as its address or title says: WordPress names one beside each
+  /// feed of posts.
+  public var isOfComments: Bool {
+    let address = self.address.lowercased()
+    if address.contains("/comments/") || address.contains("feed=comments") { return true }
+    let title = (title ?? "").lowercased()
+    return ["comment", "komment", "coment", "reacties", "комментари", "コメント"].contains { title.contains($0) }
+  }
+
   /// True for the bytes of a web page: its root element comes before that of any feed.
   public static func isPage(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in

@@ -110,7 +110,9 @@ final class DocumentReading: @unchecked Sendable {
   private func judge(isWhole: Bool) throws(InvalidData) {
     if case .beginning = stage { stage = document.isWebPage ? .page : try chosen(isWhole: isWhole) }
     guard case .page = stage, isWhole || document.body.count >= Self.pageBytes else { return }
-    let links = document.feedLinks.filter { URL(string: $0.address) != document.url }
+    let all = document.feedLinks.filter { URL(string: $0.address) != document.url }
+    let posts = all.filter { !$0.isOfComments }
+    let links = posts.isEmpty ? all : posts
     guard links.isEmpty else { throw links.count > 1 ? .severalFeeds(links.map(\.address)) : .pageOfFeed(links[0]) }
     stage = try chosen(isWhole: isWhole)
   }

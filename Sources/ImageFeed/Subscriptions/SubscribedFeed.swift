@@ -15,10 +15,21 @@ public struct SubscribedFeed: Hashable, Sendable {
   /// The name of the credentials that its server requires; the secrets themselves are kept elsewhere.
   public var credentials: String?
 
+  /// Header fields to send to its server, each as `Name: value`.
+  public var headers: [String]
+  /// The name and password for its server, as `name:password`.
+  public var user: String?
+  /// True when they are in the user's netrc file.
+  public var usesNetrc: Bool
+
   public init(
-    address: URL, title: String? = nil, folders: [String] = [], interval: Duration? = nil, credentials: String? = nil
+    address: URL, title: String? = nil, folders: [String] = [], interval: Duration? = nil, credentials: String? = nil,
+    headers: [String] = [], user: String? = nil, usesNetrc: Bool = false
   ) {
     self.address = address
+    self.headers = headers
+    self.user = user
+    self.usesNetrc = usesNetrc
     self.title = title
     self.folders = folders
     self.interval = interval
@@ -27,7 +38,8 @@ public struct SubscribedFeed: Hashable, Sendable {
 }
 
 /// In a list, what OPML has no attribute for is in a vocabulary of its own:
-/// `xmlns:feed="urn:feedstream:subscription"`, `feed:interval="15m"`, `feed:credentials="work"`.
+/// `xmlns:feed="urn:feedstream:subscription"`, `feed:interval="15m"`, `feed:credentials="work"`,
+/// `feed:header="Name: value"` (several on lines of their own), `feed:user="name:password"`, `feed:netrc="yes"`.
 extension OPML {
   static let vocabulary = "urn:feedstream:subscription"
 
@@ -38,27 +50,34 @@ extension OPML {
       return SubscribedFeed(
         address: address, title: feed.outline.name.flatMap { $0 == address.host ? nil : $0 }, folders: feed.folders,
         interval: feed.outline[attribute: name("interval")].flatMap { try? Duration(parsing: $0) },
-        credentials: feed.outline[attribute: name("credentials")])
+        credentials: feed.outline[attribute: name("credentials")],
+        headers: (feed.outline[attribute: name("header")] ?? "").split(separator: "\n").map(String.init),
+        user: feed.outline[attribute: name("user")],
+        usesNetrc: feed.outline[attribute: name("netrc")]?.lowercased() == "yes")
     }
   }
 
-  /// Adds a subscription, or changes the one of its address.
+  /// Adds a subscription, or changes the one of its address: folders that are not empty move it.
   ///
   /// - Returns: true when it is new.
   @discardableResult public mutating func add(_ subscription: SubscribedFeed) -> Bool {
-    if subscription.interval != nil || subscription.credentials != nil { declareVocabulary() }
-    let (interval, credentials) = (name("interval"), name("credentials"))
+    var own = [("interval", subscription.interval?.text), ("credentials", subscription.credentials)]
+    own.append(("header", subscription.headers.isEmpty ? nil : subscription.headers.joined(separator: "\n")))
+    own.append(("user", subscription.user))
+    own.append(("netrc", subscription.usesNetrc ? "yes" : nil))
+    let given = own.compactMap { name, value in value.map { (name, $0) } }
+    if !given.isEmpty { declareVocabulary() }
+    let attributes = given.map { (name: name($0), value: $1) }
     let isKnown = Self.change(&outlines, subscription.address.absoluteString) { outline in
       if let title = subscription.title { outline.text = title }
-      if let value = subscription.interval { outline[attribute: interval] = value.text }
-      if let value = subscription.credentials { outline[attribute: credentials] = value }
+      for one in attributes { outline[attribute: one.name] = one.value }
     }
+    if isKnown, !subscription.folders.isEmpty { move(subscription.address, to: subscription.folders) }
     guard !isKnown else { return false }
     var outline = Outline(
       text: subscription.title ?? subscription.address.host ?? subscription.address.absoluteString,
       address: subscription.address.absoluteString, attributes: [Attribute("type", "rss")])
-    outline[attribute: interval] = subscription.interval?.text
-    outline[attribute: credentials] = subscription.credentials
+    for one in attributes { outline[attribute: one.name] = one.value }
     Self.insert(outline, in: subscription.folders[...], of: &outlines)
     return true
   }
@@ -79,6 +98,28 @@ extension OPML {
       added += 1
     }
     return added
+  }
+
+  /// Moves the feed of an address into a folder, the outermost first, and removes folders that are empty then.
+  ///
+  /// - Returns: false when there is no such feed, or it is there already.
+  @discardableResult public mutating func move(_ address: URL, to folders: [String]) -> Bool {
+    guard let feed = feeds.first(where: { $0.address == address.absoluteString }), feed.folders != folders else {
+      return false
+    }
+    var outline = feed.outline
+    (outline.address, outline.outlines) = (feed.address, [])
+    Self.remove(feed.address, from: &outlines)
+    Self.insert(outline, in: folders[...], of: &outlines)
+    return true
+  }
+
+  /// The list without what logs in: names with passwords, and header fields.
+  public var withoutSecrets: OPML {
+    var copy = self
+    let secrets = [name("header"), name("user")]
+    Self.changeAll(&copy.outlines) { outline in for name in secrets { outline[attribute: name] = nil } }
+    return copy
   }
 
   /// Removes the feed of an address, and folders that are empty then.
@@ -110,6 +151,13 @@ extension OPML {
       if change(&outlines[index].outlines, address, body) { return true }
     }
     return false
+  }
+
+  private static func changeAll(_ outlines: inout [Outline], _ body: (inout Outline) -> Void) {
+    for index in outlines.indices {
+      body(&outlines[index])
+      changeAll(&outlines[index].outlines, body)
+    }
   }
 
   private static func insert(_ outline: Outline, in folders: ArraySlice<String>, of outlines: inout [Outline]) {

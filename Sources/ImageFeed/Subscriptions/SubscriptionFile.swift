@@ -15,10 +15,13 @@ public struct SubscriptionFile: Sendable {
     self.path = file.path
   }
 
-  /// The list next to a cache file: `feeds.opml` next to `feeds.db`.
+  /// The list beside a cache file, where earlier versions kept it: `feeds.opml` beside `feeds.db`.
   public init(besideCacheAt path: String) {
     self.init(path: URL(fileURLWithPath: path).deletingPathExtension().path + ".opml")
   }
+
+  /// The path of the file itself, when ``path`` is a symbolic link.
+  var resolvedPath: String { file.resolved }
 
   /// The list; `nil` when there is no file.
   public func read() throws(SubscriptionFileError) -> OPML? {
@@ -39,15 +42,48 @@ public struct SubscriptionFile: Sendable {
 
   /// Changes the list; a missing one is empty. If `change` changes nothing, nothing is written.
   public func update<R>(_ change: (inout OPML) -> R) throws(SubscriptionFileError) -> R {
+    try changingFolder {
+      let old = try read()
+      var list = old ?? OPML(title: "Subscriptions")
+      let result = change(&list)
+      if list != old { try write(Data(list.document.utf8)) }
+      return result
+    }
+  }
+
+  /// Writes a list as a new file.
+  ///
+  /// - Parameter replacing: true to replace whatever file is there.
+  /// - Returns: false, with nothing changed, when there is a file and `replacing` is false.
+  public func create(_ list: OPML, replacing: Bool = false) throws(SubscriptionFileError) -> Bool {
+    try changingFolder {
+      guard replacing || file.identity == nil else { return false }
+      if let identity = file.identity, !identity.isRegular { throw FeedDatabaseFailure(.notAFile) }
+      try write(Data(list.document.utf8))
+      return true
+    }
+  }
+
+  /// Moves another list here as it is, unless there is one here or none there.
+  ///
+  /// - Returns: true when it was moved.
+  public func adopt(_ other: SubscriptionFile) throws(SubscriptionFileError) -> Bool {
+    guard file.identity == nil, other.file.identity != nil else { return false }
+    // What is not a list is not ours to move.
+    guard try other.read() != nil else { return false }
+    return try changingFolder {
+      guard file.identity == nil else { return false }
+      try write(try Data(contentsOf: URL(fileURLWithPath: other.path)))
+      unlink(other.path)
+      return true
+    }
+  }
+
+  /// Runs `body` while no other process changes a list in this folder.
+  private func changingFolder<R>(_ body: () throws -> R) throws(SubscriptionFileError) -> R {
     do {
       try file.createFolder()
-      return try file.withFolderLock(exclusively: true, patience: .seconds(10)) {
-        let old = try read()
-        var list = old ?? OPML(title: "Subscriptions")
-        let result = change(&list)
-        if list != old { try write(list) }
-        return result
-      }
+      return try file.withFolderLock(exclusively: true, patience: .seconds(10), body)
     } catch let error as SubscriptionFileError {
       throw error
     } catch {
@@ -56,13 +92,15 @@ public struct SubscriptionFile: Sendable {
   }
 
   /// For this user alone: addresses may hold secrets.
-  private func write(_ list: OPML) throws {
+  private func write(_ document: Data) throws {
+    // Through a symbolic link: the list stays where its owner keeps it.
+    let path = file.resolved
     let new = "\(path).new-\(getpid())"
     let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
     let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     do {
-      try handle.write(contentsOf: Data(list.document.utf8))
+      try handle.write(contentsOf: document)
       try handle.synchronize()
       guard rename(new, path) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
     } catch {

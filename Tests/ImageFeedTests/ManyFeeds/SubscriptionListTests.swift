@@ -1,0 +1,82 @@
+import FeedFormats
+import FeedStream
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+/// A list whose feeds move, whose file moves, and that is watched.
+@Suite(.settled) struct SubscriptionListTests {
+  private let folder = TemporaryFolder()
+  private let a = URL(string: "https://a.example/feed")!
+  private let b = URL(string: "https://b.example/")!
+
+  @Test func `a feed is moved with all that is known of it, and folders that are empty then go`() throws {
+    var list = OPML()
+    list.add(SubscribedFeed(address: a, title: "A", folders: ["x", "y"], interval: .seconds(60)))
+    list.add(SubscribedFeed(address: b, folders: ["z"]))
+    let moved = [
+      list.move(a, to: ["z"]), list.move(a, to: ["z"]), list.move(URL(string: "https://no.example/")!, to: []),
+    ]
+    #expect(moved == [true, false, false])
+    #expect(
+      list.subscriptions == [
+        SubscribedFeed(address: b, folders: ["z"]),
+        SubscribedFeed(address: a, title: "A", folders: ["z"], interval: .seconds(60)),
+      ])
+    #expect(list.outlines.count == 1)
+  }
+
+  @Test func `adding a known feed with another folder moves it, and without one leaves it`() {
+    var list = OPML()
+    list.add(SubscribedFeed(address: a, folders: ["x"]))
+    list.add(SubscribedFeed(address: a, folders: ["y"]))
+    #expect(list.subscriptions.map(\.folders) == [["y"]])
+    list.add(SubscribedFeed(address: a, title: "A"))
+    #expect(list.subscriptions == [SubscribedFeed(address: a, title: "A", folders: ["y"])])
+  }
+
+  @Test func `what logs in is kept in the list, and left out of what is for others`() throws {
+    var list = OPML()
+    let feed = SubscribedFeed(
+      address: a, title: "A", headers: ["X-Key: k", "X-Other: o"], user: "me:secret", usesNetrc: true)
+    list.add(feed)
+    let read = try OPML(parsing: Array(list.document.utf8))
+    #expect(read.subscriptions == [feed])
+    #expect(read.withoutSecrets.subscriptions == [SubscribedFeed(address: a, title: "A", usesNetrc: true)])
+  }
+
+  @Test func `a list takes another's place only where there is none`() throws {
+    let (old, new) = (
+      SubscriptionFile(path: folder.file("old.opml")), SubscriptionFile(path: folder.file("n/new.opml"))
+    )
+    #expect(try !new.adopt(old))
+    try old.update { _ = $0.add(SubscribedFeed(address: a)) }
+    #expect(try new.adopt(old))
+    #expect(try new.read()?.subscriptions == [SubscribedFeed(address: a)])
+    #expect(try old.read() == nil)
+    try old.update { _ = $0.add(SubscribedFeed(address: b)) }
+    #expect(try !new.adopt(old))
+    #expect(try old.read()?.subscriptions == [SubscribedFeed(address: b)])
+  }
+
+  @Test func `a list is written as a new file only, unless another may be replaced`() throws {
+    let file = SubscriptionFile(path: folder.file("export.opml"))
+    try Data("mine".utf8).write(to: URL(filePath: file.path))
+    #expect(try !file.create(OPML(title: "T")))
+    #expect(try Data(contentsOf: URL(filePath: file.path)) == Data("mine".utf8))
+    #expect(try file.create(OPML(title: "T"), replacing: true))
+    #expect(try file.read()?.title == "T")
+  }
+
+  @Test func `the feed of a site's posts is told from that of its comments`() {
+    func link(_ address: String, _ title: String? = nil) -> FeedLink {
+      FeedLink(address: address, title: title, type: "application/rss+xml")
+    }
+    for comments in [
+      link("https://e.example/comments/feed/"), link("https://e.example/?feed=comments-rss2"),
+      link("https://e.example/a/feed/", "Blog » A Comments Feed"), link("https://e.example/a/feed/", "Kommentare zu A"),
+    ] { #expect(comments.isOfComments) }
+    #expect(!link("https://e.example/feed/", "Blog » Feed").isOfComments)
+  }
+}
