@@ -66,6 +66,14 @@ public final class NewImagesFinder {
       .eraseToAnyPublisher()
   }
 
+  /// Reads what was shown of feeds that reports begin to come of: call it before the first report of them.
+  public func add(_ addresses: [URL]) {
+    let (store, memories) = (store, memories)
+    cache.worker.perform({ memories.begin(addresses, store) }) { [report] (result: Result<FeedStoreError?, Never>) in
+      if let error = result.get() { report(error) }
+    }
+  }
+
   /// Records that the images of a report have been shown.
   public func markShown(_ new: NewImages) {
     guard let images = new.report.feed?.images, new.isFirst || !new.positions.isEmpty else { return }
@@ -104,7 +112,7 @@ extension NewImagesFinder.Memories {
   /// - Returns: the first error of the store.
   func begin(_ addresses: [URL], _ store: any ShownImagesStore) -> FeedStoreError? {
     var first: FeedStoreError?
-    for address in addresses {
+    for address in addresses where memories.withLock({ $0[address] == nil }) {
       do throws(FeedStoreError) {
         let recorded = try store.shownImages(for: address)
         var shown = recorded ?? ShownImages()

@@ -46,6 +46,8 @@ public struct FeedPoller {
   let store: any PollStore
   let scheduler: any LoopScheduler
   let options: Options
+  /// The lists that replace `feeds`, if there may be any.
+  private(set) var lists: AnyPublisher<[PolledAddress], Never>?
 
   /// - Parameters:
   ///   - feeds: each address once; what repeats one is left out.
@@ -132,6 +134,18 @@ extension FeedPoller: Publisher {
 }
 
 extension FeedPoller {
+  /// The poller with a list of feeds that changes.
+  ///
+  /// Each list replaces the one before it. A feed that stays keeps what is known of it; a new interval holds from its next poll
+  /// on. What a removed feed's request brings is saved and not delivered. The poller finishes only when `lists` has, too.
+  ///
+  /// - Parameter lists: all feeds, each time that they change; requested without a bound.
+  public func following(_ lists: some Publisher<[PolledAddress], Never>) -> FeedPoller {
+    var copy = self
+    copy.lists = lists.eraseToAnyPublisher()
+    return copy
+  }
+
   func gap(for feed: PolledAddress) -> Duration { Swift.min(options.gap, feed.interval ?? options.gap) }
 
   /// The value, or the report of a failure.

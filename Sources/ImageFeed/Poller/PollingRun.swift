@@ -5,8 +5,10 @@ import Foundation
 final class PollingRun: Subscription {
   /// The state of one of the feeds.
   struct Member {
-    let polled: PolledAddress
+    var polled: PolledAddress
     let host: String
+    /// True when it is not in the list any more.
+    var isRemoved = false
     var health: FeedHealth
     /// The validators of the saved feed, while that is what was delivered last as the server's.
     var validators: FeedValidators?
@@ -33,12 +35,17 @@ final class PollingRun: Subscription {
   private var toShow: ArraySlice<Int> = []
   private var isShowing = false
   private var hasBegun = false
-  private var isReady = false
+  var isReady = false
   private let clock: PollingClock
   private var jobs: [any Cancellable] = []
-  /// The number of feeds whose last poll failed.
-  private var failing = 0
+  /// How many have failed when they were asked for last.
+  var failing = 0
   private var progress = PollingProgress()
+  var lists: AnyCancellable?
+  /// How many members are not in the list any more.
+  var removed = 0
+  /// The latest list, while the health of new feeds is read.
+  var nextList: [PolledAddress]?
 
   init(
     _ poller: FeedPoller, receive: @escaping (PolledFeed) -> Subscribers.Demand, finish: @escaping () -> Void
@@ -53,7 +60,7 @@ final class PollingRun: Subscription {
   }
 
   var now: Date { poller.cache.now() }
-  private var isLive: Bool { results.isWanted }
+  var isLive: Bool { results.isWanted }
 
   // MARK: Subscription
 
@@ -70,6 +77,7 @@ final class PollingRun: Subscription {
     guard isLive else { return }
     results.end()
     finish = nil
+    lists = nil
     clock.cancel()
     for job in jobs { job.cancel() }
     for index in members.indices {
@@ -84,18 +92,28 @@ final class PollingRun: Subscription {
   // MARK: Beginning
 
   private func begin() {
-    let (store, addresses) = (poller.store, poller.feeds.map(\.address))
+    readHealth(of: poller.feeds)
+    lists = poller.lists?.sink { [weak self] _ in
+      self?.listsEnded()
+    } receiveValue: { [weak self] in
+      self?.replaceFeeds(with: $0)
+    }
+  }
+
+  func readHealth(of feeds: [PolledAddress]) {
+    let (store, addresses) = (poller.store, feeds.map(\.address))
     let work = poller.cache.worker.perform(
       { () throws(FeedStoreError) in try store.health(of: addresses) },
-      completion: { [weak self] in self?.began(with: $0) })
+      completion: { [weak self] in self?.began(feeds, with: $0) })
     jobs.append(work)
   }
 
-  private func began(with result: Result<[FeedHealth?], FeedStoreError>) {
+  private func began(_ feeds: [PolledAddress], with result: Result<[FeedHealth?], FeedStoreError>) {
     guard isLive else { return }
     let known = poller.unwrap(result) ?? []
     let now = now
-    for (index, feed) in poller.feeds.enumerated() {
+    let first = members.count
+    for (index, feed) in feeds.enumerated() {
       var health = (index < known.count ? known[index] : nil) ?? FeedHealth(address: feed.address)
       health.correctClock(now: now)
       // Another's request is nothing that this one has heard of yet: it looks for the answer.
@@ -108,11 +126,14 @@ final class PollingRun: Subscription {
       members.append(Member(polled: feed, host: host, health: health))
       if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
-      // What is due is requested; the rest has something to show meanwhile.
-      if wasAsked, isAnothers || due.map({ $0 > now }) ?? true { toShow.append(index) }
+      // What is due is asked for; the rest has something to show meanwhile.
+      if wasAsked, isAnothers || due.map({ $0 > now }) ?? true { toShow.append(first + index) }
     }
+    let isFirst = !isReady
     isReady = true
-    spreadOverdue()
+    // Later feeds do not change when those before them are due.
+    if isFirst { spreadOverdue() }
+    if let next = nextList.take() { replaceFeeds(with: next) }
     pump()
   }
 
@@ -128,6 +149,7 @@ final class PollingRun: Subscription {
     showNext()
     while isLive, results.isWanted(besides: queue.running) {
       switch queue.next(at: now.timeIntervalSince1970) {
+      case .start(let index) where members[index].isRemoved: queue.ended(index, due: nil, hostOpens: -.infinity)
       case .start(let index): poll(index)
       case .wait(let time):
         if let time { clock.wake(at: time) { [weak self] in self?.pump() } } else { finishIfOver() }
@@ -139,7 +161,7 @@ final class PollingRun: Subscription {
   private func reportProgress() {
     guard isLive else { return }
     var present = PollingProgress()
-    (present.feeds, present.due) = (members.count, queue.readyCount)
+    (present.feeds, present.due) = (members.count - removed, queue.readyCount)
     (present.running, present.failing) = (queue.running, failing)
     guard present != progress else { return }
     progress = present
@@ -163,7 +185,7 @@ final class PollingRun: Subscription {
   }
 
   private func finishIfOver() {
-    guard queue.running == 0, toShow.isEmpty, !isShowing, results.isEmpty else { return }
+    guard queue.running == 0, toShow.isEmpty, !isShowing, results.isEmpty, lists == nil else { return }
     let finish = self.finish
     results.end()
     self.finish = nil
@@ -197,13 +219,13 @@ final class PollingRun: Subscription {
       // What it saves is shown; this one's own health stays, so that the answer is still another's.
       queue.ended(index, due: now.timeIntervalSince1970 + Self.glance, hostOpens: -.infinity)
     case .polledByAnother(var health):
-      failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
+      countFailure(of: index, now: health)
       Schedule(every: members[index].polled.interval).adopt(&health, using: &random)
       members[index].health = health
       queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: -.infinity)
       toShow.append(index)
     case .ended(let health, let host, let result, let validators):
-      failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
+      countFailure(of: index, now: health)
       members[index].health = health
       members[index].validators = validators
       queue.ended(
@@ -212,6 +234,11 @@ final class PollingRun: Subscription {
     }
     desk.isCrowded = queue.running > Self.crowd
     pump()
+  }
+
+  private func countFailure(of index: Int, now health: FeedHealth) {
+    guard !members[index].isRemoved else { return }
+    failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
   }
 
   /// Notes that a request was closed before its end.
@@ -229,6 +256,7 @@ final class PollingRun: Subscription {
 
   /// Shows what is saved, of one feed after another.
   private func showNext() {
+    while let index = toShow.first, members[index].isRemoved { toShow.removeFirst() }
     guard !isShowing, results.isWanted(besides: queue.running), let index = toShow.popFirst() else { return }
     isShowing = true
     let (member, cache) = (members[index], poller.cache)
@@ -247,6 +275,7 @@ final class PollingRun: Subscription {
   }
 
   private func show(_ result: FeedResult, of index: Int) {
+    guard !members[index].isRemoved else { return }
     results.add(PolledFeed(address: members[index].polled.address, result: result), of: index)
   }
 }

@@ -1,0 +1,107 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// Polling a list of feeds that changes.
+@Suite(.settled) struct FollowedListTests {
+  private final class Place {
+    let time = VirtualTimeScheduler()
+    let network: VirtualNetwork
+    let disk: VirtualDisk
+    let lists = PassthroughSubject<[PolledAddress], Never>()
+    var results: [PolledFeed] = []
+    var progress = PollingProgress()
+    var isFinished = false
+    private var process: AnyCancellable?
+
+    init() {
+      network = VirtualNetwork(on: time)
+      disk = VirtualDisk(on: time)
+      time.offloadLatency = .milliseconds(1)
+      for host in ["a", "b", "c"] {
+        network.serve("\(host).example") { _, _ in .answer(headers: [], FeedPayload.bytes(of: makeFeed(3).images)) }
+      }
+    }
+
+    func start(_ hosts: String...) {
+      let cache = FeedCache(store: disk, on: time, now: { noon })
+      var options = FeedPoller.Options()
+      options.onProgress = { [unowned self] in progress = $0 }
+      let poller = FeedPoller(
+        hosts.map(Self.feed), client: network, cache: cache, store: disk, on: time, options: options)
+      process = poller.following(lists).sink { [unowned self] _ in
+        isFinished = true
+      } receiveValue: { [unowned self] in
+        results.append($0)
+      }
+    }
+
+    func follow(_ hosts: String...) { lists.send(hosts.map(Self.feed)) }
+    func stop() { process = nil }
+
+    private static func feed(_ host: String) -> PolledAddress {
+      PolledAddress(URL(string: "https://\(host).example/feed")!, every: .seconds(60))
+    }
+
+    var shown: [String] { results.compactMap { $0.address.host } }
+    /// The hosts that were requested since the last call.
+    func requested() -> Set<String> {
+      defer { seen = network.log.count }
+      return Set(network.log.dropFirst(seen).compactMap { $0.request.url.host })
+    }
+    private var seen = 0
+  }
+
+  @Test func `a feed that is added is polled at once, and those that stay are not polled sooner`() {
+    let place = Place()
+    place.start("a")
+    place.time.advance(by: .seconds(5))
+    #expect(place.shown == ["a.example"] && place.requested() == ["a.example"])
+    place.follow("a", "b")
+    place.time.advance(by: .seconds(5))
+    #expect(place.shown == ["a.example", "b.example"] && place.requested() == ["b.example"])
+    #expect(place.progress.feeds == 2)
+    place.stop()
+  }
+
+  @Test func `a feed that is removed is not polled again, and polled when it returns`() {
+    let place = Place()
+    place.start("a", "b")
+    place.time.advance(by: .seconds(5))
+    _ = place.requested()
+    place.follow("b")
+    place.time.advance(by: .seconds(200))
+    #expect(place.requested() == ["b.example"] && place.progress.feeds == 1)
+    place.follow("a", "b")
+    place.time.advance(by: .seconds(200))
+    #expect(place.requested() == ["a.example", "b.example"])
+    place.stop()
+  }
+
+  @Test func `lists that follow each other closely are all taken, the latest last`() {
+    let place = Place()
+    place.start("a")
+    place.follow("b")
+    place.follow("c")
+    place.time.advance(by: .seconds(5))
+    _ = place.requested()
+    place.time.advance(by: .seconds(200))
+    #expect(place.requested() == ["c.example"])
+    place.stop()
+  }
+
+  @Test func `a list without feeds goes on until there are no more lists`() {
+    let place = Place()
+    place.start("a")
+    place.follow()
+    place.time.advance(by: .seconds(500))
+    #expect(!place.isFinished)
+    place.lists.send(completion: .finished)
+    place.time.advance(by: .seconds(500))
+    #expect(place.isFinished)
+  }
+}
