@@ -42,7 +42,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case damaged(String)
     /// A newer version of the program wrote the file, in a schema this one does not know.
     case newerSchema(Int)
-    /// The file is an intact database of another program.
+    /// The file is not a cache of this program: another program's database, or not a database.
     case foreign
     /// The operating system failed to read or write; the text is the database's.
     case inputOutput(String)
@@ -95,7 +95,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
       "it is damaged (\(detail.printable)). The next save sets the damaged file aside and starts a new one."
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another cache file."
-    case .foreign: "it is another program's database, and is left alone. Choose another cache file."
+    case .foreign: "it isn't a cache of this program, so it stays as it is. Choose another cache file."
     case .inputOutput(let detail): "the system failed to read or write it (\(detail.printable)). Check the disk."
     case .notAFile: "it is not a file. Choose another cache file."
     case .other(let detail): "\(detail.printable)."

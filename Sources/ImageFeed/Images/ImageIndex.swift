@@ -23,7 +23,7 @@ struct ImageIndex {
   static let ownBytes = 256 << 10
   private static let version = 1
   /// `FIMG` in ASCII, in the header of the index.
-  private static let applicationID = 0x4649_4D47
+  static let applicationID = 0x4649_4D47
 
   let folder: String
   let limit: Int
@@ -163,12 +163,14 @@ struct ImageIndex {
   private var hasFiles: Bool { FileManager.default.fileExists(atPath: "\(folder)/data") }
 
   private func read<R>(creating: Bool, _ body: (Database) throws -> R) throws -> R? {
-    // A lost index is rebuilt from the files even when nothing is saved.
-    try shared.connect(creating: creating || hasFiles)?.queue.writeWithoutTransaction(body)
+    // An index that is lost is made anew from the files also when nothing is saved.
+    try refuseForeignFolder()
+    return try shared.connect(creating: creating || hasFiles)?.queue.writeWithoutTransaction(body)
   }
 
   private func write<R>(_ body: (Database) throws -> R) throws -> R? {
-    try shared.connect(creating: true)?.queue.writeWithoutTransaction { db in
+    try refuseForeignFolder()
+    return try shared.connect(creating: true)?.queue.writeWithoutTransaction { db in
       var result: R?
       try db.inTransaction(.immediate) {
         result = try body(db)
@@ -176,6 +178,12 @@ struct ImageIndex {
       }
       return result
     }
+  }
+
+  /// Throws when the folder has no index yet, and files of somebody else.
+  private func refuseForeignFolder() throws {
+    guard shared.file.identity == nil, ForeignFiles.isForeign(imageFolder: folder) else { return }
+    throw FeedDatabaseFailure(.foreign)
   }
 
   /// Throws when the file is another program's.

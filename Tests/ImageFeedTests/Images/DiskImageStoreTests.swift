@@ -138,8 +138,9 @@ import Testing
     #expect(try store.usage().count == 1)
   }
 
-  @Test func `an index that is lost or damaged is rebuilt from the files`() throws {
-    for damage in [Data(), Data("no database at all, for sure, and long enough to be looked at".utf8), nil] as [Data?] {
+  @Test func `an index that is lost or damaged is made anew from the files`() throws {
+    let header = Data("SQLite format 3\0".utf8) + Data(count: 52) + Data("FIMG".utf8) + Data(repeating: 0xA5, count: 40)
+    for damage in [Data(), header, nil] as [Data?] {
       let image = try makeSavedImage(validators: FeedValidators(etag: "\"a\""))
       try makeStore().save(image, for: imageURL, now: noon)
       let index = folder.file("images/index.sqlite")
@@ -157,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `files of somebody else stay, and so does another program's index`() throws {
+  @Test func `a folder with files of somebody else is refused, and so is another program's index`() throws {
     let data = folder.file("images/data")
     let theirs = ["holiday.jpg", "ab/letter.txt", "cd/\(String(repeating: "0", count: 38)).bak"]
     for name in theirs {
@@ -165,8 +166,11 @@ import Testing
       try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data(name.utf8).write(to: place)
     }
-    try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
-    try makeStore().deleteAll()
+    #expect(throws: FeedStoreError.insertion(.foreign, place: folder.file("images"))) {
+      try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
+    }
+    #expect(throws: FeedStoreError.self) { try makeStore().deleteAll() }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("images/index.sqlite")))
     for name in theirs { #expect(FileManager.default.contents(atPath: "\(data)/\(name)") == Data(name.utf8)) }
 
     let index = folder.file("elsewhere/index.sqlite")

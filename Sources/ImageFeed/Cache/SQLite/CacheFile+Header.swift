@@ -1,18 +1,24 @@
 import Foundation
 
 extension CacheFile {
-  /// True when the file is a database of SQLite with content of another program, as far as its header and its log tell
-  /// without SQLite.
+  /// True when the file has content that is not ours, as far as its header and its log tell without SQLite: it is not a
+  /// database, or another program's.
   ///
+  /// A damaged file of ours is one whose header, or log, still has our number; an empty file has nothing to lose.
   /// SQLite keeps the application's number at byte 68 of the first page. The first transaction of a file of ours writes that page,
   /// which stays in the log until the log is taken over.
-  func isOfAnotherProgram(than applicationID: Int) -> Bool {
-    guard let header = read(resolved, from: 0, 72), header.starts(with: "SQLite format 3\0".utf8) else { return false }
+  func isForeign(to applicationID: Int) -> Bool {
+    guard let header = read(resolved, from: 0, 72), !header.isEmpty else { return false }
+    guard header.starts(with: "SQLite format 3\0".utf8) else { return lastApplicationInLog != applicationID }
     let number = header.bigEndian(at: 68)
     if number == applicationID { return false }
     guard number == 0 else { return true }
-    // Without a log SQLite changes nothing until it is asked to, and looks for tables first.
-    guard hasLog else { return false }
+    // Without a log, a file of ours that has tables has our number, too. A rollback journal may have that page.
+    guard hasLog else {
+      let page = header.bigEndian(at: 14) & 0xFFFF
+      let isNew = (identity?.size ?? 0) <= (page > 1 ? page : 65_536) && header.bigEndian(at: 60) == 0
+      return !isNew && Self.identity(of: resolved + "-journal") == nil
+    }
     // A new file of ours has one page, until its first transaction, which writes that page again, is in the log.
     return lastApplicationInLog.map { $0 != applicationID } ?? (header.bigEndian(at: 28) > 1)
   }

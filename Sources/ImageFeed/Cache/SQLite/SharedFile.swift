@@ -21,6 +21,8 @@ final class SharedFile<Connection: Sendable>: Sendable {
   private let opensExclusively: Bool
   private let open: @Sendable (CacheFile) throws -> Connection
   private let current = Mutex<(connection: Connection, identity: CacheFile.Identity)?>(nil)
+  /// The file that was ours when it was opened: damage to its header does not make it another's.
+  private let ours = Mutex<CacheFile.Identity?>(nil)
 
   /// - Parameters:
   ///   - applicationID: what SQLite's header says of files of this kind. A file that says otherwise is refused unopened.
@@ -65,8 +67,11 @@ final class SharedFile<Connection: Sendable>: Sendable {
       guard let identity = file.identity else { return nil }
       guard identity.isRegular else { throw FeedDatabaseFailure(.notAFile) }
       // SQLite would take its log over into it, and remove the log.
-      if file.isOfAnotherProgram(than: applicationID) { throw FeedDatabaseFailure(.foreign) }
-      return (try open(file), identity)
+      let wasOurs = ours.withLock { identity.isSameFile(as: $0) }
+      if !wasOurs, file.isForeign(to: applicationID) { throw FeedDatabaseFailure(.foreign) }
+      let connection = try open(file)
+      ours.withLock { $0 = identity }
+      return (connection, identity)
     }
     current.withLock { $0 = opened }
     return opened?.0

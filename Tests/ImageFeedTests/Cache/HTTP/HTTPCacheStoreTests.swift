@@ -257,8 +257,14 @@ import Testing
   @Test func `a damaged file is set aside`() throws {
     try withVirtualTime { time in
       let bench = Bench(time, .file)
-      try Data("no database, but long enough to be taken for one".utf8).write(
-        to: URL(filePath: bench.folder.file("http.db")))
+      bench.change("k", to: .save(response("zero")))
+      bench.store.close()
+      let path = bench.folder.file("http.db")
+      let file = try FileHandle(forUpdating: URL(filePath: path))
+      let end = try file.seekToEnd()
+      try file.seek(toOffset: 100)
+      try file.write(contentsOf: Data(repeating: 0xA5, count: Int(end) - 100))
+      try file.close()
       #expect(bench.responses("k") == [])
       bench.change("k", to: .save(response("one")))
       #expect(bench.bodies("k") == ["one"])

@@ -17,36 +17,49 @@ import Testing
     store = SQLiteFeedStore(path: path) { [asides] name in asides.names.withLock { $0.append(name) } }
   }
 
-  @Test func `a file that isn't a database is reported on reading and left as it is`() throws {
+  @Test func `a file that isn't a database is refused by every call and stays as it is`() throws {
     try garbage.write(to: URL(filePath: path))
     for _ in 1...2 {
-      #expect(throws: FeedStoreError.retrieval(.damaged("file is not a database"), place: path)) {
-        try store.retrieve(for: address)
+      #expect(throws: FeedStoreError.retrieval(.foreign, place: path)) { try store.retrieve(for: address) }
+      #expect(throws: FeedStoreError.retrieval(.foreign, place: path)) { try store.summaries() }
+      #expect(throws: FeedStoreError.insertion(.foreign, place: path)) {
+        try store.replace(for: address, with: makeFeed())
       }
-      #expect(throws: FeedStoreError.self) { try store.summaries() }
+      #expect(throws: FeedStoreError.deletion(.foreign, place: path)) { try store.deleteAll() }
+      #expect(throws: FeedStoreError.deletion(.foreign, place: path)) {
+        try store.delete(for: address, if: .unreadable)
+      }
     }
     #expect(try folder.contents == ["feeds.sqlite"])
     #expect(try Data(contentsOf: URL(filePath: path)) == garbage)
+    #expect(asides.all == [])
   }
 
-  @Test func `a file that isn't a database is renamed by the next save`() throws {
-    try garbage.write(to: URL(filePath: path))
+  @Test func `an empty file is begun as a cache`() throws {
+    try Data().write(to: URL(filePath: path))
+    #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
+    #expect(try store.retrieve(for: address) == makeFeed())
+    #expect(asides.all == [])
+  }
+
+  @Test func `a damaged cache is set aside by the next save`() throws {
+    let damaged = try makeDamaged()
     #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
     #expect(try store.retrieve(for: address) == makeFeed())
     let aside = try #require(asides.all.first)
     #expect(asides.all.count == 1)
     #expect(aside.hasPrefix(path + ".corrupt-2"))
-    #expect(try Data(contentsOf: URL(filePath: aside)) == garbage)
+    #expect(try Data(contentsOf: URL(filePath: aside)) == damaged)
     store.close()
     #expect(try folder.contents.count == 2)
   }
 
-  @Test func `a file that isn't a database is renamed by a deletion`() throws {
-    try garbage.write(to: URL(filePath: path))
+  @Test func `a damaged cache is set aside by a deletion`() throws {
+    let damaged = try makeDamaged()
     try store.delete(for: address, if: .unreadable)
     #expect(try store.retrieve(for: address) == nil)
-    #expect(try Data(contentsOf: URL(filePath: #require(asides.all.first))) == garbage)
-    try garbage.write(to: URL(filePath: path))
+    #expect(try Data(contentsOf: URL(filePath: #require(asides.all.first))) == damaged)
+    _ = try makeDamaged()
     try store.deleteAll()
     #expect(asides.all.count == 2)
     #expect(Set(asides.all).count == 2)
@@ -183,12 +196,23 @@ import Testing
 
   @Test func `a symbolic link stays and its target is set aside`() throws {
     let target = folder.file("target")
-    try garbage.write(to: URL(filePath: target))
+    try makeDamaged().write(to: URL(filePath: target))
+    unlink(path)
     try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
     #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
     #expect(try store.retrieve(for: address) == makeFeed())
     #expect(try #require(asides.all.first).hasPrefix(target + ".corrupt-"))
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == target)
+  }
+
+  /// Makes a cache of which only the header is left.
+  private func makeDamaged() throws -> Data {
+    let maker = SQLiteFeedStore(path: path)
+    try maker.replace(for: address, with: makeFeed(from: 100, at: noon + 1_000))
+    maker.close()
+    store.close()
+    try overwrite(path, from: 100, to: nil)
+    return try Data(contentsOf: URL(filePath: path))
   }
 
   /// Changes the saved feed in a way that the schema does not permit.
