@@ -71,30 +71,44 @@ extension HTTPError: CustomStringConvertible {
   /// One sentence: what happened, why, and what to try.
   public var description: String {
     let (what, advice) = sentence
+    // OpenSSL's reason would only say that these were not the bytes that it expected.
+    if isWithoutTLS { return "\(what); \(advice)" }
     return what + (cause.isEmpty ? "" : ": " + cause.printable(limit: 200)) + (advice.isEmpty ? "" : "; " + advice)
   }
 
   /// A redirect determines it.
   private var shownHost: String { host.printable(limit: 100) }
 
+  /// True when what answered does not speak TLS: plain HTTP, mostly.
+  package var isWithoutTLS: Bool {
+    guard kind == .tls else { return false }
+    return ["wrong version number", "packet length too long", "unknown protocol", "http request"].contains {
+      cause.lowercased().contains($0)
+    }
+  }
+
   private var sentence: (what: String, advice: String) {
     switch kind {
     case .invalidRequest: ("cannot ask for this address", "use an http or https address")
     case .nameResolution: ("could not find the host \(shownHost)", "check the address and the network connection")
     case .connect: ("could not connect to \(shownHost)", "is the server running, and is the port right?")
+    case .tls where isWithoutTLS: ("\(shownHost) doesn't speak TLS", "try http://")
     case .tls: ("no secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
     case .send: ("the connection to \(shownHost) broke while sending", "try again")
     case .receive: ("the connection to \(shownHost) broke before the answer was complete", "try again")
     case .truncated: ("the answer from \(shownHost) was cut short", "try again")
     case .encoding: ("the answer from \(shownHost) could not be decompressed", "")
     case .timedOut(let phase): ("\(shownHost) took too long \(phase.activity)", "try again, or allow more time")
-    case .tooLarge(let limit): ("the answer from \(shownHost) is larger than the limit of \(limit) bytes", "")
+    case .tooLarge(let limit): ("the answer from \(shownHost) is larger than the limit of \(limit.byteSize)", "")
     case .headersTooLarge: ("the answer from \(shownHost) has too many header fields", "")
     case .tooManyRedirects(let limit): ("\(shownHost) redirects more than \(limit) times", "check the address")
     case .hostIsClosed: ("\(shownHost), where a redirect leads, is left alone at the moment", "")
-    case .redirectRefused: ("\(shownHost) redirects to where we do not go", "only http and https are followed")
+    case .redirectRefused: ("\(shownHost) redirects to an unsupported scheme", "only http and https are followed")
     case .privateNetwork:
-      ("will not ask \(shownHost), which the web leads to", "ask for it by its own address if you trust it")
+      (
+        "refused private address \(shownHost), reached through a link or redirect",
+        "if you trust it, request it by its own URL"
+      )
     case .notHTTP: ("what answers at \(shownHost) does not speak HTTP as it should", "check the address and the port")
     case .resources:
       ("not enough resources to ask \(shownHost)", "close other programs or raise the limit (ulimit -n)")

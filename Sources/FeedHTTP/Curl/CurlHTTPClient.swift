@@ -33,9 +33,10 @@ public final class CurlHTTPClient: HTTPClient {
     public var maxHeaderBytes = 256 << 10
     /// The most lines of header taken for one request, redirects included. 1,000 by default.
     public var maxHeaderLines = 1_000
-    /// A file of certificates (PEM) to trust instead of the system's; by default the one that `SSL_CERT_FILE` of the
-    /// environment names, as for connections of `FeedTLS`.
-    public var certificateAuthorities: String? = getenv("SSL_CERT_FILE").map { String(cString: $0) }
+    /// A file of certificates (PEM) to trust instead of the system's.
+    public var certificateAuthorities: String?
+    /// A folder of certificates (PEM) to trust besides, whose files are named as `openssl rehash` does.
+    public var certificateFolder: String?
     /// True, the default, to use the proxies that the environment names.
     public var usesProxies = true
     /// Addresses of private networks that count as the web's, as they are written: `127.0.0.1`. For tests on one machine;

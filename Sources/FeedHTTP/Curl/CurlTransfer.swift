@@ -101,6 +101,7 @@ final class CurlTransfer {
     ccurl_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities { ccurl_set_pointer(easy, CURLOPT_CAINFO, file) }
+    if let folder = configuration.certificateFolder { ccurl_set_pointer(easy, CURLOPT_CAPATH, folder) }
     if configuration.usesProxies { boundProxies() } else { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
   }
 
