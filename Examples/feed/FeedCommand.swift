@@ -42,8 +42,17 @@ extension FeedCommand {
     }
     do {
       let arguments = completed(arguments)
+      if let message = UnknownCommand.message(arguments) { end(with: message, status: .validationFailure) }
       var command: any ParsableCommand = try QuickArguments.command(arguments) ?? parseAsRoot(arguments)
-      try command.run()
+      do {
+        try command.run()
+      } catch let error as ValidationError {
+        // As the parser writes it of an error that it finds itself.
+        let usage = "Usage: \(usageString(for: type(of: command)))"
+        let name = usage.split(separator: " ").dropFirst().prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") }
+        let more = "See '\(name.joined(separator: " ")) --help' for more information."
+        end(with: "\(error.message)\n\(usage)\n  \(more)", status: .validationFailure)
+      }
     } catch {
       end(with: error)
     }
@@ -62,13 +71,17 @@ extension FeedCommand {
   /// Like `exit(withError:)`, but escapes quoted arguments and hides passwords.
   private static func end(with error: any Error) -> Never {
     let status = exitCode(for: error)
-    let message = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false).map {
-      Self.hidingPasswords(in: String($0)).printable
-    }
-    .joined(separator: "\n")
+    let message = fullMessage(for: error)
     if status.isSuccess { printAndExit(message.isEmpty ? "" : message + "\n") }
+    end(with: message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message, status: status)
+  }
+
+  /// Ends the program with a message, if there is one, whose first line says that it is this program's.
+  private static func end(with message: String, status: ExitCode) -> Never {
+    let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+    let text = lines.map { Self.hidingPasswords(in: String($0)).printable }.joined(separator: "\n")
     // A reader who has gone needs no message.
-    if !message.isEmpty { try? FileHandle.standardError.write(contentsOf: Data((message + "\n").utf8)) }
+    if !text.isEmpty { try? FileHandle.standardError.write(contentsOf: Data("feed: \(text)\n".utf8)) }
     Foundation.exit(status.rawValue)
   }
 

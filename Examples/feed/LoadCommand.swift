@@ -19,7 +19,7 @@ struct LoadCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many pages of one feed to load and save, where it names the next. (default: 1)", valueName: "n"))
+      "How many pages of one feed to load and save, where it names the next. (default: 1)", valueName: "count"))
   var pages: Int?
 
   @OptionGroup var picture: PictureOptions
@@ -41,7 +41,8 @@ struct LoadCommand: ParsableCommand {
   func run() throws {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
-    let session = Session(verbose: load.common.verbose)
+    if picture.choice == .always { try load.common.checkImages() }
+    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet)
     let source = FeedSource(load, of: selection, on: session)
     let screen = FeedScreen(load, of: selection, on: session, source.marks)
     let pictures = PictureShow(
@@ -84,7 +85,10 @@ struct LoadCommand: ParsableCommand {
     } shown: { feed in
       source.finder.note(feed.images, of: address)
     } ended: { completion in
-      if case .failure(let failure) = completion { session.fail(screen.text(of: failure)) }
+      if case .failure(let failure) = completion {
+        session.console.report(screen.text(of: failure))
+        session.fail()
+      }
     }
   }
 

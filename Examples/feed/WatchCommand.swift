@@ -21,18 +21,21 @@ struct WatchCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "How long to wait between two loads at least, such as 30s or 15m; \"auto\" goes by how often a feed changes.",
-      valueName: "d"),
+      valueName: "duration"),
     transform: WatchInterval.init(parsing:))
   var every: WatchInterval?
 
   @Flag(help: "Make no request; show what other processes save in the cache.")
   var follow = false
 
-  @Option(help: ArgumentHelp("End after feeds were shown, or had something new, this many times.", valueName: "n"))
+  @Option(help: ArgumentHelp("End after feeds were shown, or had something new, this many times.", valueName: "count"))
   var count: Int?
 
   @Flag(help: "Show only what is new; with --format json in one line per feed.")
   var new = false
+
+  @Flag(help: "Begin with what comes from now on: what a feed has when it is first shown isn't new.")
+  var fromNow = false
 
   @Option(
     help: ArgumentHelp(
@@ -47,7 +50,9 @@ struct WatchCommand: ParsableCommand {
     if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
     if follow == (every != nil) {
       throw ValidationError(
-        follow ? "--follow asks for nothing, so --every has no use." : "Missing expected argument '--every <d>'")
+        follow
+          ? "--follow makes no request, so --every has no use."
+          : "choose --every 15m, --every auto, or --follow")
     }
     if shell, exec == nil { throw ValidationError("--shell needs --exec.") }
     if let exec, !shell { _ = try CommandWords.split(exec) }
@@ -56,18 +61,36 @@ struct WatchCommand: ParsableCommand {
   func run() throws {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
-    let session = Session(verbose: load.common.verbose)
-    let intervals = Dictionary(uniqueKeysWithValues: selection.subscriptions.map { ($0.address, $0.interval) })
+    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet)
+    if let exec, !shell, try CommandWords.split(exec).contains(where: { $0.contains("$") }) {
+      session.console.hint("no shell runs --exec, so $ stays as it is; with --shell, /bin/sh expands it")
+    }
+    var intervals = Self.intervals(of: selection.subscriptions)
     let usual = every?.duration
-    let interval: (URL) -> Duration? = { (intervals[$0] ?? nil) ?? usual }
+    let interval: (URL) -> Duration? = { intervals[$0] ?? usual }
     let pulse = Pulse(
       of: selection.addresses, every: { interval($0) ?? PolledAddress.defaultInterval }, following: follow, on: session)
     let source = FeedSource(load, of: selection, on: session, observer: pulse.observer)
+    if selection.list != nil { session.takeHangups() }
+    let lists = selection.list?.changes(on: session)
+      .handleEvents(receiveOutput: { [weak pulse] feeds in
+        intervals = Self.intervals(of: feeds)
+        selection.shownNames.replace(with: FeedSelection.names(of: feeds))
+        pulse?.count = feeds.count
+        session.console.note("The list has changed: it has \(FleetStatusText.count(feeds.count, "feed")) now")
+      })
+      .eraseToAnyPublisher()
     let reports =
       follow
-      ? source.following() : source.reports(every: interval, atMost: count) { [weak pulse] in pulse?.take($0) }
+      ? source.following(lists)
+      : source.reports(every: interval, atMost: count, following: lists) { [weak pulse] in pulse?.take($0) }
     try show(reports, of: source, selection, pulse, in: session)
     try session.finish(closing: source.store)
+  }
+
+  /// The intervals that a list gives its feeds.
+  private static func intervals(of feeds: [SubscribedFeed]) -> [URL: Duration] {
+    Dictionary(feeds.compactMap { feed in feed.interval.map { (feed.address, $0) } }) { first, _ in first }
   }
 
   /// Shows reports, wherever they come from.
@@ -79,8 +102,16 @@ struct WatchCommand: ParsableCommand {
     let command = try exec.map { ItemCommand(shell ? ["/bin/sh", "-c", $0] : try CommandWords.split($0), on: session) }
     session.command = command
     let isOnlyNew = new || command != nil
+    var begun: Set<URL> = []
     let shown = source.afterMarks(source.finder.reports(of: selection.addresses) { reports })
       .handleEvents(receiveOutput: { pulse.take($0.report) })
+      .map { [fromNow] new -> NewImages in
+        guard fromNow, new.report.feed != nil, begun.insert(new.report.address).inserted else { return new }
+        source.finder.markShown(new)
+        var old = new
+        old.positions = []
+        return old
+      }
       .flatMap(maxPublishers: .max(1)) { new -> AnyPublisher<Update, Never> in
         guard case .failure(let error) = new.report.result else { return Just(.images(new)).eraseToAnyPublisher() }
         return source.explain(error, for: new.report.address)

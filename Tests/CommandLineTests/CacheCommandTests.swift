@@ -1,4 +1,5 @@
 import Foundation
+import ImageFeed
 import Samples
 import TestSupport
 import Testing
@@ -46,7 +47,11 @@ import Testing
   @Test func `validate sets a damaged file aside`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db")
-      try Data("This is not a database, and it is long enough to be looked at.".utf8).write(to: cache)
+      let store = SQLiteFeedStore(path: cache.path)
+      try store.replace(
+        for: sampleURL, with: CachedFeed(images: sampleImages, timestamp: sampleDate), now: sampleDate)
+      store.close()
+      try damage(cache.path)
       let shown = try await FeedBinary.run(["cache", "show", "--cache", cache.path])
       #expect(shown.status == 1)
       #expect(shown.errors.contains("it is damaged"))

@@ -88,7 +88,7 @@ import Testing
       watch.send(SIGKILL)
       _ = await watch.status()
       let again = try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache])
-      _ = await again.errors.read(upTo: "No feed to show")
+      _ = await again.errors.read(upTo: "no feed to show")
       again.send(SIGTERM)
       _ = await again.status()
       #expect(await origin.requestCount == 1)

@@ -133,10 +133,12 @@ import Testing
     let server = try RedisServer()
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
-      _ = try await FeedBinary.run(["subscriptions", "add", url, "\(url)?2", "--cache", cache])
-      let copy = try await FeedBinary.run(["store", "copy", cache, server.text])
+      let user = ["XDG_CONFIG_HOME": cache + ".config"]
+      _ = try await FeedBinary.run(
+        ["subscriptions", "add", url, "\(url)?2", "--force", "--cache", cache + ".none"], environment: user)
+      let copy = try await FeedBinary.run(["store", "copy", cache, server.text], environment: user)
       #expect(copy.output == "Copied 1 of 2 feeds; 2 are polled that were not before\n", "\(copy.errors)")
-      let again = try await FeedBinary.run(["store", "copy", cache, server.text])
+      let again = try await FeedBinary.run(["store", "copy", cache, server.text], environment: user)
       #expect(again.output == "Copied 0 of 2 feeds; 0 are polled that were not before\n")
 
       let worker = try RunningFeed(["work", "--store", server.text, "--verbose", "--every", "1h", "--format", "json"])

@@ -135,7 +135,7 @@ import Testing
     try await withOrigin(serving: Data(list.utf8)) { _, url, cache in
       let loaded = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(loaded.status == 1 && loaded.errors.contains("server: The server's answer is a list of feeds (OPML)"))
-      #expect(loaded.errors.contains("try:    save it as a file; then feed load --opml <file>"))
+      #expect(loaded.errors.contains("hint: save it as a file; then feed load --opml <file>"))
       let inspected = try await FeedBinary.run(["inspect", url])
       #expect(inspected.errors.contains("is a list of feeds (OPML), not a feed. Save it as a file; then"))
     }
@@ -175,7 +175,7 @@ import Testing
       let base = url.replacing("/feed.json", with: "")
       let several = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(several.status == 1)
-      #expect(several.errors.contains("try:    feed load \(base)/one.xml\n          feed load \(base)/two.xml\n"))
+      #expect(several.errors.contains("hint: choose one:\n  feed load \(base)/one.xml\n  feed load \(base)/two.xml\n"))
       await origin.setAnswer(body: Self.page())
       let none = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(none.status == 1 && none.errors.contains("sent a web page where a feed was expected"))

@@ -98,7 +98,7 @@ import Testing
       #expect(run.output == "")
       #expect(run.errors.contains("server: could not connect to 127.0.0.1:"))
       #expect(run.errors.contains("has expired (--max-age 1ms)\n"))
-      #expect(run.errors.contains("try:    a longer --max-age"))
+      #expect(run.errors.contains("hint: a longer --max-age"))
       // Nobody's only copy is lost to one command.
       let again = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(again.status == 0)
@@ -112,7 +112,7 @@ import Testing
       let none = try await FeedBinary.run(arguments)
       #expect(none.status == 1 && none.output == "")
       #expect(none.errors.contains("  server: not asked (--offline)\n  cache:  nothing is saved for this address\n"))
-      #expect(none.errors.contains("try:    without --offline;"))
+      #expect(none.errors.contains("hint: without --offline "))
       #expect(await origin.requestCount == 0)
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       let run = try await FeedBinary.run(arguments)
@@ -137,7 +137,7 @@ import Testing
       let run = try await FeedBinary.run(arguments)
       #expect(run.status == 1 && run.output == "")
       #expect(run.errors.contains("cache:  not asked (--refresh); a feed saved "))
-      #expect(run.errors.contains("try:    without --refresh for the saved feed\n"))
+      #expect(run.errors.contains("hint: without --refresh the saved feed is shown\n"))
     }
   }
 

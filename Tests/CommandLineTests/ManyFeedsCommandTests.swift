@@ -81,7 +81,7 @@ private final class RequestCount: @unchecked Sendable {
       let run = try await FeedBinary.run(["load"] + urls + ["--cache", cache])
       #expect(run.status == 0)
       #expect(run.output.hasPrefix("2 images from 1 feed\n"))
-      #expect(run.errors.hasPrefix("No feed to show for \(urls[1]): The server answered with status 404"))
+      #expect(run.errors.hasPrefix("feed: no feed to show for \(urls[1]): The server answered with status 404"))
       #expect(run.errors.split(separator: "\n").count == 1)
       await a.stop()
       let saved = try await FeedBinary.run(["load"] + urls + ["--cache", cache])
@@ -94,38 +94,42 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `subscriptions are kept next to the cache, and shown when no address is given`() async throws {
+  @Test func `subscriptions are shown when no address is given`() async throws {
     try await withTwo { _, _, urls, cache in
+      let user = ["XDG_CONFIG_HOME": cache + ".config"]
+      func feed(_ arguments: [String]) async throws -> FeedBinary.Ending {
+        try await FeedBinary.run(arguments, environment: user)
+      }
       let at = ["--cache", cache]
-      let none = try await FeedBinary.run(["load"] + at)
+      let none = try await feed(["load"] + at)
       #expect(none.status == 64)
       #expect(none.errors.contains("there are no subscriptions"))
-      let added = try await FeedBinary.run(["subscriptions", "add", urls[0], "--title", "Mine", "--every", "90s"] + at)
-      #expect(added.output == "Added \(urls[0])\n")
+      let added = try await feed(["subscriptions", "add", urls[0], "--title", "Mine", "--every", "90s"] + at)
+      #expect(added.output == "Added Mine, 2 images: \(urls[0])\n")
       let file = cache + ".import.opml"
       try Data("<opml><body><outline text=F><outline text=B xmlUrl=\"\(urls[1])\"><outline xmlUrl='x:y'/>".utf8).write(
         to: URL(fileURLWithPath: file))
-      let imported = try await FeedBinary.run(["subscriptions", "import", file] + at)
+      let imported = try await feed(["subscriptions", "import", file])
       #expect(imported.output == "Added 1 of 1 feed\n")
       #expect(
         imported.errors == """
           \(file) is cut off: its end is missing
-          1 entry has no http or https address and is left out
+          1 entry has no http or https URL and is left out
 
           """)
-      let list = try await FeedBinary.run(["subscriptions", "list"] + at)
-      #expect(list.output == "\(urls[0])  Mine  every 90s\n\(urls[1])  B  [F]\n")
-      let shown = try await FeedBinary.run(["load"] + at)
+      let list = try await feed(["subscriptions", "list"])
+      #expect(list.output == "1. \(urls[0])  Mine  every 90s\n2. \(urls[1])  B  [F]\n")
+      let shown = try await feed(["load"] + at)
       #expect(shown.output.hasPrefix("3 images from 2 feeds\n\n1. a1\n   Mine, "))
-      let exported = try await FeedBinary.run(["subscriptions", "export"] + at)
+      let exported = try await feed(["subscriptions", "export"])
       try Data(exported.output.utf8).write(to: URL(fileURLWithPath: file))
       let byList = try await FeedBinary.run(["load", "--opml", file, "--cache", "\(cache).other"])
       #expect(byList.output == shown.output)
-      let removed = try await FeedBinary.run(["subscriptions", "remove", urls[0], "http://unknown.example/"] + at)
+      let removed = try await feed(["subscriptions", "remove", urls[0], "http://unknown.example/"])
       #expect(removed.status == 1)
       #expect(removed.output == "Removed \(urls[0])\n")
-      #expect(removed.errors == "http://unknown.example/ is not in the list\n")
-      #expect(try await FeedBinary.run(["subscriptions"] + at).output == "\(urls[1])  B  [F]\n")
+      #expect(removed.errors == "feed: http://unknown.example/ is not in the list\n")
+      #expect(try await feed(["subscriptions"]).output == "1. \(urls[1])  B  [F]\n")
     }
   }
 }
@@ -259,7 +263,8 @@ private final class RequestCount: @unchecked Sendable {
       _ = await run.output.read(upTo: "a1.jpg")
       await origin.stop()
       #expect(
-        try #require(await run.output.read(upTo: "; checked ")).contains(/127\.0\.0\.1 away since \d\d:\d\d:\d\d/))
+        try #require(await run.output.read(upTo: "; checked ")).contains(
+          /127\.0\.0\.1 unreachable since \d\d:\d\d:\d\d/))
       try await origin.start()
       _ = await run.output.read(upTo: "1 image\u{1B}[0m from")
       _ = await run.output.read(upTo: "\u{1B}[2mchecked ")
@@ -285,10 +290,10 @@ private final class RequestCount: @unchecked Sendable {
     #expect(Pulse.text(of: progress) == "12 due, 3 running, 2 failing; ")
     progress.feeds = 1
     #expect(Pulse.text(of: progress) == "" && Pulse.text(of: nil) == "")
-    #expect(Pulse.text(of: [away], among: 1, now: now) == "e.example away since \(sampleDate.timeOfDay); ")
+    #expect(Pulse.text(of: [away], among: 1, now: now) == "e.example unreachable since \(sampleDate.timeOfDay); ")
     #expect(
       Pulse.text(of: [away, away], among: 5, now: now)
-        == "2 of 5 feeds away, e.example away since \(sampleDate.timeOfDay); ")
+        == "2 of 5 feeds unreachable, e.example unreachable since \(sampleDate.timeOfDay); ")
     #expect(Pulse.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
   }
 

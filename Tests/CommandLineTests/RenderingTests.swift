@@ -44,7 +44,7 @@ import Testing
   @Test func `a saved feed says how old it is and why it is not the latest`() {
     #expect(
       text.headline(of: cached()) == """
-        2 images saved 3 minutes ago (2026-03-01T12:00:00Z), from the cache of http://127.0.0.1:8000/feed.json
+        2 images saved 3 minutes ago (\(sampleDate.dayAndTime)), from the cache of http://127.0.0.1:8000/feed.json
         Not the latest: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port \
         right?
 
@@ -158,11 +158,10 @@ import Testing
   @Test func `an expired feed is compared with the maximum age`() {
     #expect(
       text(.expired(age: .seconds(4), .deleted)) == """
-        No feed to show for http://127.0.0.1:8000/feed.json
+        feed: no feed to show for http://127.0.0.1:8000/feed.json
           server: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port right?
           cache:  the feed saved 4 seconds ago has expired (--max-age 1s) and is deleted
-          try:    again when the server can be reached; a longer --max-age, or "none" for any age, keeps a saved feed for \
-        such times
+        hint: retry when the server is reachable; a longer --max-age, or "none" for any age, keeps saved feeds for longer
 
         """)
   }

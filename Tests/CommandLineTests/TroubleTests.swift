@@ -40,14 +40,14 @@ import Testing
         "ulimit -f 0; exec \"$FEED\" load '\(url)' --cache '\(cache)' --max-age 0s")
       #expect(run.status == 1)
       #expect(run.errors.contains("has expired (--max-age 0s). The saved feed in \(cache) cannot be deleted:"))
-      #expect(run.errors.contains("try:    a longer --max-age"))
+      #expect(run.errors.contains("hint: a longer --max-age"))
     }
   }
 
   @Test func `a damaged cache file is set aside and repaired by the save`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
-      try Data("This is not a database, and it is long enough to be looked at.".utf8).write(
-        to: URL(fileURLWithPath: cache))
+      _ = try await FeedBinary.run(["load", url, "--cache", cache])
+      try damage(cache)
       let run = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(run.status == 0)
       #expect(run.output.contains("1. A view"))
@@ -61,7 +61,7 @@ import Testing
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try await FeedBinary.shell("exec \"$FEED\" load '\(url)' --cache '\(cache)' >/dev/full")
       #expect(run.status == 1)
-      #expect(run.errors == "Cannot write to standard output: No space left on device\n")
+      #expect(run.errors == "feed: cannot write to standard output: No space left on device\n")
     }
   }
 
@@ -69,7 +69,7 @@ import Testing
   func `a full standard output is an error of whatever is printed`(arguments: [String]) async throws {
     let run = try await FeedBinary.shell("exec \"$FEED\" \(arguments.joined(separator: " ")) >/dev/full")
     #expect(run.status == 1)
-    #expect(run.errors == "Cannot write to standard output: No space left on device\n")
+    #expect(run.errors == "feed: cannot write to standard output: No space left on device\n")
   }
 
   @Test(arguments: [10, 19, 20, 21, 25, 28, 40])
@@ -78,7 +78,7 @@ import Testing
       for command in ["load '\(url)' --pictures always --timeout 5s", "serve --port 0 '\(url)'"] {
         let run = try await FeedBinary.shell("ulimit -n \(limit); exec \"$FEED\" \(command) --cache '\(cache)'")
         #expect(run.status == 1 && run.output == "")
-        #expect(run.errors == "Too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
+        #expect(run.errors == "feed: Too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
       }
     }
   }

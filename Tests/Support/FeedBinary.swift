@@ -20,7 +20,11 @@ package struct FeedBinary {
   /// Removes variables that would change what is tested.
   package static func environment(_ extra: [String: String] = [:]) -> [String: String] {
     let unwanted = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "NO_COLOR", "XDG_CACHE_HOME", "TERM"]
+    // The subscriptions of whoever runs the tests are none of theirs.
+    let nobody = FileManager.default.temporaryDirectory.appendingPathComponent("feed-tests-of-nobody").path
+    let none = ["XDG_CONFIG_HOME": nobody + "/config", "XDG_CACHE_HOME": nobody + "/cache"]
     return ProcessInfo.processInfo.environment.filter { !unwanted.contains($0.key) }
+      .merging(none) { _, new in new }
       .merging(extra) { _, new in new }
   }
 

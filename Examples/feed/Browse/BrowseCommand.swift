@@ -2,6 +2,7 @@ import ArgumentParser
 import FeedStream
 import Foundation
 import ImageFeed
+import PlainText
 import TerminalPictures
 
 /// `feed browse`: the pictures of feeds on the whole screen.
@@ -29,8 +30,9 @@ struct BrowseCommand: ParsableCommand {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
     guard Style.isScreen(STDOUT_FILENO) else {
-      throw ValidationError("browse needs a terminal; \"feed load --pictures always\" writes to anything.")
+      throw ValidationError("browse needs a terminal; \"feed load --pictures always\" also works when piped.")
     }
+    try load.common.checkImages()
     let session = Session(verbose: false)
     let terminal = try Terminal(on: session.loop)
     let keeper = TerminalKeeper(farewell: ScreenWriter.leaving(nil))
@@ -50,6 +52,7 @@ struct BrowseCommand: ParsableCommand {
       ended: {
         if let browser { Self.write(browser.leaving) }
         keeper.end()
+        if let browser { Self.judge(browser, in: session) }
         session.end()
       })
     browser = Browser(
@@ -61,6 +64,18 @@ struct BrowseCommand: ParsableCommand {
     session.keep(AnyCancellable { browser?.end() })
     browser?.start()
     try session.finish(closing: source.store)
+  }
+
+  /// After Ctrl-C the status is a signal's; when there was nothing to show it is 1, and standard error says why.
+  private static func judge(_ browser: Browser, in session: Session) {
+    session.console.onReport = nil
+    if browser.isInterrupted { return session.fail(with: 128 + SIGINT) }
+    guard browser.state.hasNothing else { return }
+    session.fail()
+    for source in browser.state.sources {
+      guard let failure = source.failure else { continue }
+      session.console.fail("no feed to show for \(source.address.shown): \(failure.printable)")
+    }
   }
 
   private static var size: TerminalSize {

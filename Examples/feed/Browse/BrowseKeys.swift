@@ -59,7 +59,8 @@ extension BrowseState {
     case .character("r"): return refresh()
     case .control("l"): return [.redraw]
     case .control("z"): return [.suspend]
-    case .character("q"), .control("c"): return [.quit]
+    case .character("q"): return [.quit]
+    case .control("c"): return [.interrupt]
     default: break
     }
     return []

@@ -165,7 +165,7 @@ enum BrowseScreen {
       ]
       switch source.feed?.source {
       case .cache(let savedAt, _, let reason)?:
-        lines[0] += " (\(savedAt.stamp))"
+        lines[0] += " (\(savedAt.dayAndTime))"
         lines.append("\(reason)")
       case .part(let reason)?: lines.append("\(reason)")
       case .remote?, nil: break

@@ -69,6 +69,8 @@ struct BrowseState {
     sources = feeds.map { Source(address: $0.address, name: $0.name, hasKept: hasHistory) }
   }
 
+  /// True when no feed has arrived, which somebody who quits has waited for in vain.
+  var hasNothing: Bool { sources.allSatisfy { $0.feed == nil } }
   var isLoading: Bool { sources.contains(where: \.isLoading) }
   var current: FeedTimeline.Entry? { timeline.indices.contains(selected) ? timeline[selected] : nil }
 }
@@ -126,6 +128,8 @@ enum BrowseAction: Equatable {
   case redraw
   case suspend
   case quit
+  /// Quits as a signal would: somebody pressed Ctrl-C.
+  case interrupt
 }
 
 extension BrowseState {

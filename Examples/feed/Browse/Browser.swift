@@ -44,6 +44,8 @@ final class Browser {
   private var outbox: [UInt8] = []
   private var isWriting = false
   private var isOver = false
+  /// True when Ctrl-C ended it.
+  private(set) var isInterrupted = false
 
   init(
     _ loaders: [FeedLoader], names: [URL: String], mode: ReadMode?, history: FeedHistory? = nil,
@@ -172,6 +174,9 @@ final class Browser {
   private func perform(_ action: BrowseAction) {
     switch action {
     case .quit: end()
+    case .interrupt:
+      isInterrupted = true
+      end()
     case .redraw: writer.reset()
     case .refresh: feeds.load()
     case .more(let addresses): for address in addresses { feeds.more(of: address) }

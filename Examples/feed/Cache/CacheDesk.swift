@@ -141,7 +141,7 @@ extension CacheDesk {
     let isValid = FeedCachePolicy(maxAge: maxAge).isValid(timestamp, now: now)
     let age = FeedCachePolicy.age(of: timestamp, now: now).ago
     return "\(address.shown): \(style.bold(FeedText.count(imageCount))), saved \(age) "
-      + "(\(timestamp.stamp))\(isValid ? "" : style.warning(", expired"))\n"
+      + "(\(timestamp.dayAndTime))\(isValid ? "" : style.warning(", expired"))\n"
   }
 
   private func nothing(for address: URL? = nil) -> String {

@@ -76,6 +76,7 @@ extension CacheImagesOptions {
   func run(
     _ question: @escaping @Sendable (DiskImageStore, URL?, _ place: String) throws(FeedStoreError) -> String
   ) throws {
+    try common.checkImages()
     let session = Session(verbose: common.verbose)
     let store = common.imageStore
     let answer = SerialWorker(on: session.loop).publisher { [address] () throws(FeedStoreError) in

@@ -11,7 +11,7 @@ struct ExplanationText: Sendable {
     var lines = [style.bold(explanation.address.shown), "  saved:  \(saved(explanation.saved))"]
     if let health = explanation.health {
       lines.append("  last:   \(last(health))")
-      lines.append("  next:   \(next(health))")
+      lines.append("  next:   \(next(health, on: explanation.host))")
       if let move = health.move { lines.append("  moved:  \(moved(move))") }
     } else {
       lines.append("  next:   whenever it is asked for: it was never watched")
@@ -26,15 +26,15 @@ struct ExplanationText: Sendable {
 
   /// One decision, as `explain` and `--verbose` show it.
   func line(_ decision: PollDecision) -> String {
-    let due = decision.due.map { "next at \($0.stamp)" } ?? "never again by itself"
-    return "\(decision.time.stamp): asked for \(decision.request): \(sentence(decision.outcome)); \(due), because "
+    let due = decision.due.map { "next at \($0.dayAndTime)" } ?? "never again by itself"
+    return "\(decision.time.dayAndTime): asked for \(decision.request): \(sentence(decision.outcome)); \(due), because "
       + "\(decision.reason.printable) (\(decision.rule.rawValue))"
   }
 
   private func saved(_ summary: CachedFeedSummary?) -> String {
     guard let summary else { return "nothing" }
     let age = FeedCachePolicy.age(of: summary.timestamp, now: now).ago
-    var parts = ["\(FeedText.count(summary.imageCount)), current \(age) (\(summary.timestamp.stamp))"]
+    var parts = ["\(FeedText.count(summary.imageCount)), current \(age) (\(summary.timestamp.dayAndTime))"]
     if let etag = summary.validators.etag { parts.append("ETag \(etag.printable(limit: 80))") }
     if let date = summary.validators.lastModified { parts.append("Last-Modified \(date.printable(limit: 80))") }
     if summary.validators.isEmpty { parts.append("no validators: all of it is asked for each time") }
@@ -44,29 +44,34 @@ struct ExplanationText: Sendable {
   private func last(_ health: FeedHealth) -> String {
     guard let asked = health.asked else { return "never asked" }
     let failures = health.failures > 0 ? style.warning("; \(health.failures) in a row failed") : ""
-    return "asked \(FeedCachePolicy.age(of: asked, now: now).ago) (\(asked.stamp)): "
+    return "asked \(FeedCachePolicy.age(of: asked, now: now).ago) (\(asked.dayAndTime)): "
       + "\(health.outcome.isEmpty ? "no answer yet" : sentence(health.outcome))\(failures)"
   }
 
-  private func next(_ health: FeedHealth) -> String {
+  private func next(_ health: FeedHealth, on host: HostHealth?) -> String {
+    if !health.isGone, let host, let end = host.pausedUntil, end > now, end > health.due ?? now {
+      let wait = "in \(Pulse.countdown(.seconds(end.timeIntervalSince(now).rounded(.up))))"
+      return "\(style.bold(wait)) (\(end.dayAndTime)), because its host is paused until then: "
+        + host.reason.printable
+    }
     let reason = "because \(health.reason.printable)\(health.rule.map { " (\($0.rawValue))" } ?? "")"
     guard !health.isGone else { return style.bad("never by itself") + ", \(reason); feed load asks all the same" }
     guard let due = health.due else { return "whenever it is asked for" }
     let wait = due > now ? "in \(Pulse.countdown(.seconds(due.timeIntervalSince(now).rounded(.up))))" : "now"
-    return "\(style.bold(wait)) (\(due.stamp)), \(reason)"
+    return "\(style.bold(wait)) (\(due.dayAndTime)), \(reason)"
   }
 
   private func moved(_ move: FeedHealth.Move) -> String {
     let target = move.to.shown
     return move.isBelieved
       ? "it is asked for at \(target)"
-      : "it redirects to \(target) since \(move.since.stamp); after seven days of nothing else that is its address"
+      : "it redirects to \(target) since \(move.since.dayAndTime); after seven days of nothing else that is its address"
   }
 
   private func pause(of host: HostHealth?) -> String? {
     guard let host else { return nil }
     guard let end = host.pausedUntil, end > now else { return "\(host.name.printable) has no pause" }
-    return style.warning("\(host.name.printable) is left alone until \(end.stamp)")
+    return style.warning("\(host.name.printable) is left alone until \(end.dayAndTime)")
       + ", because \(host.reason.printable); that holds for all of its feeds"
   }
 

@@ -72,7 +72,7 @@ struct FleetPause: ParsableCommand {
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("For so long, such as 2h; without an end unless given.", valueName: "d"),
+    help: ArgumentHelp("How long to pause, such as 2h. (default: until resumed)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var duration: DurationArgument?
 

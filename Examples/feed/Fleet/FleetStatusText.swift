@@ -21,7 +21,7 @@ struct FleetStatusText: Sendable {
     lines += status.workers.flatMap { worker(_: $0, status) }
     lines += troubles(status)
     for pause in status.pauses.prefix(20) {
-      let until = pause.until.map { "until \($0.stamp)" } ?? "until it is resumed"
+      let until = pause.until.map { "until \($0.dayAndTime)" } ?? "until it is resumed"
       lines.append("  \(pause.host.printable) is left alone \(until), because \(pause.reason.printable(limit: 200))")
     }
     return lines.joined(separator: "\n") + "\n"

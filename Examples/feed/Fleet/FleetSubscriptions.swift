@@ -43,7 +43,7 @@ struct FleetSubscriptions {
       isRemoved ? "Removed \(address.shown)\n" : ""
     } written: { removal, done in
       if !removal.1 {
-        session.console.report("\(removal.0.shown) is not in the list")
+        session.console.fail("\(removal.0.shown) is not in the list")
         session.fail()
       }
       done()

@@ -9,7 +9,7 @@ import PlainText
 /// `feed store`: from one file to a fleet.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Take what one machine knows to a fleet.", subcommands: [StoreCopy.self])
+    commandName: "store", abstract: "Migrate a local cache to a fleet.", subcommands: [StoreCopy.self])
 }
 
 /// `feed store copy`: copies feeds, their due times and the list of subscriptions from a file to a fleet.
@@ -31,10 +31,11 @@ struct StoreCopy: ParsableCommand {
 
   func run() throws {
     guard FileManager.default.fileExists(atPath: file) else { throw ValidationError("There is no file \(file).") }
+    try CommonOptions.check(file)
     let session = Session(verbose: false)
     let source = SQLiteFeedStore(cacheAt: file, on: session)
     let fleet = session.fleet(at: store, creates: true)
-    let listed = try SubscriptionFile(besideCacheAt: file).read()?.subscriptions.map(\.address) ?? []
+    let listed = try SubscriptionPlace.file().read()?.subscriptions.map(\.address) ?? []
     let worker = SerialWorker(on: session.loop)
     var (copied, added, total) = (0, 0, 0)
     let now = Date()

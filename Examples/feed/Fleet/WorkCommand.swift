@@ -21,31 +21,39 @@ struct WorkCommand: ParsableCommand {
 
   @OptionGroup var fleet: FleetOptions
 
-  @Option(help: ArgumentHelp("How many requests run at a time.", valueName: "n"))
+  @Option(help: ArgumentHelp("How many requests run at a time.", valueName: "count"))
   var concurrency = 64
 
   @Option(
     help: ArgumentHelp(
       "How often a feed is asked for at most, such as 15m; \"auto\" goes by how often it changes. (default: 1h)",
-      valueName: "d"), transform: WatchInterval.init(parsing:))
+      valueName: "duration"), transform: WatchInterval.init(parsing:))
   var every: WatchInterval?
 
   @Option(
-    help: ArgumentHelp("How long a host is left alone after a request. (default: 1s)", valueName: "d"),
+    help: ArgumentHelp("How long a host is left alone after a request. (default: 1s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var gap: DurationArgument?
 
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout: DurationArgument?
 
   @Option(
     help: ArgumentHelp(
-      "How long a host is taken for without a sign of life: at least --timeout. (default: 45s, or --timeout)",
-      valueName: "d"),
+      "How long a host is leased without a sign of life: at least --timeout. (default: 45s, or --timeout)",
+      valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var lease: DurationArgument?
+
+  @Option(
+    help: ArgumentHelp(
+      "The list that says how to log in to feeds (feed:user, feed:header, feed:netrc). (default: the subscriptions)",
+      valueName: "file"), completion: .file())
+  var opml: String?
+
+  @OptionGroup var trust: TrustOptions
 
   @Option(help: ArgumentHelp("The name that status shows.", valueName: "text"))
   var name: String?
@@ -70,9 +78,12 @@ struct WorkCommand: ParsableCommand {
   }
 
   func run() throws {
+    let list = try opml.map { try MistakenPlace.list(at: $0) } ?? SubscriptionPlace.file().read()
+    let feeds = list?.subscriptions ?? []
     let session = Session(verbose: fleet.verbose)
     let store = session.fleet(at: fleet.store)
-    let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
+    let listed = ListedHTTPClient(trust.client(on: session.loop), feeds)
+    let client = ObservedClient(client: listed, observer: nil, log: session.log)
     let worker = FleetWorker(store, client: client, on: session.loop, options: options(store, session))
     // What runs is completed first.
     session.stopping = { [unowned session] done in

@@ -21,6 +21,8 @@ struct GetCommand: ParsableCommand {
 
   @OptionGroup var request: RequestOptions
 
+  @OptionGroup var trust: TrustOptions
+
   @Option(
     help: ArgumentHelp("The file of the HTTP cache; it is created if it is missing.", valueName: "file"),
     completion: .file())
@@ -30,7 +32,7 @@ struct GetCommand: ParsableCommand {
   var include = false
 
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
@@ -39,6 +41,7 @@ struct GetCommand: ParsableCommand {
 
   func validate() throws {
     if cache?.isEmpty == true { throw ValidationError("--cache needs the path of a file.") }
+    if let cache { try CommonOptions.check(cache, as: .responses) }
   }
 
   func run() throws {
@@ -69,7 +72,7 @@ struct GetCommand: ParsableCommand {
   }
 
   private func client(on session: Session, _ store: SQLiteHTTPCache?) -> any HTTPClient {
-    let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
+    let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
     guard let store else { return client }
     var options = HTTPCacheOptions()
     options.report = { [log = session.log, console = session.console] event in

@@ -16,8 +16,10 @@ struct InspectCommand: ParsableCommand {
     help: ArgumentHelp("The feed's address, http or https, or a file.", valueName: "url|file"), completion: .file())
   var place: String
 
+  @OptionGroup var trust: TrustOptions
+
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
@@ -51,7 +53,7 @@ struct InspectCommand: ParsableCommand {
     at address: URL?, on session: Session, _ worker: SerialWorker
   ) -> AnyPublisher<WebDocument, InspectionError> {
     if let address {
-      let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
+      let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
       return client.get(HTTPRequest(address, timeout: timeout.duration))
         .asDocument()
         .mapError(InspectionError.remote)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ImageFeed
+import PlainText
 
 /// The options of every command that uses the cache.
 struct CommonOptions: ParsableArguments {
@@ -12,7 +13,7 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The age at which a saved feed has expired; \"none\" for any age. (default: 7d)", valueName: "d"),
+      "The age at which a saved feed has expired; \"none\" for any age. (default: 7d)", valueName: "duration"),
     transform: MaxAge.init(parsing:))
   var maxAge = MaxAge(FeedCachePolicy.defaultMaxAge)
 
@@ -30,8 +31,32 @@ struct CommonOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Report each step on standard error.")
   var verbose = false
 
+  @Flag(name: .shortAndLong, help: "Write no warnings, notes or status line on standard error; errors are written.")
+  var quiet = false
+
   func validate() throws {
     if cache?.isEmpty == true { throw ValidationError("--cache needs the path of a file.") }
+    if verbose, quiet { throw ValidationError("--verbose and --quiet exclude each other.") }
+    try Self.check(cachePath)
+  }
+
+  /// Refuses a file that is not a cache of ours: it stays as it is.
+  static func check(_ path: String, as kind: ForeignFiles.Kind = .feeds) throws {
+    guard ForeignFiles.isForeign(path, to: kind) else { return }
+    throw ValidationError("\(path.printable) isn't a cache of this program, so it stays as it is. Choose another file.")
+  }
+
+  /// Refuses a folder of images that is not ours: it stays as it is.
+  func checkImages() throws {
+    let folder = imageFolder
+    guard ForeignFiles.isForeign(imageFolder: folder) else { return }
+    throw ValidationError(
+      "\(folder.printable) has files that aren't this program's, so nothing is saved there. "
+        + "Choose a cache file in another folder.")
+  }
+
+  private var imageFolder: String {
+    URL(fileURLWithPath: cachePath).deletingLastPathComponent().appendingPathComponent("images").path
   }
 
   /// The cache file: the one given, or the user's default.
@@ -39,8 +64,7 @@ struct CommonOptions: ParsableArguments {
 
   /// The pictures, kept next to the feeds; every command has the same.
   var imageStore: DiskImageStore {
-    let folder = URL(fileURLWithPath: cachePath).deletingLastPathComponent().appendingPathComponent("images")
-    return DiskImageStore(folder: folder.path, limit: imageCacheSize.bytes)
+    DiskImageStore(folder: imageFolder, limit: imageCacheSize.bytes)
   }
 
   /// The place that the XDG base directory specification defines; a relative `XDG_CACHE_HOME` is ignored.
@@ -48,10 +72,7 @@ struct CommonOptions: ParsableArguments {
     environment: [String: String] = ProcessInfo.processInfo.environment,
     accountHome: @autoclosure () -> String = NSHomeDirectory()
   ) -> String {
-    let wanted = environment["XDG_CACHE_HOME"] ?? ""
-    // As a shell expands `~`; on Linux Foundation only knows the account database.
-    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? accountHome()
-    let folder = wanted.hasPrefix("/") ? wanted : "\(home)/.cache"
-    return "\(folder)/feedstream/feeds.db"
+    UserFolders.path("XDG_CACHE_HOME", else: ".cache", environment: environment, accountHome: accountHome())
+      + "/feeds.db"
   }
 }

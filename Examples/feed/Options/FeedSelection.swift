@@ -9,37 +9,85 @@ struct FeedSelection {
   let subscriptions: [SubscribedFeed]
   /// True for one address and nothing else: the feed is shown by itself.
   let isSingle: Bool
+  /// The list that some of them are from, if there is one.
+  var list: FollowedList?
+  /// The names that screens show, which follow the list.
+  let shownNames: FeedNames
+
+  init(subscriptions: [SubscribedFeed], isSingle: Bool, list: FollowedList? = nil) {
+    self.subscriptions = subscriptions
+    self.isSingle = isSingle
+    self.list = list
+    shownNames = FeedNames(Self.names(of: subscriptions))
+  }
 
   var addresses: [URL] { subscriptions.map(\.address) }
 
   /// The names of the feeds in the list that they came from.
-  var names: [URL: String] {
-    Dictionary(subscriptions.compactMap { one in one.title.map { (one.address, $0) } }) { first, _ in first }
+  var names: [URL: String] { Self.names(of: subscriptions) }
+
+  static func names(of feeds: [SubscribedFeed]) -> [URL: String] {
+    Dictionary(feeds.compactMap { one in one.title.map { (one.address, $0) } }) { first, _ in first }
+  }
+}
+
+extension FeedSelection {
+  /// The addresses given and the feeds of a list, each once; the subscriptions when there are neither.
+  ///
+  /// - Parameters:
+  ///   - opml: the path of a list to add to the addresses.
+  ///   - folder: the folder that the feeds of the list are in, the outermost first; empty for any.
+  init(addresses: [URL], opml: String?, folder: [String]) throws {
+    let given = addresses.map { SubscribedFeed(address: $0) }
+    guard opml != nil || addresses.isEmpty else {
+      guard folder.isEmpty else {
+        throw ValidationError("--folder chooses from a list of feeds: leave out the URLs, or add --opml.")
+      }
+      self.init(subscriptions: Self.unique(given), isSingle: false)
+      return
+    }
+    let (file, list): (SubscriptionFile, OPML)
+    if let opml {
+      (file, list) = (SubscriptionFile(path: opml), try MistakenPlace.list(at: opml))
+    } else {
+      file = try SubscriptionPlace.file()
+      list = try file.read() ?? OPML()
+      guard !list.subscriptions.isEmpty else {
+        throw ValidationError(
+          "No URL is given, and there are no subscriptions. Give an http or https URL, or begin a list with "
+            + "\"feed subscriptions add <url>\" or \"feed subscriptions import <file>\".")
+      }
+    }
+    let followed = FollowedList(file: file, known: list, given: given, folder: folder)
+    let feeds = followed.feeds(of: list)
+    guard !feeds.isEmpty else { throw ValidationError(Self.refusal(of: list, folder, named: opml)) }
+    self.init(subscriptions: feeds, isSingle: false, list: followed)
+  }
+
+  static func unique(_ feeds: [SubscribedFeed]) -> [SubscribedFeed] {
+    var known: Set<URL> = []
+    return feeds.filter { known.insert($0.address).inserted }
+  }
+
+  private static func refusal(of list: OPML, _ folder: [String], named opml: String?) -> String {
+    let feeds = list.subscriptions
+    guard !folder.isEmpty, !feeds.isEmpty else {
+      return "\(opml ?? "The list") names no feed with an http or https URL."
+    }
+    var known: Set<[String]> = []
+    let folders = feeds.map(\.folders).filter { !$0.isEmpty && known.insert($0).inserted }
+    let names = folders.prefix(20).map { $0.joined(separator: " / ") }.joined(separator: ", ")
+    return "No feed is in the folder \(folder.joined(separator: " / ")). "
+      + (folders.isEmpty ? "The list has no folders." : "The folders are: \(names).")
   }
 }
 
 extension LoadOptions {
   /// The addresses given and those of `--opml`, each once; the subscriptions when there are neither.
   func selection() throws -> FeedSelection {
-    if addresses.count == 1, opml == nil {
+    if addresses.count == 1, opml == nil, folder.isEmpty {
       return FeedSelection(subscriptions: [SubscribedFeed(address: addresses[0])], isSingle: true)
     }
-    var feeds = addresses.map { SubscribedFeed(address: $0) }
-    if let opml {
-      feeds += try MistakenPlace.list(at: opml).subscriptions
-    } else if addresses.isEmpty {
-      let file = SubscriptionFile(besideCacheAt: common.cachePath)
-      feeds = try file.read()?.subscriptions ?? []
-      if feeds.isEmpty {
-        throw ValidationError(
-          "No address is given, and there are no subscriptions. Give an http or https address, or begin a list with "
-            + "\"feed subscriptions add <url>\" or \"feed subscriptions import <file>\".")
-      }
-    }
-    guard !feeds.isEmpty else {
-      throw ValidationError("\(opml ?? "The list") names no feed with an http or https address.")
-    }
-    var known: Set<URL> = []
-    return FeedSelection(subscriptions: feeds.filter { known.insert($0.address).inserted }, isSingle: false)
+    return try FeedSelection(addresses: addresses, opml: opml, folder: folder)
   }
 }

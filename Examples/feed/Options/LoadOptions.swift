@@ -12,12 +12,19 @@ struct LoadOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A list of feeds (OPML) to add to the addresses.", valueName: "file"), completion: .file())
   var opml: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Only the feeds of this folder of the list; repeat it for a folder within a folder.", valueName: "name"))
+  var folder: [String] = []
+
   @OptionGroup var common: CommonOptions
 
   @OptionGroup var request: RequestOptions
 
+  @OptionGroup var trust: TrustOptions
+
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
@@ -30,7 +37,8 @@ struct LoadOptions: ParsableArguments {
   var format = OutputFormat.text
 
   @Option(
-    help: ArgumentHelp("How many columns text may have, 20 or more. (default: those of the terminal)", valueName: "n"))
+    help: ArgumentHelp(
+      "How many columns text may have, 20 or more. (default: those of the terminal)", valueName: "columns"))
   var width: Int?
 
   func validate() throws {

@@ -30,6 +30,7 @@ enum QuickArguments {
         addresses.append(address)
       }
     }
+    guard !ForeignFiles.isForeign(cache ?? CommonOptions.defaultCachePath(), to: .feeds) else { return nil }
     return LoadCommand(LoadOptions(addresses: addresses, cache: cache, format: format ?? .text), choice: choice)
   }
 }
@@ -50,10 +51,13 @@ extension LoadOptions {
     self.init()
     (self.addresses, self.format) = (addresses, format)
     (opml, width, fallback, timeout) = (nil, nil, .any, DurationArgument(.seconds(30)))
+    folder = []
     common = CommonOptions()
     (common.cache, common.maxAge) = (cache, MaxAge(FeedCachePolicy.defaultMaxAge))
-    (common.imageCacheSize, common.verbose) = (ByteCount(150_000_000), false)
+    (common.imageCacheSize, common.verbose, common.quiet) = (ByteCount(150_000_000), false, false)
     common.keep = HistoryPolicy()
+    trust = TrustOptions()
+    trust.cacert = nil
     request = RequestOptions()
     (request.header, request.user, request.netrc, request.netrcFile) = ([], nil, false, nil)
   }

@@ -11,7 +11,7 @@ struct RequestOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Who asks. Others may see it for a moment in the list of processes.", valueName: "name:password"))
+      "HTTP credentials; briefly visible in process listings.", valueName: "name:password"))
   var user: String?
 
   @Flag(help: "Take names and passwords from ~/.netrc.")

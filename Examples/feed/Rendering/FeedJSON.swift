@@ -51,7 +51,7 @@ enum FeedJSON {
 
   /// The reason why there is no feed to show.
   static func line(_ failure: NothingToShow) -> [UInt8] {
-    let parts = [("server", failure.serverLine), ("cache", failure.cacheLine), ("hint", failure.advice)]
+    let parts = [("server", failure.serverLine), ("cache", failure.cacheLine), ("hint", failure.hint)]
       .map { "\"\($0)\":\(quoted($1.printable))" }.joined(separator: ",")
     return Array("{\"version\":\(version),\"url\":\(quoted(failure.address.shown)),\"error\":{\(parts)}}\n".utf8)
   }

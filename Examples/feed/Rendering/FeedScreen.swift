@@ -7,7 +7,7 @@ struct FeedScreen: Sendable {
   private let format: OutputFormat
   private let style: Style
   private let errorStyle: Style
-  private let names: [URL: String]
+  private let names: FeedNames
   private let isSingle: Bool
   private let isRepeated: Bool
   private let width: Int?
@@ -24,7 +24,7 @@ struct FeedScreen: Sendable {
     format = options.format
     style = session.outputStyle
     errorStyle = session.console.style
-    names = selection.names
+    names = selection.shownNames
     isSingle = selection.isSingle
     self.isRepeated = isRepeated
     width = options.width
@@ -136,7 +136,8 @@ struct FeedScreen: Sendable {
     if isSingle {
       if isRepeated { text = "[\(Date().timeOfDay)] \(text)\n" }
     } else {
-      text = "\(errorStyle.bad("No feed to show")) for \(failure.address.shown): \("\(failure.error)".printable)\n"
+      text =
+        "\(errorStyle.bad("feed: no feed to show")) for \(failure.address.shown): \("\(failure.error)".printable)\n"
     }
     guard let columns = Style.columns(of: STDERR_FILENO) else { return text }
     return text.wrapped(to: max(columns, 20))

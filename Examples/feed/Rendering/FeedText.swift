@@ -23,14 +23,15 @@ struct FeedText: Sendable {
   /// The source of the feed, and how many items have no picture; for the cache, also its age and why it is not the latest.
   func headline(of feed: Feed, new: Int = 0) -> String {
     let count = style.bold(Self.count(feed.images.count)) + (new > 0 ? ", \(style.good("\(new) new"))," : "")
-    let place = name.map { "\($0.printable) (\(address.shown))" } ?? address.shown
+    let title = name ?? feed.images.title.flatMap { $0.contains { !$0.isWhitespace } ? $0 : nil }
+    let place = title.map { "\($0.printable(limit: 200)) (\(address.shown))" } ?? address.shown
     let omitted = Self.omitted(feed.images.omittedItems)
     switch feed.source {
     case .remote:
       return "\(count) from \(place)\n" + omitted
     case .cache(let savedAt, let age, let reason):
       let saved = style.warning("saved \(age.ago)")
-      let line = "\(count) \(saved) (\(savedAt.stamp)), from the cache of \(place)\n"
+      let line = "\(count) \(saved) (\(savedAt.dayAndTime)), from the cache of \(place)\n"
       // It may well be the latest.
       if reason == .notAsked { return line + "\(reason)\n" + omitted }
       return line + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n" + omitted
@@ -100,7 +101,7 @@ extension FeedImage {
 }
 
 extension Date {
-  /// ISO 8601 in UTC, to the second.
+  /// ISO 8601 in UTC, to the second: for programs.
   var stamp: String { formatted(.iso8601) }
 
   /// The time of day in the user's time zone.

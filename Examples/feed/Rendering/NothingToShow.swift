@@ -29,10 +29,10 @@ extension NothingToShow {
   /// Explains what happened, on both sides, and what to try.
   func text(_ style: Style) -> String {
     """
-    \(style.bad("No feed to show")) for \(address.shown)
+    \(style.bad("feed: no feed to show")) for \(address.shown)
       server: \(serverLine)
       cache:  \(cacheLine.printable)
-      try:    \(advice)
+    hint: \(hint)
 
     """
   }
@@ -62,10 +62,12 @@ extension NothingToShow {
     }
   }
 
-  var advice: String {
+  /// The advice that follows.
+  var hint: String {
     if case .invalidData(.severalFeeds(let addresses)) = error.remote {
-      return addresses.prefix(10).map { "feed load \($0.printable)" }.joined(separator: "\n          ")
+      return "choose one:\n" + addresses.prefix(10).map { "  feed load \($0.printable)" }.joined(separator: "\n")
     }
+    if case .connectivity(let error) = error.remote, let hint = error.hintOnTrust { return hint }
     if case .invalidData(.listOfFeeds) = error.remote {
       return "save it as a file; then feed load --opml <file>, or feed subscriptions import <file>"
     }
@@ -74,24 +76,24 @@ extension NothingToShow {
 
   private var adviceOnServer: String {
     switch error.remote {
-    case .invalidData(.status(401)): "again with --user, --netrc or --header"
-    case .invalidData(.status(404)), .invalidData(.status(410)): "again with the feed's address"
-    case .invalidData(.status): "again later"
-    default: "again when the server can be reached"
+    case .invalidData(.status(401)): "retry with --user, --netrc or --header"
+    case .invalidData(.status(404)), .invalidData(.status(410)): "retry with the feed's URL"
+    case .invalidData(.status): "retry later"
+    default: "retry when the server is reachable"
     }
   }
 
   private var adviceOnCache: String {
     switch error.cache {
-    case .notAsked where savedAge == nil: "again when the server is well"
-    case .notAsked: choice == .refresh ? "without --refresh for the saved feed" : "--fallback any shows the saved feed"
-    case .empty where choice == .offline: "without --offline; the feed is then saved"
-    case .empty: "\(adviceOnServer); the feed is then saved for times like this"
+    case .notAsked where savedAge == nil: "retry when the server is reachable"
+    case .notAsked:
+      choice == .refresh ? "without --refresh the saved feed is shown" : "--fallback any shows the saved feed"
+    case .empty where choice == .offline: "without --offline the feed is loaded and saved"
+    case .empty: adviceOnServer
     case .expired(_, .deleted):
-      "again when the server can be reached; a longer --max-age, or \"none\" for any age, keeps a saved feed for such "
-        + "times"
+      "retry when the server is reachable; a longer --max-age, or \"none\" for any age, keeps saved feeds for longer"
     case .expired: "a longer --max-age, or \"none\" for any age, shows the saved feed"
-    case .failed: "again when the server can be reached, or another file with --cache"
+    case .failed: "retry when the server is reachable, or choose another file with --cache"
     }
   }
 }

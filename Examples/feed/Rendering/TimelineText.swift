@@ -19,7 +19,7 @@ struct TimelineText: Sendable {
       switch member.feed.source {
       case .remote: break
       case .cache(let savedAt, let age, let reason):
-        let saved = "\(member.name.printable), saved \(age.ago) (\(savedAt.stamp))"
+        let saved = "\(member.name.printable), saved \(age.ago) (\(savedAt.dayAndTime))"
         text +=
           reason == .notAsked
           ? "From the cache: \(saved)\n"
@@ -56,13 +56,13 @@ struct TimelineText: Sendable {
 }
 
 extension Date {
-  /// The day and the time of day in the user's time zone.
+  /// The day, the time of day and the name of the user's time zone: how every text for people says when.
   var dayAndTime: String {
     var seconds = time_t(timeIntervalSince1970)
     var parts = tm()
     localtime_r(&seconds, &parts)
     return String(
       format: "%04d-%02d-%02d %02d:%02d", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour,
-      parts.tm_min)
+      parts.tm_min) + " " + (parts.tm_zone.map { String(cString: $0) } ?? "")
   }
 }

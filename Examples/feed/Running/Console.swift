@@ -7,6 +7,8 @@ final class Console {
   /// True when a status line is shown: on a terminal, and not together with a pipe, whose reader may write to the same
   /// terminal.
   let showsStatus: Bool
+  /// True when warnings and notes are left out.
+  private let isQuiet: Bool
   private let columns: () -> Int?
   private let write: (String) -> Void
   private var status = ""
@@ -17,16 +19,19 @@ final class Console {
   var onReport: ((String) -> Void)?
 
   /// - Parameters:
+  ///   - isQuiet: true to leave out warnings and notes.
   ///   - columns: the present width of the screen; `nil` when it is unknown.
   ///   - write: receives the text; standard error by default.
   init(
     style: Style = .suiting(STDERR_FILENO),
     showsStatus: Bool = Style.isScreen(STDERR_FILENO) && !Output.isPipe(STDOUT_FILENO),
+    isQuiet: Bool = false,
     columns: @escaping () -> Int? = { Style.columns(of: STDERR_FILENO) },
     write: @escaping (String) -> Void = StandardError.shared.write
   ) {
     self.style = style
     self.showsStatus = showsStatus
+    self.isQuiet = isQuiet
     self.columns = columns
     self.write = write
   }
@@ -37,8 +42,17 @@ final class Console {
     aboveStatus { write(text.hasSuffix("\n") ? text : text + "\n") }
   }
 
+  /// Reports why something failed, in a text that is already safe to show.
+  func fail(_ text: String) { report("\(style.bad("feed:")) \(text)") }
+
+  /// Says what to try, in a text that is already safe to show.
+  func hint(_ text: String) { note("hint: \(text)") }
+
   /// Reports a problem that did not prevent the feed from being shown.
-  func warn(_ text: String) { report("\(style.warning("Warning:")) \(text.printable)") }
+  func warn(_ text: String) { note("\(style.warning("Warning:")) \(text.printable)") }
+
+  /// Says what may be left out, in a text that is already safe to show.
+  func note(_ text: String) { if !isQuiet { report(text) } }
 
   /// Removes the status line while somebody else writes on the screen.
   func pause() {

@@ -1,6 +1,7 @@
 import FeedStream
 import Foundation
 import ImageFeed
+import Logging
 
 /// The feeds that the command line describes: their loaders, and an explanation when there is nothing to show.
 struct FeedSource {
@@ -16,13 +17,13 @@ struct FeedSource {
   private let cache: FeedCache
   private let session: Session
   private let choices: FeedLoader.Options
-  /// Of each feed, with its observer.
-  private let clients: [URL: any HTTPClient]
+  private let subscriptions: [SubscribedFeed]
+  private let observer: (URL) -> (any RequestObserver)?
 
   /// - Parameter observer: returns who observes the requests for a feed.
   init(
     _ options: LoadOptions, of selection: FeedSelection, on session: Session,
-    observer: (URL) -> (any RequestObserver)? = { _ in nil }
+    observer: @escaping (URL) -> (any RequestObserver)? = { _ in nil }
   ) {
     self.options = options
     let (loop, log, console) = (session.loop, session.log, session.console)
@@ -33,7 +34,7 @@ struct FeedSource {
     session.cache = cache
     history = FeedHistory(store: store, cache: cache)
     finder = NewImagesFinder(store: store, cache: cache) { console.warn("\($0)") }
-    let client = CurlHTTPClient(on: loop)
+    let client = options.trust.client(on: loop)
     self.client = client
     var choices = FeedLoader.Options()
     choices.maxAge = options.common.maxAge.duration
@@ -41,24 +42,30 @@ struct FeedSource {
     choices.timeout = options.timeout.duration
     choices.report = { console.warn("\($0)") }
     choices.onFeedFound = { link in
-      console.report(
+      console.note(
         "A web page; its feed is \(link.address.printable)\(link.title.map { " (\($0.printable))" } ?? "")")
     }
     self.session = session
     self.choices = choices
-    let clients = Dictionary(
-      uniqueKeysWithValues: selection.addresses.map { address in
-        // What the user gave for this address is not for others that it leads to.
-        let headed = client.sending(options.request.headers(for: address), to: address)
-        return (address, ObservedClient(client: headed, observer: observer(address), log: log))
-      })
-    self.clients = clients
+    self.observer = observer
+    let request = options.request
     feeds = ManyFeeds(
-      selection.addresses.map { address in
+      selection.subscriptions.map { feed in
         FeedLoader(
-          address, client: clients[address] ?? ObservedClient(client: client, observer: nil, log: log), cache: cache,
+          feed.address, client: Self.client(for: feed, client, request, observer(feed.address), log), cache: cache,
           on: loop, options: choices)
       })
+    subscriptions = selection.subscriptions
+  }
+
+  /// The client of one feed, with its observer.
+  private static func client(
+    for feed: SubscribedFeed, _ client: CurlHTTPClient, _ request: RequestOptions, _ observer: (any RequestObserver)?,
+    _ log: Logger
+  ) -> ObservedClient {
+    // What the user gave for this address is not for others that it leads to.
+    let headed = client.sending(request.headers(for: feed), to: feed.address)
+    return ObservedClient(client: headed, observer: observer, log: log)
   }
 
   /// The stream, after the marks of the feeds have been read.
@@ -75,15 +82,18 @@ struct FeedSource {
   /// - Parameters:
   ///   - interval: how often each is requested; `nil` adapts to how often it changes.
   ///   - count: how many are wanted: requests beyond them would be cut off.
+  ///   - lists: the feeds that are polled from then on, each time that they change; `nil` when they never do.
   ///   - onProgress: is told how the poller is doing.
   func reports(
-    every interval: (URL) -> Duration?, atMost count: Int?, onProgress: @escaping (PollingProgress) -> Void
+    every interval: @escaping (URL) -> Duration?, atMost count: Int?,
+    following lists: AnyPublisher<[SubscribedFeed], Never>? = nil, onProgress: @escaping (PollingProgress) -> Void
   ) -> AnyPublisher<FeedReport, Never> {
-    let polled = feeds.loaders.map { loader in
-      var feed = PolledAddress(loader.url, every: interval(loader.url), options: choices)
-      feed.client = clients[loader.url]
-      return feed
+    let poll = { [self] (feed: SubscribedFeed) -> PolledAddress in
+      var polled = PolledAddress(feed.address, every: interval(feed.address), options: choices)
+      polled.client = Self.client(for: feed, client, options.request, observer(feed.address), session.log)
+      return polled
     }
+    let polled = subscriptions.map(poll)
     let console = session.console
     var polling = FeedPoller.Options()
     polling.onProgress = onProgress
@@ -93,21 +103,47 @@ struct FeedSource {
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))")
       }
     }
-    let reports = FeedPoller(
-      polled, client: client, cache: cache, store: store, on: session.loop, options: polling
-    )
-    .map { FeedReport(address: $0.address, result: $0.result) }
+    var poller = FeedPoller(polled, client: client, cache: cache, store: store, on: session.loop, options: polling)
+    if let lists {
+      poller = poller.following(
+        lists.map { [finder] feeds in
+          finder.add(feeds.map(\.address))
+          return feeds.map(poll)
+        })
+    }
+    let reports = poller.map { FeedReport(address: $0.address, result: $0.result) }
     // Reports are shown one at a time: without room for those of other feeds, one slow server would keep all of them
     // waiting.
-    let size = min(polling.maxRunning, polled.count, count ?? .max)
+    let size = min(polling.maxRunning, lists == nil ? polled.count : .max, count ?? .max)
     guard size > 1 else { return reports.eraseToAnyPublisher() }
     return reports.buffer(size: size, prefetch: .keepFull, whenFull: .dropNewest).eraseToAnyPublisher()
   }
 
   /// The feeds that other processes save, and those saved already. Makes no request.
-  func following() -> AnyPublisher<FeedReport, Never> {
+  ///
+  /// - Parameter lists: the feeds that count from then on, each time that they change; `nil` when they never do.
+  func following(_ lists: AnyPublisher<[SubscribedFeed], Never>? = nil) -> AnyPublisher<FeedReport, Never> {
+    let first = feeds.loaders.map(\.url)
+    guard let lists else { return saved(of: first) }
+    var wanted = Set(first)
+    var seen = wanted
+    return
+      lists
+      .map { [finder] feeds -> [URL] in
+        wanted = Set(feeds.map(\.address))
+        let added = feeds.map(\.address).filter { seen.insert($0).inserted }
+        finder.add(added)
+        return added
+      }
+      .prepend(first)
+      .filter { !$0.isEmpty }
+      .flatMap { saved(of: $0) }
+      .filter { wanted.contains($0.address) }
+      .eraseToAnyPublisher()
+  }
+
+  private func saved(of addresses: [URL]) -> AnyPublisher<FeedReport, Never> {
     let (store, loop, maxAge) = (store, session.loop, choices.maxAge)
-    let addresses = feeds.loaders.map(\.url)
     func failure(_ error: FeedStoreError, _ address: URL) -> FeedReport {
       FeedReport(address: address, result: .failure(FeedError(remote: .notAsked, cache: .failed(error))))
     }

@@ -206,7 +206,7 @@ enum CommandWords {
       default: word = (word ?? "") + String(character)
       }
     }
-    if quote != nil { throw ValidationError("--exec has a quotation mark without its other.") }
+    if quote != nil { throw ValidationError("--exec has an unmatched quote.") }
     if let word { words.append(word) }
     guard let first = words.first, !first.isEmpty else { throw ValidationError("--exec needs a command.") }
     return words

@@ -26,7 +26,8 @@ final class Pulse {
   private var checks: [URL: Check] = [:]
   private var checked: Date?
   private var away: [URL: Away] = [:]
-  private let count: Int
+  /// How many feeds there are.
+  var count: Int
   private var progress: PollingProgress?
   /// True when no server is asked: others do that.
   private let isFollowing: Bool
@@ -129,9 +130,9 @@ final class Pulse {
   static func text(of away: [Away], among count: Int, now: Date = Date()) -> String {
     guard let first = away.first else { return "" }
     let since = now.timeIntervalSince(first.since) < 86_400 ? first.since.timeOfDay : first.since.dayAndTime
-    let state = first.isSilent ? "away" : "without a feed"
+    let state = first.isSilent ? "unreachable" : "without a feed"
     let one = "\(first.name.printable(limit: 60)) \(state) since \(since)"
-    return (count > 1 ? "\(away.count) of \(count) feeds away, \(one)" : one) + "; "
+    return (count > 1 ? "\(away.count) of \(count) feeds unreachable, \(one)" : one) + "; "
   }
 
   /// Hours, minutes and seconds, rounded up: at 0s a countdown is over.

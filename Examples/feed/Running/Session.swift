@@ -23,18 +23,21 @@ final class Session {
   var stopping: ((@escaping () -> Void) -> Void)?
   /// Called when the loop is to end by itself, for a command whose helpers would keep it running.
   var ended: (() -> Void)?
+  /// Each hangup (SIGHUP) after which the command goes on: lists are read again.
+  let hangups = PassthroughSubject<Void, Never>()
+  private let hadTerminal = isatty(STDIN_FILENO) == 1 || isatty(STDERR_FILENO) == 1
   private var endings: [() -> Void] = []
   /// True when it was stopped and no important work is left.
   private var isOver = false
   private var running: [any Cancellable] = []
   private var watches: [any Cancellable] = []
 
-  init(verbose: Bool) {
+  init(verbose: Bool, quiet: Bool = false) {
     Self.prepareDescriptors()
     Self.requireDescriptors()
     loop = EventLoop()
     // Log lines and a status line would overwrite each other.
-    console = verbose ? Console(showsStatus: false) : Console()
+    console = verbose || quiet ? Console(showsStatus: false, isQuiet: quiet) : Console()
     outputStyle = .suiting(STDOUT_FILENO)
     var log = Logger(label: "feed") { StandardErrorLogHandler(label: $0) }
     log.logLevel = verbose ? .debug : .critical
@@ -95,6 +98,19 @@ final class Session {
     }
   }
 
+  /// Goes on after a hangup (SIGHUP) and announces it in ``hangups``, unless the terminal is gone.
+  func takeHangups() {
+    do {
+      let watch = try loop.signal(SIGHUP) { [unowned self] in
+        let isGone = hadTerminal && isatty(STDIN_FILENO) == 0 && isatty(STDERR_FILENO) == 0
+        if isGone { interrupted(by: SIGHUP) } else { hangups.send(()) }
+      }
+      watches.append(watch)
+    } catch {
+      console.warn("\(error)")
+    }
+  }
+
   /// Keeps `helper` until the stream ends.
   func keep(_ helper: any Cancellable) { running.append(helper) }
 
@@ -106,7 +122,7 @@ final class Session {
 
   /// Reports why the command failed.
   func fail(_ text: String) {
-    console.report(text)
+    console.fail(text)
     fail()
   }
 
@@ -121,7 +137,7 @@ final class Session {
   }
 
   /// Lets the command fail, for a reason that was reported.
-  func fail() { status = ExitCode.failure.rawValue }
+  func fail(with status: Int32 = ExitCode.failure.rawValue) { self.status = status }
 
   /// Runs until nothing is left to do, then ends with the right status.
   func finish(closing store: SQLiteFeedStore? = nil) throws { try finish { store?.close() } }
@@ -158,7 +174,7 @@ extension Session {
     case .failed(let code):
       let reason = String(cString: strerror(code))
       stop(ExitCode.failure.rawValue)
-      console.report("\(console.style.bad("Cannot write to standard output:")) \(reason)")
+      console.fail("cannot write to standard output: \(reason)")
     }
   }
 
@@ -202,7 +218,7 @@ extension Session {
     let opened = (0..<fewestDescriptors).map { _ in dup(STDERR_FILENO) }
     for descriptor in opened where descriptor >= 0 { close(descriptor) }
     guard opened.contains(-1) else { return }
-    StandardError.shared.write("Too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
+    StandardError.shared.write("feed: Too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
     exit(ExitCode.failure.rawValue)
   }
 

@@ -30,7 +30,7 @@ final class Gallery {
     let address: URL
     /// The name that a list gave it, or else its own, or that of its host.
     fileprivate(set) var name: String
-    fileprivate let isNamed: Bool
+    fileprivate var isNamed: Bool
     /// True when it has been there once: what comes from then on is new.
     fileprivate var isKnown = false
     fileprivate(set) var origin = Origin.loading
@@ -47,6 +47,12 @@ final class Gallery {
       let title = name.title ?? name.address.host.map { $0 + port } ?? name.address.absoluteString
       (address, isNamed) = (name.address, name.title != nil)
       self.name = title.printable(limit: 100)
+    }
+
+    /// Takes the name that a list gives it now; without one, the next load names it.
+    fileprivate mutating func rename(to name: Name) {
+      isNamed = name.title != nil
+      if let title = name.title { self.name = title.printable(limit: 100) }
     }
 
     /// True until there is something to show, or a reason why not.
@@ -156,6 +162,15 @@ final class Gallery {
     }
     namePictures()
     sorted = nil
+  }
+
+  /// Shows other feeds than before, and says so; those that stay keep what is known of them, and get their new names.
+  func follow(_ names: [Name]) {
+    arrange(names, forgetting: [])
+    for (index, name) in names.enumerated() { sources[index].rename(to: name) }
+    version += 1
+    changed = now()
+    events.send(status, name: "items")
   }
 
   /// Adds a feed that somebody else polls.

@@ -1,4 +1,6 @@
+import ArgumentParser
 import Foundation
+import PlainText
 
 /// The secret from which the names of pictures in the page's URLs are made: nobody else can tell which picture has which name, and
 /// so find out what is in somebody's feeds.
@@ -9,20 +11,26 @@ enum PageSecret {
 
   /// The one that is kept next to a cache file, so that addresses that other readers have are right after a restart; made when
   /// there is none. One for this run where it cannot be kept.
-  static func kept(besideCacheAt path: String) -> [UInt8] {
+  ///
+  /// - Throws: `ValidationError` when the file at its place is not a key.
+  static func kept(besideCacheAt path: String) throws -> [UInt8] {
     let cache = URL(fileURLWithPath: path)
     let place = cache.deletingPathExtension().path + ".serve-key"
+    let manager = FileManager.default
     if let bytes = read(place) { return bytes }
+    if let size = try? manager.attributesOfItem(atPath: place)[.size] as? Int, size > 0 {
+      throw ValidationError(
+        "\(place.printable) isn't a key of this program, so it stays as it is. Choose another cache file.")
+    }
     let bytes = random()
     let temporary = "\(place).\(UUID().uuidString).new"
-    let manager = FileManager.default
     try? manager.createDirectory(
       at: cache.deletingLastPathComponent(), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     defer { unlink(temporary) }
     guard manager.createFile(atPath: temporary, contents: Data(bytes), attributes: [.posixPermissions: 0o600]) else {
       return bytes
     }
-    // An invalid key is replaced; if another process was quicker, its key counts.
+    // An empty key is replaced; if another process was quicker, its key counts.
     if manager.fileExists(atPath: place) { rename(temporary, place) } else { link(temporary, place) }
     return read(place) ?? bytes
   }

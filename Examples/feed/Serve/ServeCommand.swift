@@ -36,15 +36,21 @@ struct ServeCommand: ParsableCommand {
   @Option(help: ArgumentHelp("A list of feeds, as feed readers export it.", valueName: "file"), completion: .file())
   var opml: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Only the feeds of this folder of the list; repeat it for a folder within a folder.", valueName: "name"))
+  var folder: [String] = []
+
   @Option(help: ArgumentHelp("The numeric address to listen at.", valueName: "address"))
   var host = "127.0.0.1"
 
-  @Option(help: ArgumentHelp("The port to listen at; 0 for any that is free.", valueName: "n"))
+  @Option(help: ArgumentHelp("The port to listen at; 0 for any that is free.", valueName: "port"))
   var port = 8080
 
   @Option(
     help: ArgumentHelp(
-      "How long to wait between two loads of a feed at least; servers may ask for more. (default: 15m)", valueName: "d"),
+      "How long to wait between two loads of a feed at least; servers may ask for more. (default: 15m)",
+      valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var every = DurationArgument(.seconds(15 * 60))
 
@@ -64,7 +70,7 @@ struct ServeCommand: ParsableCommand {
   var proxy: [String] = []
 
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "d"),
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
@@ -74,20 +80,23 @@ struct ServeCommand: ParsableCommand {
       valueName: "address"), transform: StoreArgument.init(parsing:))
   var store: StoreArgument?
 
+  @OptionGroup var trust: TrustOptions
+
   @OptionGroup var common: CommonOptions
 
   /// Others see arguments in the list of processes, and not the environment.
   private var chosenToken: String? { token ?? ProcessInfo.processInfo.environment["FEED_TOKEN"] }
 
   func validate() throws {
+    if store != nil, !folder.isEmpty { throw ValidationError("--folder is for a list in a file, not for --store.") }
     if store != nil, opml != nil { throw ValidationError("--store has its own list; leave --opml out.") }
     guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
     guard host == "localhost" || Door.isAddress(host) else {
       throw ValidationError(
-        "--host needs an address of this machine in numbers: 0.0.0.0 for all, or one of those that ip address shows.")
+        "--host needs a local IP address: 0.0.0.0 for all, or one of those that \"ip address\" shows.")
     }
     if let wrong = proxy.first(where: { !Door.isAddress($0) }) {
-      throw ValidationError("--proxy needs an address in numbers, and \(wrong.printable) is none.")
+      throw ValidationError("--proxy needs an IP address, and \(wrong.printable) isn't one.")
     }
     let isPlain = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !";,\"&+%#".utf8.contains(byte) }
     if let chosenToken, chosenToken.isEmpty || !chosenToken.utf8.allSatisfy(isPlain) {
@@ -96,13 +105,15 @@ struct ServeCommand: ParsableCommand {
   }
 
   func run() throws {
-    let feeds = try store == nil ? feeds() : []
-    let session = Session(verbose: common.verbose)
+    let selection = try store == nil ? FeedSelection(addresses: addresses, opml: opml, folder: folder) : nil
+    let feeds = selection.map { $0.subscriptions.map(Gallery.Name.init) } ?? []
+    try common.checkImages()
+    let secret = try PageSecret.kept(besideCacheAt: common.cachePath)
+    let session = Session(verbose: common.verbose, quiet: common.quiet)
     let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache
-    let client = ObservedClient(client: CurlHTTPClient(on: session.loop), observer: nil, log: session.log)
-    let secret = PageSecret.kept(besideCacheAt: common.cachePath)
+    let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
     let gallery = Gallery(feeds, every: every.duration, secret: secret, isShared: self.store != nil, on: session.loop)
     let address = host == "localhost" ? "127.0.0.1" : host
     do throws(SystemError) {
@@ -120,7 +131,7 @@ struct ServeCommand: ParsableCommand {
       let site = Site(gallery, shown, door, server, history: history, fleet: fleet)
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
-      if !feeds.isEmpty { session.keep(follow(feeds, gallery, client, cache, store, on: session)) }
+      if let selection { session.keep(follow(selection, gallery, client, cache, store, on: session)) }
       if let place = self.store, let fleet {
         let gateway = Gateway(gallery, place.address, session.console, session.storeReporter())
         let follower = FleetFollower(addresses.isEmpty ? nil : addresses, in: fleet, on: session.loop)
@@ -173,16 +184,21 @@ struct ServeCommand: ParsableCommand {
 
   /// Polls the feeds, into the gallery.
   private func follow(
-    _ feeds: [Gallery.Name], _ gallery: Gallery, _ client: ObservedClient, _ cache: FeedCache, _ store: SQLiteFeedStore,
-    on session: Session
+    _ selection: FeedSelection, _ gallery: Gallery, _ client: ObservedClient, _ cache: FeedCache,
+    _ store: SQLiteFeedStore, on session: Session
   ) -> AnyCancellable {
     let (console, loop) = (session.console, session.loop)
     var options = FeedLoader.Options()
     options.maxAge = common.maxAge.duration
     options.timeout = timeout.duration
     options.report = { console.warn("\($0)") }
-    let polled = feeds.map { PolledAddress($0.address, every: $0.interval ?? every.duration, options: options) }
-    let places = Dictionary(feeds.enumerated().map { ($1.address.absoluteURL, $0) }) { first, _ in first }
+    let poll = { [every] (feed: SubscribedFeed) -> PolledAddress in
+      var polled = PolledAddress(feed.address, every: feed.interval ?? every.duration, options: options)
+      let headers = RequestOptions(of: feed).headers(for: feed.address)
+      if !headers.isEmpty { polled.client = client.sending(headers, to: feed.address) }
+      return polled
+    }
+    var places = Self.places(of: selection.subscriptions)
     var polling = FeedPoller.Options()
     polling.report = options.report
     polling.onDecision = { [isVerbose = common.verbose, unowned loop] address, decision in
@@ -192,24 +208,29 @@ struct ServeCommand: ParsableCommand {
       // What the decision is about is delivered after it.
       loop.schedule { if let place = places[address] { gallery.noteCheck(of: place) } }
     }
-    return FeedPoller(polled, client: client, cache: cache, store: store, on: loop, options: polling)
+    var poller = FeedPoller(
+      selection.subscriptions.map(poll), client: client, cache: cache, store: store, on: loop, options: polling)
+    if let list = selection.list {
+      session.takeHangups()
+      poller = poller.following(
+        list.changes(on: session).map { feeds in
+          places = Self.places(of: feeds)
+          gallery.follow(feeds.map(Gallery.Name.init))
+          console.note("The list has changed: it has \(FleetStatusText.count(feeds.count, "feed")) now")
+          return feeds.map(poll)
+        })
+    }
+    return
+      poller
       .sink { if let place = places[$0.address] { gallery.take($0.result, from: place) } }
   }
 
-  /// The feeds that the arguments name, each once; the subscriptions when they name none.
-  private func feeds() throws -> [Gallery.Name] {
-    var feeds = addresses.map { Gallery.Name(address: $0, title: nil) }
-    if opml != nil || feeds.isEmpty {
-      let file = opml.map { SubscriptionFile(path: $0) } ?? SubscriptionFile(besideCacheAt: common.cachePath)
-      guard let list = try file.read() else {
-        throw ValidationError(
-          opml.map { "There is no file \($0)." }
-            ?? "No address is given, and there are no subscriptions. Give an http or https address, or --opml.")
-      }
-      feeds += list.subscriptions.map { Gallery.Name(address: $0.address, title: $0.title, interval: $0.interval) }
-    }
-    guard !feeds.isEmpty else { throw ValidationError("The list names no feed with an http or https address.") }
-    var known: Set<URL> = []
-    return feeds.filter { known.insert($0.address).inserted }
+  /// Where each feed is in the gallery.
+  private static func places(of feeds: [SubscribedFeed]) -> [URL: Int] {
+    Dictionary(feeds.enumerated().map { ($1.address.absoluteURL, $0) }) { first, _ in first }
   }
+}
+
+extension Gallery.Name {
+  init(_ feed: SubscribedFeed) { self.init(address: feed.address, title: feed.title, interval: feed.interval) }
 }

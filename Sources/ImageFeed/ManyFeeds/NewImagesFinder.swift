@@ -69,7 +69,9 @@ public final class NewImagesFinder {
   /// Reads what was shown of feeds that reports begin to come of: call it before the first report of them.
   public func add(_ addresses: [URL]) {
     let (store, memories) = (store, memories)
-    cache.worker.perform({ memories.begin(addresses, store) }) { [report] (result: Result<FeedStoreError?, Never>) in
+    cache.worker.perform {
+      memories.begin(addresses, store)
+    } completion: { [report] (result: Result<FeedStoreError?, Never>) in
       if let error = result.get() { report(error) }
     }
   }

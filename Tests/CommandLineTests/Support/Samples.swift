@@ -60,6 +60,15 @@ func document(_ description: String) -> Data {
   return try! JSONEncoder().encode(["items": [item]])
 }
 
+/// Overwrites all of a cache file but its header.
+func damage(_ cache: String) throws {
+  let file = try FileHandle(forUpdating: URL(fileURLWithPath: cache))
+  let end = try file.seekToEnd()
+  try file.seek(toOffset: 100)
+  try file.write(contentsOf: Data(repeating: 0xA5, count: Int(end) - 100))
+  try file.close()
+}
+
 /// Makes every feed of a cache file older.
 func age(_ cache: String, by seconds: Double) throws {
   let file = try DatabaseQueue(path: cache)

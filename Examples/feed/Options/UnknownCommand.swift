@@ -1,0 +1,52 @@
+import ArgumentParser
+import PlainText
+
+/// A word where a command is meant that is not one.
+enum UnknownCommand {
+  /// The message for a command line with such a word; `nil` for any other one.
+  static func message(_ arguments: [String]) -> String? {
+    var command: any ParsableCommand.Type = FeedCommand.self
+    var path = ["feed"]
+    for word in arguments {
+      let names = command.configuration.subcommands.map { $0._commandName }
+      guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+      guard let index = names.firstIndex(of: word) else {
+        // A URL or a file, for a command that takes one without a subcommand.
+        if word.isEmpty || word.contains(where: { ":./".contains($0) }) { return nil }
+        let meant = nearest(to: word, of: names).map { "; did you mean \"\($0)\"?" } ?? ""
+        return "unknown command \"\(word.printable(limit: 100))\"\(meant)\n"
+          + "hint: \(path.joined(separator: " ")) --help lists the commands"
+      }
+      command = command.configuration.subcommands[index]
+      path.append(word)
+    }
+    return nil
+  }
+
+  /// The name that a word is a slip of, if there is one.
+  static func nearest(to word: String, of names: [String]) -> String? {
+    let word = word.lowercased()
+    if word.count > 2, let name = names.first(where: { $0.hasPrefix(word) }) { return name }
+    let slips = names.map { (name: $0, slips: self.slips(Array(word), Array($0))) }
+    guard let best = slips.min(by: { $0.slips < $1.slips }) else { return nil }
+    return best.slips <= max(1, best.name.count / 3) ? best.name : nil
+  }
+
+  /// How many letters were missed, added, exchanged or swapped with their neighbor (optimal string alignment).
+  private static func slips(_ one: [Character], _ other: [Character]) -> Int {
+    var (before, last) = ([Int](), Array(0...other.count))
+    for row in one.indices {
+      var next = [row + 1]
+      for column in other.indices {
+        let isSame = one[row] == other[column]
+        var least = min(last[column + 1] + 1, next[column] + 1, last[column] + (isSame ? 0 : 1))
+        if row > 0, column > 0, one[row] == other[column - 1], one[row - 1] == other[column] {
+          least = min(least, before[column - 1] + 1)
+        }
+        next.append(least)
+      }
+      (before, last) = (last, next)
+    }
+    return last[other.count]
+  }
+}

@@ -1,0 +1,20 @@
+import Foundation
+
+/// The folders of the XDG base directory specification.
+enum UserFolders {
+  /// Where this program keeps one kind of file; a relative path in the environment is ignored.
+  ///
+  /// - Parameters:
+  ///   - variable: such as `XDG_CACHE_HOME`.
+  ///   - fallback: the folder within the user's home unless that variable is set.
+  static func path(
+    _ variable: String, else fallback: String, environment: [String: String] = ProcessInfo.processInfo.environment,
+    accountHome: @autoclosure () -> String = NSHomeDirectory()
+  ) -> String {
+    let wanted = environment[variable] ?? ""
+    // As a shell expands `~`; on Linux Foundation only knows the account database.
+    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? accountHome()
+    let folder = wanted.hasPrefix("/") ? wanted : "\(home)/\(fallback)"
+    return "\(folder)/feedstream"
+  }
+}

@@ -1,0 +1,92 @@
+import FeedFormats
+import FeedHTTP
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// Finds the feeds at addresses, and saves them: the feed itself, or those that a page names.
+struct FeedFinder {
+  /// A feed that is there.
+  struct Found: Sendable {
+    let address: URL
+    let title: String?
+    let images: Int
+    let itemsWithoutImages: Int
+  }
+
+  let client: ObservedClient
+  let cache: FeedCache
+  let timeout: Duration
+  let session: Session
+
+  /// The feed at an address, or the one that the page there names. When a page names several, a person at a terminal chooses.
+  ///
+  /// **Failure:** the reason why there is no feed.
+  func feeds(at address: URL, sending headers: [HTTPRequest.Header] = []) -> AnyPublisher<Found, RemoteFeedError> {
+    // Not for others that the address leads to.
+    let client = client.sending(headers, to: address)
+    return feed(at: address, namedBy: address, client)
+      .catch { error -> AnyPublisher<Found, RemoteFeedError> in
+        switch error {
+        case .invalidData(.pageOfFeed(let link)):
+          guard let url = URL(string: link.address) else { break }
+          session.console.note("\(address.shown) is a web page; its feed is \(url.shown)")
+          return feed(at: url, namedBy: address, client)
+        case .invalidData(.severalFeeds(let texts)):
+          guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else { break }
+          let urls = texts.compactMap(URL.init(string:))
+          return choice(of: urls, at: address)
+            .flatMap { $0.publisher.setFailureType(to: RemoteFeedError.self) }
+            .concatMap { feed(at: $0, namedBy: address, client) }
+            .eraseToAnyPublisher()
+        default: break
+        }
+        return Fail(error: error).eraseToAnyPublisher()
+      }
+      .eraseToAnyPublisher()
+  }
+
+  private func feed(
+    at address: URL, namedBy origin: URL, _ client: HeadedHTTPClient
+  ) -> AnyPublisher<Found, RemoteFeedError> {
+    var request = HTTPRequest(address, timeout: timeout, maxBodyBytes: 32 << 20)
+    // What a page names may not lead into private networks by itself.
+    if address != origin { request.origin = origin }
+    let console = session.console
+    return client.open(request)
+      .asDocument()
+      .mapFeed(on: session.loop)
+      .caching(to: cache.feed(at: address)) { console.warn("\($0)") }
+      .map {
+        Found(address: address, title: $0.title, images: $0.count, itemsWithoutImages: $0.omittedItems)
+      }
+      .eraseToAnyPublisher()
+  }
+
+  /// The ones of these that a person chooses.
+  private func choice(of urls: [URL], at address: URL) -> AnyPublisher<[URL], RemoteFeedError> {
+    let lines = urls.enumerated().map { "  \($0 + 1). \($1.shown)\n" }.joined()
+    let question = "\(address.shown) names \(urls.count) feeds:\n\(lines)Which ones? (1, or 1 3, or all) "
+    return SerialWorker(on: session.loop).publisher {
+      StandardError.shared.write(question)
+      return readLine() ?? ""
+    }
+    .map { (answer: String) -> [URL] in Self.chosen(answer, of: urls) }
+    .setFailureType(to: RemoteFeedError.self)
+    .flatMap { chosen -> AnyPublisher<[URL], RemoteFeedError> in
+      chosen.isEmpty
+        ? Fail(error: .invalidData(.severalFeeds(urls.map(\.absoluteString)))).eraseToAnyPublisher()
+        : Just(chosen).setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher()
+    }
+    .eraseToAnyPublisher()
+  }
+
+  /// The URLs whose numbers are in an answer; none when it has anything else.
+  static func chosen(_ answer: String, of urls: [URL]) -> [URL] {
+    let words = answer.split { $0 == " " || $0 == "," }
+    if words.map({ $0.lowercased() }) == ["all"] { return urls }
+    let numbers = words.map { Int($0).flatMap { urls.indices.contains($0 - 1) ? $0 - 1 : nil } }
+    return numbers.contains(nil) ? [] : numbers.compactMap { $0 }.map { urls[$0] }
+  }
+}

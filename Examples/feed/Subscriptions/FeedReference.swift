@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import ImageFeed
+import PlainText
+
+/// A feed of the list as a person names it: by its URL, its title, or its number in `feed subscriptions list`.
+enum FeedReference {
+  /// The feed that is meant; `nil` when it is not in the list.
+  ///
+  /// - Throws: `ValidationError` when several feeds have the title.
+  static func find(_ text: String, in feeds: [SubscribedFeed]) throws -> SubscribedFeed? {
+    if let address = try? FeedAddress.parse(text), let feed = feeds.first(where: { $0.address == address }) {
+      return feed
+    }
+    let named = feeds.filter { $0.title?.caseInsensitiveCompare(text) == .orderedSame }
+    guard named.count < 2 else {
+      throw ValidationError(
+        "\(named.count) feeds are called \(text.printable). Give a URL or a number: "
+          + named.map(\.address.shown).joined(separator: ", "))
+    }
+    if let feed = named.first { return feed }
+    guard let number = Int(text), feeds.indices.contains(number - 1) else { return nil }
+    return feeds[number - 1]
+  }
+
+  /// The feeds that are meant, and the texts that mean none.
+  static func find(_ texts: [String], in feeds: [SubscribedFeed]) throws -> (found: [SubscribedFeed], missing: [String])
+  {
+    var (found, missing): ([SubscribedFeed], [String]) = ([], [])
+    for text in texts {
+      if let feed = try find(text, in: feeds) { found.append(feed) } else { missing.append(text) }
+    }
+    return (found, missing)
+  }
+
+  /// Says which texts mean no feed; the status is 1 then.
+  static func report(missing: [String]) throws {
+    for text in missing { StandardError.shared.write("feed: \(text.withoutPasswordOfURL) is not in the list\n") }
+    if !missing.isEmpty { throw ExitCode.failure }
+  }
+}
+
+extension String {
+  /// The text for display, without the password of a URL.
+  fileprivate var withoutPasswordOfURL: String { contains("://") ? URL(string: self)?.shown ?? printable : printable }
+}

@@ -1,0 +1,49 @@
+import FeedHTTP
+import FeedStream
+import Foundation
+import ImageFeed
+
+extension RequestOptions {
+  /// The options that the list gives a feed.
+  init(of feed: SubscribedFeed) {
+    self.init()
+    (header, user, netrc, netrcFile) = (feed.headers, feed.user, feed.usesNetrc, nil)
+  }
+
+  /// The fields to send for a feed: those of the command line, or else of the list.
+  func headers(for feed: SubscribedFeed) -> [HTTPRequest.Header] {
+    let own = headers(for: feed.address)
+    return own.isEmpty ? RequestOptions(of: feed).headers(for: feed.address) : own
+  }
+}
+
+/// A client that logs in as a list of feeds says: each feed's fields are for the requests of that feed alone.
+struct ListedHTTPClient: HTTPClient {
+  private let client: any HTTPClient
+  private let clients: [URL: HeadedHTTPClient]
+
+  init(_ client: any HTTPClient, _ feeds: [SubscribedFeed]) {
+    self.client = client
+    var clients: [URL: HeadedHTTPClient] = [:]
+    for feed in feeds {
+      let headers = RequestOptions(of: feed).headers(for: feed.address)
+      if !headers.isEmpty { clients[feed.address] = client.sending(headers, to: feed.address) }
+    }
+    self.clients = clients
+  }
+
+  /// A request of a page or an image names the feed that it is for.
+  private func client(for request: HTTPRequest) -> any HTTPClient {
+    clients[request.origin ?? request.url] ?? client
+  }
+
+  func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { client(for: request).get(request) }
+
+  func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    client(for: request).open(request)
+  }
+
+  func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
+    client(for: request).events(for: request)
+  }
+}

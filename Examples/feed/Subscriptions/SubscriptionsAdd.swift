@@ -1,0 +1,147 @@
+import ArgumentParser
+import FeedFormats
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// `feed subscriptions add`: adds a feed that is there, or changes one of the list.
+struct SubscriptionsAdd: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Add feeds to the list, or change how they are kept.",
+    discussion: """
+      Each feed is loaded and saved first. A web page leads to its feed; feeds of comments are skipped, and when several \
+      remain you choose. What is not a feed is refused, unless --force is given. A feed of the list is not loaded: it gets \
+      the title, the folder and the interval. With --store nothing is loaded.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("The URLs of feeds or of their pages, http or https.", valueName: "url"),
+    transform: FeedAddress.parse)
+  var addresses: [URL]
+
+  @Option(help: ArgumentHelp("What to call the feed.", valueName: "text"))
+  var title: String?
+
+  @Option(help: ArgumentHelp("The folder to put it in; repeat it for a folder within a folder.", valueName: "name"))
+  var folder: [String] = []
+
+  @Option(
+    help: ArgumentHelp("How often serve and watch load it, such as 15m.", valueName: "duration"),
+    transform: DurationArgument.init(positive:))
+  var every: DurationArgument?
+
+  @Flag(help: "Add what isn't a feed, or can't be loaded now, too.")
+  var force = false
+
+  @Option(
+    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
+    transform: DurationArgument.init(positive:))
+  var timeout = DurationArgument(.seconds(30))
+
+  @OptionGroup var options: SubscriptionOptions
+
+  @OptionGroup var request: RequestOptions
+
+  @OptionGroup var trust: TrustOptions
+
+  @OptionGroup var common: CommonOptions
+
+  func run() throws {
+    if let fleet = options.fleet {
+      guard title == nil, folder.isEmpty, every == nil else {
+        throw ValidationError("A fleet keeps URLs alone; --title, --folder and --every are for a file.")
+      }
+      return try fleet.add(addresses)
+    }
+    guard request.netrcFile == nil else {
+      throw ValidationError("The list keeps --netrc, --user and --header, and not the path of --netrc-file.")
+    }
+    try request.check(for: addresses)
+    let file = try options.file()
+    let known = Set(try file.read()?.subscriptions.map(\.address) ?? [])
+    let session = Session(verbose: common.verbose, quiet: common.quiet)
+    let store = SQLiteFeedStore(cacheAt: common.cachePath, on: session)
+    let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
+    session.cache = cache
+    let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
+    let finder = FeedFinder(client: client, cache: cache, timeout: timeout.duration, session: session)
+    let lines = addresses.publisher.concatMap { address -> AnyPublisher<Result<String, SubscriptionFileError>, Never> in
+      if known.contains(address) { return keep(address, nil, in: file, on: session) }
+      return finder.feeds(at: address, sending: request.headers(for: address))
+        .flatMap { found in keep(found.address, found, in: file, on: session).setFailureType(to: RemoteFeedError.self) }
+        .catch { error in refused(address, error, in: file, on: session) }
+        .eraseToAnyPublisher()
+    }
+    session.run(lines) { result in
+      (try? result.get()) ?? ""
+    } written: { result, done in
+      if case .failure(let error) = result { session.fail("\(error)") }
+      done()
+    }
+    try session.finish(closing: store)
+  }
+
+  /// Puts a feed into the list, and says so.
+  private func keep(
+    _ address: URL, _ found: FeedFinder.Found?, in file: SubscriptionFile, on session: Session
+  ) -> AnyPublisher<Result<String, SubscriptionFileError>, Never> {
+    // A title that somebody has chosen stays.
+    let change = SubscribedFeed(
+      address: address, title: title, folders: folder, interval: every?.duration, headers: request.header,
+      user: request.user, usesNetrc: request.netrc)
+    let wanted = change.titled(title ?? found?.title)
+    return SerialWorker(on: session.loop).publisher {
+      Result { () throws(SubscriptionFileError) in
+        try file.update { list -> String in
+          let before = list
+          let isKnown = list.subscriptions.contains { $0.address == address }
+          list.add(isKnown ? change : wanted)
+          return Self.text(address, found, wanted, isNew: !isKnown, isChanged: list != before)
+        }
+      }
+    }
+    .eraseToAnyPublisher()
+  }
+
+  private static func text(
+    _ address: URL, _ found: FeedFinder.Found?, _ feed: SubscribedFeed, isNew: Bool, isChanged: Bool
+  ) -> String {
+    guard isNew else {
+      guard isChanged else { return "\(address.shown) is in the list already\n" }
+      let place = feed.folders.isEmpty ? "" : "; its folder is \(feed.folders.joined(separator: " / ").printable)"
+      return "Changed \(address.shown)\(place)\n"
+    }
+    guard let found else { return "Added \(address.shown)\n" }
+    let name = feed.title.map { "\($0.printable(limit: 200)), " } ?? ""
+    let rest = found.itemsWithoutImages
+    let others = rest > 0 ? " (\(rest) \(rest == 1 ? "item has" : "items have") no image)" : ""
+    return "Added \(name)\(FeedText.count(found.images))\(others): \(address.shown)\n"
+  }
+
+  /// Adds what is not a feed with `--force`, and says why it is refused otherwise.
+  private func refused(
+    _ address: URL, _ error: RemoteFeedError, in file: SubscriptionFile, on session: Session
+  ) -> AnyPublisher<Result<String, SubscriptionFileError>, Never> {
+    if force {
+      session.console.warn("\(error)")
+      return keep(address, nil, in: file, on: session)
+    }
+    session.fail("not added: \(address.shown): \("\(error)".printable)")
+    if case .invalidData(.severalFeeds(let urls)) = error {
+      session.console.hint(
+        "choose one:\n" + urls.prefix(10).map { "  feed subscriptions add \($0.printable)" }.joined(separator: "\n"))
+    } else {
+      session.console.hint("--force adds it anyway")
+    }
+    return Empty().eraseToAnyPublisher()
+  }
+}
+
+extension SubscribedFeed {
+  fileprivate func titled(_ title: String?) -> SubscribedFeed {
+    var copy = self
+    copy.title = title
+    return copy
+  }
+}

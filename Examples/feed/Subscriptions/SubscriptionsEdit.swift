@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import ImageFeed
+import PlainText
+
+/// `feed subscriptions rename`: calls a feed something else.
+struct SubscriptionsRename: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "rename", abstract: "Give a feed another title.")
+
+  @Argument(help: ArgumentHelp("The feed's URL, title or number.", valueName: "feed"))
+  var feed: String
+
+  @Argument(help: ArgumentHelp("What to call it.", valueName: "title"))
+  var title: String
+
+  @OptionGroup var options: SubscriptionOptions
+
+  func validate() throws {
+    if title.allSatisfy(\.isWhitespace) { throw ValidationError("A title needs a character that can be seen.") }
+  }
+
+  func run() throws {
+    guard options.fleet == nil else { throw ValidationError("A fleet keeps URLs alone, without titles.") }
+    let file = try options.file()
+    let renamed = try file.update { list in
+      Result {
+        guard let found = try FeedReference.find(feed, in: list.subscriptions) else { return false }
+        list.add(SubscribedFeed(address: found.address, title: title))
+        return true
+      }
+    }
+    guard try renamed.get() else { return try FeedReference.report(missing: [feed]) }
+    try StandardOutput.write("Renamed to \(title.printable)\n")
+  }
+}
+
+/// `feed subscriptions move`: puts feeds into another folder.
+struct SubscriptionsMove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move", abstract: "Put feeds into another folder, or out of all folders.")
+
+  @Argument(help: ArgumentHelp("The feeds' URLs, titles or numbers.", valueName: "feed"))
+  var feeds: [String]
+
+  @Option(
+    help: ArgumentHelp(
+      "The folder; repeat it for a folder within a folder. (default: out of all folders)", valueName: "name"))
+  var folder: [String] = []
+
+  @OptionGroup var options: SubscriptionOptions
+
+  func run() throws {
+    guard options.fleet == nil else { throw ValidationError("A fleet keeps URLs alone, without folders.") }
+    let result = try options.file().update { list in
+      Result {
+        let result = try FeedReference.find(feeds, in: list.subscriptions)
+        for feed in result.found { list.move(feed.address, to: folder) }
+        return result
+      }
+    }
+    let (found, missing) = try result.get()
+    let place = folder.isEmpty ? "out of all folders" : "to \(folder.joined(separator: " / ").printable)"
+    try StandardOutput.write(found.map { "Moved \($0.title?.printable ?? $0.address.shown) \(place)\n" }.joined())
+    try FeedReference.report(missing: missing)
+  }
+}
+
+/// `feed subscriptions remove`: removes feeds.
+struct SubscriptionsRemove: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove feeds from the list; what is saved of them stays.",
+    discussion: "All numbers are those of the list before.")
+
+  @Argument(help: ArgumentHelp("The feeds' URLs, titles or numbers.", valueName: "feed"))
+  var feeds: [String]
+
+  @OptionGroup var options: SubscriptionOptions
+
+  func run() throws {
+    if let fleet = options.fleet { return try fleet.remove(feeds.map { try FeedAddress.parse($0) }) }
+    let result = try options.file().update { list in
+      Result {
+        let result = try FeedReference.find(feeds, in: list.subscriptions)
+        for feed in result.found { list.remove(feed.address) }
+        return result
+      }
+    }
+    let (found, missing) = try result.get()
+    try StandardOutput.write(found.map { "Removed \($0.address.shown)\n" }.joined())
+    try FeedReference.report(missing: missing)
+  }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import FeedFormats
+import Foundation
+import ImageFeed
+import PlainText
+
+/// `feed subscriptions import`: adds the feeds of another list.
+struct SubscriptionsImport: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Add the feeds of an OPML file, or of a file with one URL per line.",
+    discussion: """
+      Folders and titles of OPML are kept. Of a line, the first word is the URL; empty lines and those that begin with # are \
+      skipped. Nothing is loaded. "-" is standard input. With --store a file may have any number of lines; what was \
+      added stays when it is interrupted, and the same command goes on.
+      """)
+
+  @Argument(help: ArgumentHelp("The file, of OPML or with one URL per line.", valueName: "file"), completion: .file())
+  var place: String
+
+  @Option(
+    help: ArgumentHelp("Spread the first polls over this time, with --store. (default: none)", valueName: "duration"),
+    transform: DurationArgument.init(positive:))
+  var spread: DurationArgument?
+
+  @OptionGroup var options: SubscriptionOptions
+
+  func run() throws {
+    if let fleet = options.fleet { return try fleet.importing(place, spread: spread?.duration ?? .zero) }
+    guard spread == nil else { throw ValidationError("--spread is for --store.") }
+    let (other, unusable) = try ImportedList.read(place)
+    let total = other.feeds.count
+    let added = try options.file().update { $0.add(other) }
+    var text = "Added \(added) of \(total) \(total == 1 ? "feed" : "feeds")"
+    if added < total { text += "; the others were there" }
+    try StandardOutput.write(text + "\n")
+    if other.isCutOff { StandardError.shared.write("\(place.printable) is cut off: its end is missing\n") }
+    if unusable > 0 {
+      StandardError.shared.write(
+        "\(unusable) \(unusable == 1 ? "entry has" : "entries have") no http or https URL and "
+          + "\(unusable == 1 ? "is" : "are") left out\n")
+    }
+  }
+}
+
+/// A list of feeds that another program, or a person, has written.
+enum ImportedList {
+  /// The list, and how many of its entries have no http or https URL.
+  static func read(_ place: String) throws -> (list: OPML, unusable: Int) {
+    if place == "-" {
+      let bytes = [UInt8](FileHandle.standardInput.readDataToEndOfFile())
+      if let list = try? OPML(parsing: bytes) { return (list, list.unusableFeeds) }
+      guard let list = lines(of: bytes) else { throw ValidationError("Standard input has no list of feeds.") }
+      return list
+    }
+    do {
+      let list = try MistakenPlace.list(at: place)
+      return (list, list.unusableFeeds)
+    } catch let error as SubscriptionFileError {
+      guard case .notAList = error, let data = FileManager.default.contents(atPath: place),
+        let list = lines(of: [UInt8](data))
+      else { throw error }
+      return list
+    }
+  }
+
+  /// The feeds of a file with one URL per line; `nil` when it has none.
+  private static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Int)? {
+    var (list, unusable) = (OPML(), 0)
+    for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
+      let word =
+        line.trimmingCharacters(in: CharacterSet(charactersIn: "\u{FEFF}").union(.whitespaces))
+        .split(separator: " ").first ?? ""
+      guard !word.isEmpty, !word.hasPrefix("#") else { continue }
+      if let address = try? FeedAddress.parse(String(word), hintsAtFiles: false) {
+        list.add(SubscribedFeed(address: address))
+      } else {
+        unusable += 1
+      }
+    }
+    return list.outlines.isEmpty ? nil : (list, unusable)
+  }
+}
+
+/// `feed subscriptions export`: writes the list as OPML.
+struct SubscriptionsExport: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write the list as OPML, to standard output or a file.",
+    discussion:
+      "URLs are written as they are, with the passwords in them. A file that exists stays as it is without --force.")
+
+  @Argument(
+    help: ArgumentHelp("The file to write; standard output without it.", valueName: "file"), completion: .file())
+  var place: String?
+
+  @Flag(help: "Replace a file that exists.")
+  var force = false
+
+  @OptionGroup var options: SubscriptionOptions
+
+  func run() throws {
+    guard options.fleet == nil else { throw ValidationError("feed subscriptions list --store prints a fleet's list.") }
+    let all = try options.file().read() ?? OPML(title: "Subscriptions")
+    let list = all.withoutSecrets
+    if list != all {
+      StandardError.shared.write("hint: header fields and passwords of feeds are left out; the list itself has them\n")
+    }
+    guard let place else { return try StandardOutput.write(list.document) }
+    guard try SubscriptionFile(path: place).create(list, replacing: force) else {
+      throw ValidationError("There is a file \(place.printable) already; --force replaces it.")
+    }
+  }
+}

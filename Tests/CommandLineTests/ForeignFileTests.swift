@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// Files that are not this program's: refused with status 64, and nothing of them changes.
+@Suite(.settled) struct ForeignFileTests {
+  private static let diary = Data(String(repeating: "Dear diary, no database is in here. ", count: 30).utf8)
+
+  /// The names and contents of a folder, with those of the folders in it.
+  private func contents(of folder: URL) throws -> [String: Data?] {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+    return Dictionary(
+      uniqueKeysWithValues: names.map { name in
+        (name, FileManager.default.contents(atPath: folder.appendingPathComponent(name).path))
+      })
+  }
+
+  @Test(arguments: [
+    ["load", "http://127.0.0.1:9/"], ["load", "http://127.0.0.1:9/", "--width", "40"], ["cache", "show"],
+    ["cache", "clear"], ["cache", "validate"], ["cache", "images", "clear"], ["explain", "http://127.0.0.1:9/"],
+    ["watch", "http://127.0.0.1:9/", "--every", "1s", "--count", "1"], ["serve", "http://127.0.0.1:9/", "--port", "0"],
+    ["get", "http://127.0.0.1:9/"], ["subscriptions", "add", "http://127.0.0.1:9/"],
+  ]) func `a file that isn't a cache is refused`(command: [String]) async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("important.txt")
+      try Self.diary.write(to: file)
+      let before = try contents(of: folder)
+      let run = try await FeedBinary.run(command + ["--cache", file.path])
+      #expect(run.status == 64 && run.output == "")
+      #expect(run.errors.contains("\(file.path) isn't a cache of this program, so it stays as it is."))
+      #expect(try contents(of: folder) == before)
+    }
+  }
+
+  @Test func `a folder of images that isn't ours is refused`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let folder = URL(fileURLWithPath: cache).deletingLastPathComponent()
+      let image = folder.appendingPathComponent("images/holiday.jpg")
+      try FileManager.default.createDirectory(at: image.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Self.diary.write(to: image)
+      let before = try contents(of: folder)
+      for command in [
+        ["load", url, "--pictures", "always"], ["cache", "images", "clear"], ["serve", url, "--port", "0"],
+      ] {
+        let run = try await FeedBinary.run(command + ["--cache", cache])
+        #expect(run.status == 64 && run.errors.contains("has files that aren't this program's"))
+        #expect(try contents(of: folder) == before)
+      }
+      // Text needs no folder of images.
+      #expect(try await FeedBinary.run(["load", url, "--cache", cache]).status == 0)
+    }
+  }
+
+  @Test func `a key that isn't ours is refused`() async throws {
+    try await withFolder { folder in
+      let key = folder.appendingPathComponent("feeds.serve-key")
+      try Self.diary.write(to: key)
+      let run = try await FeedBinary.run([
+        "serve", "http://127.0.0.1:9/", "--port", "0", "--cache", folder.appendingPathComponent("feeds.db").path,
+      ])
+      #expect(run.status == 64 && run.errors.contains("isn't a key of this program"))
+      #expect(try contents(of: folder) == ["feeds.serve-key": Self.diary])
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+@testable import HTTPTestSupport
+@testable import feed
+
+/// A feed in RSS with one image per title.
+private func blog(_ name: String, _ titles: [String]) -> Data {
+  let items = titles.map {
+    "<item><guid>\($0)</guid><title>\($0)</title><enclosure url='http://e.example/\($0).jpg' type='image/jpeg'/></item>"
+  }
+  return Data("<rss version='2.0'><channel><title>\(name)</title>\(items.joined())</channel></rss>".utf8)
+}
+
+/// The list of a user: where it is, and how it is changed.
+@Suite(.settled) struct SubscriptionsCommandTests {
+  /// A user's folders, and a server with a feed `Comics` of two images at any path but those of `pages`.
+  private struct User {
+    let folder: URL
+    let base: String
+    var list: String { folder.appendingPathComponent("config/feedstream/subscriptions.opml").path }
+
+    func feed(_ arguments: String...) async throws -> FeedBinary.Ending {
+      try await FeedBinary.run(arguments, environment: environment)
+    }
+
+    var environment: [String: String] {
+      [
+        "XDG_CONFIG_HOME": folder.appendingPathComponent("config").path,
+        "XDG_CACHE_HOME": folder.appendingPathComponent("cache").path,
+      ]
+    }
+  }
+
+  private func withUser(
+    pages: [String: String] = [:], isolation: isolated (any Actor)? = #isolation, _ body: (User) async throws -> Void
+  ) async throws {
+    let origin = RawOrigin.answering { request in
+      if request.path == "/missing" { return RawOrigin.answer("404 Not Found") }
+      if let page = pages[request.path] {
+        return RawOrigin.answer("200 OK", ["Content-Type: text/html"], Data(page.utf8))
+      }
+      return RawOrigin.answer("200 OK", [], blog("Comics", ["c1", "c2"]))
+    }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      try await body(User(folder: folder, base: origin.url("").absoluteString))
+    }
+  }
+
+  private static func page(_ links: [(href: String, title: String)]) -> String {
+    let links = links.map { "<link rel=alternate type='application/rss+xml' href='\($0.href)' title='\($0.title)'>" }
+    return "<!doctype html><html><head>\(links.joined())</head><body>Home</body></html>"
+  }
+
+  @Test func `add loads the feed, prints its title and its images, and keeps it with the configuration`() async throws {
+    try await withUser { user in
+      let added = try await user.feed("subscriptions", "add", user.base + "/feed")
+      #expect(added.output == "Added Comics, 2 images: \(user.base)/feed\n" && added.errors == "" && added.status == 0)
+      #expect(FileManager.default.fileExists(atPath: user.list))
+      #expect(try await user.feed("subscriptions").output == "1. \(user.base)/feed  Comics\n")
+      // It is saved, so that it can be shown at once.
+      #expect(try await user.feed("load", "--offline").output.contains("1. c1"))
+    }
+  }
+
+  @Test func `add follows a page to its feed and skips the feed of comments`() async throws {
+    let page = Self.page([("/feed/", "Blog » Feed"), ("/comments/feed/", "Blog » Comments Feed")])
+    try await withUser(pages: ["/": page]) { user in
+      let added = try await user.feed("subscriptions", "add", user.base + "/")
+      #expect(added.output == "Added Comics, 2 images: \(user.base)/feed/\n")
+      #expect(added.errors == "\(user.base)/ is a web page; its feed is \(user.base)/feed/\n")
+      #expect(try await user.feed("load", user.base + "/").output.contains("1. c1"))
+    }
+  }
+
+  @Test func `add refuses a page with several feeds and says how to choose`() async throws {
+    try await withUser(pages: ["/": Self.page([("/news", "News"), ("/art", "Art")])]) { user in
+      let refused = try await user.feed("subscriptions", "add", user.base + "/")
+      #expect(refused.status == 1 && refused.output == "")
+      #expect(refused.errors.contains("feed: not added:") && refused.errors.contains("names 2 feeds"))
+      #expect(refused.errors.contains("hint: choose one:\n  feed subscriptions add \(user.base)/news\n"))
+      #expect(!FileManager.default.fileExists(atPath: user.list))
+    }
+  }
+
+  @Test func `add at a terminal asks which of several feeds is meant`() throws {
+    let urls = try ["http://e.example/1", "http://e.example/2", "http://e.example/3"].map {
+      try #require(URL(string: $0))
+    }
+    #expect(FeedFinder.chosen("2", of: urls) == [urls[1]])
+    #expect(FeedFinder.chosen("1, 3", of: urls) == [urls[0], urls[2]])
+    #expect(FeedFinder.chosen("all", of: urls) == urls)
+    for wrong in ["", "4", "0", "x", "1 x"] { #expect(FeedFinder.chosen(wrong, of: urls) == []) }
+  }
+
+  @Test func `add refuses what isn't a feed, unless it is forced`() async throws {
+    try await withUser { user in
+      let refused = try await user.feed("subscriptions", "add", user.base + "/missing")
+      #expect(refused.status == 1 && refused.output == "")
+      #expect(refused.errors.contains("status 404") && refused.errors.contains("hint: --force adds it anyway"))
+      let forced = try await user.feed("subscriptions", "add", user.base + "/missing", "--force")
+      #expect(forced.status == 0 && forced.output == "Added \(user.base)/missing\n")
+    }
+  }
+
+  @Test func `add of a known feed with another folder moves it, and folders choose feeds`() async throws {
+    try await withUser { user in
+      _ = try await user.feed("subscriptions", "add", user.base + "/a", user.base + "/b", "--folder", "Fun")
+      let moved = try await user.feed("subscriptions", "add", user.base + "/a", "--folder", "Space")
+      #expect(moved.output == "Changed \(user.base)/a; its folder is Space\n")
+      let again = try await user.feed("subscriptions", "add", user.base + "/a", "--folder", "Space")
+      #expect(again.output == "\(user.base)/a is in the list already\n")
+      #expect(
+        try await user.feed("subscriptions").output
+          == "1. \(user.base)/b  Comics  [Fun]\n2. \(user.base)/a  Comics  [Space]\n")
+      let loaded = try await user.feed("load", "--folder", "space")
+      #expect(loaded.output.hasPrefix("2 images from 1 feed\n"))
+      let none = try await user.feed("load", "--folder", "Sea")
+      #expect(none.status == 64 && none.errors.contains("The folders are: Fun, Space."))
+    }
+  }
+
+  @Test func `rename, move and remove take a URL, a title or a number`() async throws {
+    try await withUser { user in
+      for name in ["a", "b", "c"] {
+        _ = try await user.feed("subscriptions", "add", user.base + "/" + name, "--title", name.uppercased())
+      }
+      #expect(try await user.feed("subscriptions", "rename", "2", "Best").output == "Renamed to Best\n")
+      let moved = try await user.feed(
+        "subscriptions", "move", "best", user.base + "/c", "--folder", "X", "--folder", "Y")
+      #expect(moved.output == "Moved Best to X / Y\nMoved C to X / Y\n")
+      #expect(
+        try await user.feed("subscriptions").output
+          == "1. \(user.base)/a  A\n2. \(user.base)/b  Best  [X / Y]\n3. \(user.base)/c  C  [X / Y]\n")
+      let removed = try await user.feed("subscriptions", "remove", "1", "C", "nothing")
+      #expect(removed.output == "Removed \(user.base)/a\nRemoved \(user.base)/c\n")
+      #expect(removed.status == 1 && removed.errors == "feed: nothing is not in the list\n")
+      #expect(try await user.feed("subscriptions", "move", "1").output == "Moved Best out of all folders\n")
+      #expect(try await user.feed("subscriptions").output == "1. \(user.base)/b  Best\n")
+    }
+  }
+
+  @Test func `import takes a file with one URL per line, and export replaces no file unless it is forced`() async throws
+  {
+    try await withUser { user in
+      let lines = user.folder.appendingPathComponent("urls").path
+      try Data("# mine\nhttp://e.example/1 \"tag\"\n\nftp://e.example/2\nhttps://e.example/3\r\n".utf8)
+        .write(to: URL(fileURLWithPath: lines))
+      let imported = try await user.feed("subscriptions", "import", lines)
+      #expect(imported.output == "Added 2 of 2 feeds\n")
+      #expect(imported.errors == "1 entry has no http or https URL and is left out\n")
+      let refused = try await user.feed("subscriptions", "export", lines)
+      #expect(refused.status == 64 && refused.errors.contains("--force replaces it"))
+      #expect(try String(contentsOfFile: lines, encoding: .utf8).hasPrefix("# mine"))
+      #expect(try await user.feed("subscriptions", "export", lines, "--force").status == 0)
+      #expect(try String(contentsOfFile: lines, encoding: .utf8).contains("xmlUrl=\"https://e.example/3\""))
+    }
+  }
+
+  @Test func `a list of an earlier version is moved out of the cache folder, which is said once`() async throws {
+    try await withUser { user in
+      let old = user.folder.appendingPathComponent("cache/feedstream/feeds.opml")
+      try FileManager.default.createDirectory(at: old.deletingLastPathComponent(), withIntermediateDirectories: true)
+      let list = Data("<opml><body><outline text='T' xmlUrl='http://e.example/1' other='kept'/></body></opml>".utf8)
+      try list.write(to: old)
+      let first = try await user.feed("subscriptions")
+      #expect(first.output == "1. http://e.example/1  T\n")
+      #expect(first.errors == "The subscriptions were moved from \(old.path) to \(user.list)\n")
+      #expect(!FileManager.default.fileExists(atPath: old.path))
+      #expect(FileManager.default.contents(atPath: user.list) == list)
+      #expect(try await user.feed("subscriptions").errors == "")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a watch shows a feed that is added later, and drops one that is removed`()
+    async throws
+  {
+    try await withUser { user in
+      _ = try await user.feed("subscriptions", "add", user.base + "/a", "--title", "First")
+      let run = try RunningFeed(["watch", "--every", "50ms", "--format", "json"], environment: user.environment)
+      #expect(try #require(await run.output.line()).contains("First"))
+      _ = try await user.feed("subscriptions", "add", user.base + "/b", "--title", "Second")
+      #expect(try #require(await run.output.line()).contains("Second"))
+      _ = try await user.feed("subscriptions", "remove", "First")
+      _ = await run.errors.read(upTo: "it has 1 feed now")
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a page shows a feed that is added later, and a hangup does not end it`()
+    async throws
+  {
+    try await withUser { user in
+      _ = try await user.feed("subscriptions", "add", user.base + "/a", "--title", "First")
+      let run = try RunningFeed(["serve", "--port", "0"], environment: user.environment)
+      let port = try port(of: try #require(await run.output.line()))
+      #expect(try await get(port, "/").contains("First"))
+      run.send(SIGHUP)
+      _ = try await user.feed("subscriptions", "add", user.base + "/b", "--title", "Second")
+      _ = await run.errors.read(upTo: "it has 2 feeds now")
+      #expect(try await get(port, "/").contains("Second"))
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+    }
+  }
+}
