@@ -13,9 +13,9 @@ struct BrowseCommand: ParsableCommand {
     discussion: """
       Move with the arrows, enlarge with Enter, open the post in a browser with o, star with s, search with /, load again with \
       r; ? shows all keys, q quits. After the last page of a feed comes what it had (--keep); what is new since the last visit \
-      has a mark. More is loaded when the end comes near. Pictures are drawn with kitty's graphics or sixels \
-      where the terminal says that it has them, and with blocks elsewhere. The terminal is as it was afterwards, also after \
-      any signal.
+      has a mark. More is loaded when the end comes near. Images are drawn with kitty's graphics or sixels \
+      where the terminal says that it has them, and with blocks elsewhere. The terminal is restored on exit, even \
+      after a signal. The exit status is 130 after Ctrl-C, and 1 with nothing to show.
       """)
 
   @OptionGroup var load: LoadOptions

@@ -98,7 +98,7 @@ struct FleetPause: ParsableCommand {
 /// `feed fleet resume`: asks a host again.
 struct FleetResume: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "End the pause of a host, also one that it asked for.")
+    commandName: "resume", abstract: "End the pause of a host, even one that it asked for.")
 
   @Argument(help: ArgumentHelp("The host.", valueName: "host"), transform: HostArgument.init(parsing:))
   var host: HostArgument
