@@ -6,7 +6,7 @@ final class LoopTaskExecutor: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let errand = Errand(UnownedJob(job), self)
-    domain.execute { errand.run() }
+    domain.bring { errand.run() }
   }
 
   /// A job on its way: one that a closed loop drops runs where it is dropped, because a task that never runs would never end.

@@ -54,7 +54,7 @@ import Synchronization
     updateWaiting()
     rails[rail].load.add(1, ordering: .relaxed)
     let errand = Errand(self, rail, work, done, lost)
-    rails[rail].domain.execute { errand.run() }
+    rails[rail].domain.bring { errand.run() }
   }
 
   /// Keeps the home's loop running until ``leave()``, whether there is work or not.

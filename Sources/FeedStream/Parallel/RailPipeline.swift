@@ -57,7 +57,7 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
   private func tell() {
     guard !isTelling, inlet?.isDelivering != true else { return }
     isTelling = true
-    domain.execute { self.tellNow() }
+    domain.bring { self.tellNow() }
   }
 
   private func tellNow() {

@@ -64,7 +64,7 @@ extension VirtualTimeScheduler: ElsewhereScheduler {}
 extension VirtualLoop: ElsewhereScheduler {
   package var isHere: Bool { CurrentDomain.get() === self }
   package var taskExecutor: (any TaskExecutor)? { time }
-  package func execute(_ action: @escaping @Sendable () -> Void) { add(Work(run: action)) }
+  package func bring(_ action: @escaping @Sendable () -> Void) { add(Work(run: action)) }
 }
 
 extension EventLoopGroup {

@@ -60,7 +60,7 @@ import Synchronization
     name = "an event loop"
     start = { action in
       let action = Carried(uncheckedly: action)
-      loop.execute { action.value() }
+      loop.bring { action.value() }
     }
     isOnThread = { loop.isHere }
     place = .queue
