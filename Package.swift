@@ -76,8 +76,10 @@ let package = Package(
     // Pictures in a terminal's characters, and in the protocols of those that show more.
     .target(name: "TerminalPictures", dependencies: ["FeedStream", "PlainText"]),
     // HTTP without a database, for programs that don't use feeds.
-    .target(name: "FeedHTTP", dependencies: ["FeedStream", "PlainText", "CCurl"]),
-    .target(name: "FeedHTTPServer", dependencies: ["FeedStream", "CZlib"]),
+    .target(name: "FeedHTTP", dependencies: ["FeedHTTPTypes", "FeedStream", "PlainText", "CCurl"]),
+    .target(name: "FeedHTTPServer", dependencies: ["FeedHTTPTypes", "FeedStream", "CZlib"]),
+    // The vocabulary that client and server share.
+    .target(name: "FeedHTTPTypes"),
     // A client of Redis, without feeds.
     .target(name: "FeedRedis", dependencies: ["FeedStream", "FeedTLS", "PlainText"]),
     .target(name: "FeedTLS", dependencies: ["FeedStream", "COpenSSL"]),
@@ -135,6 +137,7 @@ let package = Package(
     .executableTarget(
       name: "WebSocketEcho", dependencies: ["FeedHTTPServer", "FeedStream", "FeedWebSocket"],
       path: "Examples/WebSocketEcho"),
+    .executableTarget(name: "Fetch", dependencies: ["FeedHTTP", "FeedStream"], path: "Examples/Fetch"),
     // What there is to copy for each handle of the loop; one program, so that it is linked once.
     .executableTarget(name: "Handles", dependencies: ["FeedStream"], path: "Examples/Handles"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
@@ -176,7 +179,7 @@ let package = Package(
     .testTarget(
       name: "ImageFeedTestingTests",
       dependencies: [
-        "TestSupport", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld",
+        "TestSupport", "FeedHTTP", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting", "PollingWorld",
       ]),
     // Compiles what the pages and comments show.
     .testTarget(
@@ -228,7 +231,9 @@ let package = Package(
       exclude: ["Cache/SQLite/Fixtures"]),
     .testTarget(
       name: "FeedHTTPTests",
-      dependencies: ["TestSupport", "HTTPTestSupport", "FeedHTTP", "FeedStream", "FeedStreamTesting", "PlainText"],
+      dependencies: [
+        "TestSupport", "HTTPTestSupport", "FeedHTTP", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "PlainText",
+      ],
       // The tests put a lookup of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),
     // Origins below HTTP, and clients that are watched, for the folders of tests that have a network.

@@ -16,6 +16,15 @@ static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const vo
 static inline CURLcode ccurl_set_write(CURL *easy, CURLoption option, curl_write_callback value) {
   return curl_easy_setopt(easy, option, value);
 }
+static inline CURLcode ccurl_set_off(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode ccurl_set_read(CURL *easy, curl_read_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_READFUNCTION, value);
+}
+static inline CURLcode ccurl_set_seek(CURL *easy, curl_seek_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
+}
 static inline CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback value) {
   return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, value);
 }
@@ -64,6 +73,7 @@ static inline CURLcode ccurl_message_result(const CURLMsg *message) { return mes
 // Macros that Swift does not import.
 static inline long ccurl_global_default(void) { return CURL_GLOBAL_DEFAULT; }
 static inline size_t ccurl_write_pause(void) { return CURL_WRITEFUNC_PAUSE; }
+static inline size_t ccurl_read_pause(void) { return CURL_READFUNC_PAUSE; }
 static inline CURLversion ccurl_version_now(void) { return CURLVERSION_NOW; }
 
 #endif

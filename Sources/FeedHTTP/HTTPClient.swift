@@ -5,7 +5,11 @@ import Foundation
 ///
 /// A client lives on one loop, as streams do, and so is not `Sendable`.
 public protocol HTTPClient {
-  /// Gets the resource at an address.
+  /// The scheduler on which its streams live, if it says so: it times what the client waits for, such as the pauses of
+  /// ``events(at:_:on:)``.
+  var scheduler: (any LoopScheduler)? { get }
+
+  /// Sends a request, and delivers the complete response.
   ///
   /// One subscription is one request: nothing is sent before a subscriber attaches and asks for a value, and every
   /// subscriber has a request of its own.
@@ -15,7 +19,7 @@ public protocol HTTPClient {
   /// immediately; nothing is delivered afterwards.
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError>
 
-  /// Gets the resource at an address and delivers its body while it arrives.
+  /// Sends a request, and delivers the response's body while it arrives.
   ///
   /// As ``get(_:)-(HTTPRequest)``, but the response is delivered with the first bytes of its body, and later failures are
   /// the body's. **Cancellation:** closes the transfer until the response is delivered; after that, cancelling the
@@ -24,7 +28,7 @@ public protocol HTTPClient {
   /// A client that does not implement this delivers the body when it is complete.
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError>
 
-  /// Gets the resource at an address, and reports how far it is on the way there.
+  /// Sends a request, and reports how far it is on the way there.
   ///
   /// The last value is the response (``HTTPProgress/finished(_:)``). A client that does not implement this delivers that
   /// alone.
@@ -35,6 +39,8 @@ public protocol HTTPClient {
 }
 
 extension HTTPClient {
+  public var scheduler: (any LoopScheduler)? { nil }
+
   public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
     get(request).map(StreamingResponse.init).eraseToAnyPublisher()
   }

@@ -27,6 +27,8 @@ public struct HTTPError: Error, Hashable, Sendable {
     case tls
     /// The connection broke while the request was sent.
     case send
+    /// The request's body cannot be sent: its source failed, has another length than it said, or cannot be read again.
+    case body
     /// The connection broke before the response was complete.
     case receive
     /// The response ended early: fewer bytes than announced, or a cut stream of compressed data.
@@ -95,6 +97,7 @@ extension HTTPError: CustomStringConvertible {
     case .tls where isWithoutTLS: ("\(shownHost) doesn't speak TLS", "try http://")
     case .tls: ("no secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
     case .send: ("the connection to \(shownHost) broke while sending", "try again")
+    case .body: ("could not send the body of the request to \(shownHost)", "")
     case .receive: ("the connection to \(shownHost) broke before the answer was complete", "try again")
     case .truncated: ("the answer from \(shownHost) was cut short", "try again")
     case .encoding: ("the answer from \(shownHost) could not be decompressed", "")

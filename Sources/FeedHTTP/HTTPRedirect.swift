@@ -5,9 +5,11 @@ public import Foundation
 /// - 301, 302, 303, 307 and 308 are followed, to http and https; from https to http they are not.
 /// - An address without a fragment keeps the one before it.
 /// - To another origin (scheme, host and port) only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
-///   `Accept-Language`, `Cache-Control`, `If-Modified-Since`, `If-None-Match`, `Pragma` and `User-Agent` are sent: any
-///   other may hold a secret. The user and the password of an address stay with its origin, too, and those that a redirect
+///   `Accept-Language`, `Cache-Control`, `Content-Encoding`, `Content-Language`, `Content-Type`, `If-Modified-Since`,
+///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may hold a secret. The user and the password of an address stay with its origin, too, and those that a redirect
 ///   names are not sent.
+/// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods stay what they
+///   are, and 307 and 308 repeat the body. One that cannot be sent again fails the request (``HTTPError/Kind/body``).
 public struct HTTPRedirect: Sendable, Hashable {
   /// The status that redirected.
   public var status: Int
@@ -58,6 +60,7 @@ extension HTTPRequest {
   /// - Parameter isPrivate: true when the redirect came out of a private network; `nil` when nobody knows.
   package func following(_ redirect: HTTPRedirect, isPrivate: Bool?) -> HTTPRequest {
     var next = self
+    if redirect.status == 303 ? method != .head : redirect.status < 303 && method == .post { next.becomeGet() }
     next.url = redirect.to
     next.origin = isPrivate == nil ? origin ?? redirect.from : redirect.from
     next.originIsPrivate = isPrivate
@@ -69,10 +72,20 @@ extension HTTPRequest {
     return next
   }
 
+  /// Drops the body, and what describes it (RFC 9110, section 15.4).
+  private mutating func becomeGet() {
+    method = .get
+    body = nil
+    headers.removeAll { field in
+      let name = field.name.lowercased()
+      return name.hasPrefix("content-") || ["digest", "last-modified", "repr-digest"].contains(name)
+    }
+  }
+
   /// The fields that hold no secret.
   static let isSentAnywhere: Set<String> = [
-    "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "if-modified-since",
-    "if-none-match", "pragma", "user-agent",
+    "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
+    "content-language", "content-type", "if-modified-since", "if-none-match", "pragma", "user-agent",
   ]
 }
 

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A request for the resource at an address, and the limits of its response.
+/// A request, and the limits of its response. GET unless it says otherwise.
 public struct HTTPRequest: Sendable, Hashable {
   /// One header field.
   public struct Header: Sendable, Hashable {
@@ -19,6 +19,15 @@ public struct HTTPRequest: Sendable, Hashable {
         && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
+    /// True for the fields by which the end of a body is found: two that disagree are two requests to somebody.
+    package var delimitsBody: Bool {
+      switch name.utf8.count {
+      case 14: name.lowercased() == "content-length"
+      case 17: name.lowercased() == "transfer-encoding"
+      default: false
+      }
+    }
+
     /// Bits, since this is asked for each byte of each request.
     private static func isToken(_ byte: UInt8) -> Bool {
       byte < 0x80 && (byte < 0x40 ? tokens.0 >> UInt64(byte) : tokens.1 >> UInt64(byte - 0x40)) & 1 == 1
@@ -34,6 +43,18 @@ public struct HTTPRequest: Sendable, Hashable {
     }()
   }
 
+  /// The method. GET by default.
+  public var method = HTTPMethod.get
+  /// The body; `nil`, the default, for none.
+  public var body: HTTPBody?
+  /// True to send the body only when the server has said that it wants it, or a second has passed (`Expect: 100-continue`).
+  /// `nil`, the default, for bodies of more than 1 MiB and those of unknown length.
+  public var expectsContinue: Bool?
+  /// True when sending it twice does what sending it once does, whatever its method, and false when it does not. `nil`, the
+  /// default, when the method says so (``HTTPMethod/isIdempotent``). A request that cannot be repeated is sent at most once.
+  public var isRepeatable: Bool?
+  /// The way to the host. `nil`, the default, for the client's.
+  public var proxy: HTTPProxy?
   /// An http or https address.
   public var url: URL
   /// The maximum duration of the request, from the moment it is requested: waiting for a connection to become free,

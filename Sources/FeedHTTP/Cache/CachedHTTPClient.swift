@@ -6,8 +6,7 @@ extension HTTPClient {
   ///
   ///     let client = CurlHTTPClient(on: loop).cached(in: MemoryHTTPCache())
   ///
-  /// It follows RFC 9111 as a cache of one user (`private` is stored, `s-maxage` means nothing), and RFC 5861. The client
-  /// has no method but GET, so nothing is ever invalidated by an unsafe one.
+  /// It follows RFC 9111 as a cache of one user (`private` is stored, `s-maxage` means nothing), and RFC 5861.
   ///
   /// - **Fresh** responses are used without asking, with their `Age`. Where nothing says how long a response is fresh, it
   ///   is for a tenth of the time for which it had not changed.
@@ -21,6 +20,8 @@ extension HTTPClient {
   ///   is stored whole; other parts pass it by, and none is stored. Those with conditions of their own are compared with
   ///   a fresh response, and otherwise passed on, and their whole answers stored. `only-if-cached` is answered with 504
   ///   rather than by the server.
+  /// - **Other methods than GET**, and requests with a body, pass it by. One that may change something and succeeds removes what
+  ///   is stored of its URL, and of those of its own origin that its response names (section 4.4).
   /// - **Same requests in flight** wait for the first one's answer, and use it if they may.
   /// - **Redirects** are followed here: each hop is stored on its own.
   ///
@@ -47,6 +48,8 @@ public final class CachedHTTPClient: HTTPClient {
   /// The requests that others may wait for.
   @exclusivity(unchecked) var flights: [String: CacheFlight] = [:]
 
+  public var scheduler: (any LoopScheduler)? { upstream.scheduler }
+
   init(
     _ upstream: any HTTPClient, store: any HTTPCacheStore, _ options: HTTPCacheOptions, now: @escaping () -> Date
   ) {
@@ -61,7 +64,32 @@ public final class CachedHTTPClient: HTTPClient {
   /// **Demand:** as without a cache. **Completion:** comes when the response is stored. **Failure:** the network's; the
   /// cache adds none. **Cancellation:** a request that others wait for goes on for them.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    AnyPublisher(CachedGet(client: self, request: request))
+    guard request.method == .get, request.body == nil else { return pass(request) }
+    return AnyPublisher(CachedGet(client: self, request: request))
+  }
+
+  /// Sends what is not cached, and removes what it may have changed.
+  private func pass(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    guard !request.method.isSafe else { return upstream.get(request) }
+    return upstream.get(request)
+      .flatMap { [self] response -> AnyPublisher<HTTPResponse, HTTPError> in
+        let answer = Just(response).setFailureType(to: HTTPError.self)
+        guard 200..<400 ~= response.status else { return answer.eraseToAnyPublisher() }
+        let named = ["Location", "Content-Location"].compactMap { response.headers[$0] }
+          .compactMap { URL(string: $0, relativeTo: response.url)?.absoluteURL }
+          .filter { $0.hasSameOrigin(as: response.url) }
+        let removals = ([request.url, response.url] + named).map { url in
+          store.change(CacheRequest.key(url), where: { _ in true }, to: .remove)
+            .catch { [self] error in
+              report(.storeFailed(error), request)
+              return Empty<Never, Never>()
+            }
+        }
+        return removals.publisher.flatMap(maxPublishers: .max(1)) { $0 }
+          .setOutputType(to: HTTPResponse.self).setFailureType(to: HTTPError.self)
+          .append(answer).eraseToAnyPublisher()
+      }
+      .eraseToAnyPublisher()
   }
 
   func report(_ kind: HTTPCacheEvent.Kind, _ request: HTTPRequest) {

@@ -18,6 +18,8 @@ public struct HeadedHTTPClient: HTTPClient {
   let headers: [HTTPRequest.Header]
   let origin: URL
 
+  public var scheduler: (any LoopScheduler)? { client.scheduler }
+
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { client.get(headed(request)) }
 
   public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {

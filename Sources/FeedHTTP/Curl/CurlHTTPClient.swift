@@ -12,7 +12,10 @@ import Foundation
 /// - An address that a redirect or a document chose is refused when it leads to a private network, unless that redirect or
 ///   document came out of one (``HTTPRequest/origin``). That is checked after the lookup, when connecting; with a proxy,
 ///   which connects by itself, it is not.
-/// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as libcurl has it.
+/// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as libcurl has it, unless the
+///   client or the request names another way (``HTTPProxy``).
+/// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, also when a connection that was kept
+///   turns out to be closed.
 ///
 /// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, and
 /// their ``HTTPRequest/timeout`` runs meanwhile. So do those that find the process out of descriptors or threads.
@@ -39,6 +42,9 @@ public final class CurlHTTPClient: HTTPClient {
     public var certificateFolder: String?
     /// True, the default, to use the proxies that the environment names.
     public var usesProxies = true
+    /// The way of the requests that name none themselves (``HTTPRequest/proxy``). `nil`, the default, for what
+    /// ``usesProxies`` says.
+    public var proxy: HTTPProxy?
     /// Addresses of private networks that count as the web's, as they are written: `127.0.0.1`. For tests on one machine;
     /// none by default.
     public var publicAddresses: Set<String> = []
@@ -54,6 +60,7 @@ public final class CurlHTTPClient: HTTPClient {
   private let networkGuard: NetworkGuard
   private let configuration: Configuration
   let loop: EventLoop
+  public var scheduler: (any LoopScheduler)? { loop }
   let deadlines: Deadlines
   @exclusivity(unchecked)  // As below: used on one thread, and no access lasts across a call that may re-enter.
   private var admission: Admission<HTTPExchange>
@@ -61,6 +68,8 @@ public final class CurlHTTPClient: HTTPClient {
   @exclusivity(unchecked) private var spare: [CurlTransfer] = []
   /// The requests with bytes that have arrived since libcurl was called.
   @exclusivity(unchecked) var arrivals: [StreamingExchange] = []
+  /// The bodies of which libcurl has taken what there was.
+  @exclusivity(unchecked) var uploads: [BodyUpload] = []
   private var retry: LoopTimer?
   private var isClosed = false
 
@@ -141,10 +150,15 @@ extension CurlHTTPClient {
     release(exchange.host)
   }
 
-  /// Continues to read the connection of a paused transfer.
-  func resume(_ transfer: CurlTransfer) { multi.resume(transfer) }
+  /// Continues to read the connection of a paused transfer, or to send its body.
+  func resume(_ transfer: CurlTransfer) { multi.resume(transfer, paused: transfer.paused) }
 
   private func deliverArrivals() {
+    if !uploads.isEmpty {
+      let uploads = self.uploads
+      self.uploads = []
+      for upload in uploads { upload.ask() }
+    }
     guard !arrivals.isEmpty else { return }
     let arrivals = self.arrivals
     self.arrivals = []

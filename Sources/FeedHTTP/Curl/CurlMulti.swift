@@ -65,9 +65,10 @@ final class CurlMulti {
     if !isActing { timer.settle() }
   }
 
-  /// Has the connection of a paused request read again; what libcurl holds of it arrives within this call.
-  func resume(_ transfer: CurlTransfer) {
-    curl_easy_pause(transfer.easy, CURLPAUSE_CONT)
+  /// Has the connection of a paused request go on, but for what `paused` names (`CURLPAUSE_RECV`, `CURLPAUSE_SEND`); what
+  /// libcurl holds of a response arrives within this call.
+  func resume(_ transfer: CurlTransfer, paused: Int32) {
+    curl_easy_pause(transfer.easy, paused)
     if !isActing { timer.settle() }
   }
 

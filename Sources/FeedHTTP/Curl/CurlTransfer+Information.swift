@@ -52,6 +52,10 @@ extension CurlTransfer {
   func error(of exchange: HTTPExchange, _ code: CURLcode = CURLE_WRITE_ERROR) -> HTTPError {
     let host = exchange.request.url.hostAndPort
     if let kind = reader.failure { return HTTPError(kind, host: host, cause: reader.cause) }
+    if wasKeptFromRepeating {
+      return HTTPError(
+        .send, host: host, cause: "the server closed it, and \(exchange.request.method) is not sent a second time")
+    }
     let failure = failure(of: exchange, code)
     // The one that redirected to where nobody goes.
     let culprit = failure.kind == .redirectRefused ? exchange.redirects.last?.from.hostAndPort : nil

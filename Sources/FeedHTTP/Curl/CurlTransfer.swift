@@ -28,6 +28,17 @@ final class CurlTransfer {
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let names: [String: [String]]
   private var resolved: UnsafeMutablePointer<curl_slist>?
+  /// The request's body, and how often libcurl has begun to send the request.
+  var upload: BodyUpload?
+  private(set) var sends = 0
+  /// True when libcurl was kept from sending a request twice that must not be.
+  private(set) var wasKeptFromRepeating = false
+  /// True for GET without a body, for which nothing needs to be set.
+  var isPlain = true
+  private let configuredProxy: HTTPProxy
+  private var proxy: HTTPProxy
+  /// True when nothing stands between this and the host.
+  private var isDirect = true
   /// The TLS connection whose end is the body's.
   private var connection: UnsafeMutableRawPointer?
   /// True when that has ended as TLS has it.
@@ -41,6 +52,8 @@ final class CurlTransfer {
     self.sockets = sockets
     self.networkGuard = networkGuard
     names = configuration.addresses
+    configuredProxy = configuration.proxy ?? (configuration.usesProxies ? .environment : .none)
+    proxy = configuredProxy
     reader = ResponseReader(
       maxHeaderBytes: configuration.maxHeaderBytes, maxHeaderLines: configuration.maxHeaderLines)
     sentence.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -102,7 +115,8 @@ final class CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities { ccurl_set_pointer(easy, CURLOPT_CAINFO, file) }
     if let folder = configuration.certificateFolder { ccurl_set_pointer(easy, CURLOPT_CAPATH, folder) }
-    if configuration.usesProxies { boundProxies() } else { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
+    setUpSending(this)
+    apply(proxy)
   }
 
   private func take(header line: UnsafeRawBufferPointer) -> Bool {
@@ -123,7 +137,7 @@ final class CurlTransfer {
 
   /// Judges an address that was looked up, before it is connected to.
   private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
-    guard let exchange else { return true }
+    guard let exchange, isDirect else { return true }
     // It is larger than its type: libcurl has room for the longest address after it.
     let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let place = UnsafeRawPointer(address) + offset
@@ -141,7 +155,9 @@ final class CurlTransfer {
     guard isGuarded else { return }
     ccurl_set_prereq(easy) { this, peer, _, _, _ in
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
-      guard let exchange = transfer.exchange, let peer = peer.flatMap({ NetworkAddress(String(cString: $0)) }),
+      guard transfer.mayBeSentAgain() else { return CURL_PREREQFUNC_ABORT }
+      guard transfer.isDirect, let exchange = transfer.exchange,
+        let peer = peer.flatMap({ NetworkAddress(String(cString: $0)) }),
         !transfer.networkGuard.allows(exchange.request, peer)
       else { return CURL_PREREQFUNC_OK }
       transfer.refused = peer
@@ -154,11 +170,39 @@ final class CurlTransfer {
     offersContentCodings = offered
   }
 
+  /// Counts what libcurl sends: on a connection that was kept and turns out to be closed it sends once more, which no request
+  /// is that cannot be repeated. An answer, such as 417, says that the first did nothing.
+  private func mayBeSentAgain() -> Bool {
+    sends += 1
+    guard sends > 1, let exchange, reader.headerSize == exchange.headerSize else { return true }
+    guard exchange.request.isRepeatable ?? exchange.request.method.isIdempotent else {
+      wasKeptFromRepeating = true
+      return false
+    }
+    return true
+  }
+
+  /// Has requests go the way of `proxy`.
+  private func apply(_ proxy: HTTPProxy) {
+    self.proxy = proxy
+    ccurl_set_pointer(easy, CURLOPT_PROXY, nil)
+    if let address = proxy.address { ccurl_set_pointer(easy, CURLOPT_PROXY, address) }
+    switch proxy {
+    case .environment:
+      isDirect = !Self.hasProxy
+      boundProxies(if: Self.hasProxy)
+    case .none: isDirect = true
+    case .url:
+      isDirect = false
+      boundProxies(if: true)
+    }
+  }
+
   /// Limits a proxy's answer before it connects: libcurl (7.88) reads it byte by byte and does not return to the loop
   /// as long as there is more, and without counting.
-  private func boundProxies() {
+  private func boundProxies(if isThere: Bool) {
     // The callback slows down every request.
-    guard Self.hasProxy else { return }
+    guard isThere else { return }
     ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
     ccurl_set_progress(easy) { this, _, _, _, _ in
       Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue().isStuck ? 1 : 0
@@ -199,14 +243,18 @@ extension CurlTransfer {
     lackedDescriptor = false
     hasOpenedSocket = false
     refused = nil
-    let isGuarded = request.origin != nil && networkGuard.isOn
+    let proxy = request.proxy ?? configuredProxy
+    if proxy != self.proxy { apply(proxy) }
+    (sends, wasKeptFromRepeating) = (0, false)
+    let isGuarded = request.origin != nil && isDirect || !(request.isRepeatable ?? request.method.isIdempotent)
     if isGuarded != self.isGuarded { judgeConnections(isGuarded) }
     ccurl_set_pointer(easy, CURLOPT_URL, exchange.address)
     if !names.isEmpty { name(request.url) }
     // 0 would mean libcurl's own default of five minutes.
     let connect = max(1, min(request.connectTimeout.nanoseconds / 1_000_000, Int64(Int32.max)))
     ccurl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(connect))
-    set(request.headers)
+    set(fields(of: request, exchange.upload), expectation(of: request, exchange.upload))
+    setMethod(request, exchange.upload)
   }
 
   /// Gives the host of a request the addresses that a test has for it.
@@ -217,20 +265,22 @@ extension CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_RESOLVE, resolved)
   }
 
-  private func set(_ fields: [HTTPRequest.Header]) {
-    guard headers != nil || !fields.isEmpty else { return }
+  private func set(_ fields: [HTTPRequest.Header], _ expectation: String?) {
+    guard headers != nil || !fields.isEmpty || expectation != nil else { return }
     curl_slist_free_all(headers)
     headers = nil
     for field in fields {
       // A field without a value ends with a semicolon: with a colon, libcurl would remove it.
       headers = curl_slist_append(headers, field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
+    if let expectation { headers = curl_slist_append(headers, expectation) }
     ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
   }
 
   /// Releases what was received.
   func reset() {
     exchange = nil
+    upload = nil
     if let connection = connection.take() { sockets.endings.forget(connection) }
     reader.discard()
   }
@@ -262,9 +312,14 @@ extension CurlTransfer {
   ///
   /// - Returns: true when that is in a private network; `nil` when nobody knows.
   private func notePeer(of request: HTTPRequest) -> Bool? {
-    guard networkGuard.isOn else { return nil }
+    guard isDirect else { return nil }
     var text: UnsafePointer<CChar>?
     ccurl_get_string(easy, CURLINFO_PRIMARY_IP, &text)
     return text.flatMap { NetworkAddress(String(cString: $0)) }.map { networkGuard.note($0, of: request) }
   }
+}
+
+// Its reader cannot be copied, and looking at a value of such a type by reflection traps: `dump` of a request would.
+extension CurlTransfer: CustomReflectable {
+  var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -25,6 +25,10 @@ class HTTPExchange {
   @exclusivity(unchecked) var isStarved = false
   /// Its place among the client's ``Deadlines``; -1 without one.
   @exclusivity(unchecked) var deadlinePlace = -1
+  /// The request's body, while it is sent.
+  @exclusivity(unchecked) private(set) var upload: BodyUpload?
+  /// The lookup of the body's length.
+  private var measuring: (any Cancellable)?
   let client: CurlHTTPClient
 
   init(_ client: CurlHTTPClient, _ request: HTTPRequest) {
@@ -54,7 +58,27 @@ class HTTPExchange {
   final func begin() {
     if let problem = request.problem(at: address) { return fail(.invalidRequest, problem) }
     client.deadlines.add(self, after: request.timeout)
-    client.start(self)
+    send()
+  }
+
+  /// Sends the request when the length of its body is known.
+  private func send() {
+    upload?.cancel()
+    upload = nil
+    guard let body = request.body else { return client.start(self) }
+    state = .waiting
+    measuring = body.measure(on: client.loop) { [self] length in
+      guard case .waiting = state else { return }
+      switch length {
+      case .success(let length):
+        let upload = BodyUpload(length: length) { [client] in body.open(on: client.loop) }
+        upload.resume = { [unowned self] in if case .running(let transfer) = state { client.resume(transfer) } }
+        upload.fail = { [unowned self] in fail(.body, "\($0)") }
+        self.upload = upload
+        client.start(self)
+      case .failure(let error): fail(.body, "\(error)")
+      }
+    }
   }
 
   /// Follows `response` if it is a redirect, within the time that the request has.
@@ -79,7 +103,11 @@ class HTTPExchange {
     address = request.url.absoluteString
     address.makeContiguousUTF8()
     host = address.hostKey
-    client.start(self)
+    guard request.body?.canBeSent ?? true else {
+      fail(.body, "status \(response.status) redirects to \(address), and the body can be read only once")
+      return true
+    }
+    send()
     return true
   }
 
@@ -119,6 +147,9 @@ class HTTPExchange {
     let state = self.state
     self.state = .ended
     if case .running(let transfer) = state { client.stop(self, transfer) }
+    guard request.body != nil else { return }
+    measuring.take()?.cancel()
+    upload.take()?.cancel()
   }
 }
 
@@ -175,9 +206,17 @@ extension HTTPRequest {
   /// The reason why it cannot be sent; `nil` if it can.
   fileprivate func problem(at address: String) -> String? {
     guard address.isWebAddress else { return "\(address) is neither http nor https" }
+    if method != .get {
+      guard method.isToken else { return "the method \"\(method)\" has characters that HTTP does not allow" }
+      if method == .connect { return "CONNECT is the proxy's; name the proxy instead" }
+      if body != nil, method == .head || method == .trace { return "\(method) has no body" }
+    }
     guard !headers.isEmpty else { return nil }
-    for header in headers where !header.isValid {
-      return "the header field \"\(header.name)\" has characters that HTTP does not allow"
+    for header in headers {
+      guard header.isValid else { return "the header field \"\(header.name)\" has characters that HTTP does not allow" }
+      guard !header.delimitsBody else {
+        return "the header field \"\(header.name)\" is the body's to decide; leave it out"
+      }
     }
     return nil
   }

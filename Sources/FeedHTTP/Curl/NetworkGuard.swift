@@ -13,7 +13,7 @@ final class NetworkGuard {
   private static let mostHosts = 10_000
   private let publicAddresses: Set<NetworkAddress>
   private let resolve: @Sendable (String) -> [NetworkAddress]
-  /// False when a proxy connects: then nobody here sees where to.
+  /// False when the environment's proxy connects: then nobody here sees where to.
   let isOn: Bool
 
   init(_ configuration: CurlHTTPClient.Configuration) {
@@ -28,7 +28,7 @@ final class NetworkGuard {
 
   /// True when a request may be sent to `address`.
   func allows(_ request: HTTPRequest, _ address: NetworkAddress) -> Bool {
-    guard isOn, let origin = request.origin, isPrivate(address) else { return true }
+    guard let origin = request.origin, isPrivate(address) else { return true }
     return request.originIsPrivate ?? isPrivateHost[origin.lowercasedHost] ?? false
   }
 

@@ -20,6 +20,8 @@ struct ResponseReader: ~Copyable {
   /// True when the header is whole, and the end of its body is that of the connection (RFC 9112, section 6.3).
   private(set) var endsWithConnection = false
   private var followsRedirects = false
+  /// True when the response has no body, whatever its fields say of one.
+  private var isHead = false
   private var coding = ""
   private var decoder: (any ContentDecoder)?
   private var received = 0
@@ -46,6 +48,7 @@ struct ResponseReader: ~Copyable {
     maxBodyBytes = max(0, request.maxBodyBytes)
     followsRedirects = request.followsRedirects
     decodesContent = request.decodesContent
+    isHead = request.method == .head
     (headerLines, headerBytes) = size
     self.stream = stream
     stream?.begin(limit: maxBodyBytes)
@@ -150,7 +153,7 @@ extension ResponseReader {
     case 0x0D, 0x0A:
       isHeaderWhole = true
       endsWithConnection =
-        !isFramed && status >= 200 && status != 204 && status != 304
+        !isFramed && !isHead && status >= 200 && status != 204 && status != 304
     default: break
     }
     lines.append(contentsOf: line)

@@ -69,7 +69,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
   /// - Parameter head: its body is not looked at.
   private func open(_ head: HTTPResponse) {
     guard let settle = settle.take() else { return }
-    let body = HTTPBody(lease: HTTPBody.Lease(self))
+    let body = ArrivingBody(lease: ArrivingBody.Lease(self))
     var response = StreamingResponse(
       status: head.status, headers: head.headers, url: head.url, body: AnyPublisher(body), redirects: head.redirects)
     response.isPrivate = head.isPrivate
@@ -147,7 +147,7 @@ extension StreamingExchange {
 }
 
 /// The publisher of a body that is arriving. It has one subscriber.
-private struct HTTPBody: Publisher {
+private struct ArrivingBody: Publisher {
   typealias Output = Chunk
   typealias Failure = HTTPError
 

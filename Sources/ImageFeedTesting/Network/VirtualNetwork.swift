@@ -119,7 +119,9 @@ public final class VirtualNetwork {
       return (.failed(transfer.error(outage.failure)), failureLatency)
     }
     guard let origin = origins[host] else { return (.failed(transfer.error(.nameResolution)), failureLatency) }
-    let reply = origin.script(VirtualRequest(request: request, number: origin.requests, time: time.now), &random)
+    let asked = VirtualRequest(
+      request: request, number: origin.requests, time: time.now, body: transfer.sentBody)
+    let reply = origin.script(asked, &random)
     // The script may have replaced itself.
     origins[host]?.requests += 1
     transfer.pace = reply.pace
@@ -143,6 +145,8 @@ public final class VirtualNetwork {
 }
 
 extension VirtualNetwork: HTTPClient {
+  public var scheduler: (any LoopScheduler)? { time }
+
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     AnyPublisher(WorkOnRequest("VirtualNetwork") { VirtualGet(self, request) })
   }

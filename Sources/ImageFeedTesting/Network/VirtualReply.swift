@@ -84,6 +84,8 @@ public struct VirtualRequest: Sendable {
   public var number: Int
   /// The time at which it was sent.
   public var time: StreamInstant
+  /// The request's body, as it arrived.
+  public var body = Chunk()
 }
 
 /// The behavior of one server: called once for each request that reaches it, when it is sent.

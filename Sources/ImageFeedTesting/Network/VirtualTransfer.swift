@@ -24,6 +24,9 @@ final class VirtualTransfer {
   /// The way in which the body arrives.
   var pace = VirtualReply.Pace()
 
+  /// The request's body, when it has arrived.
+  private(set) var sentBody = Chunk()
+  private var sending: AnyCancellable?
   private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
   private var number: Int?
   private var ending: VirtualExchange.Ending?
@@ -47,7 +50,24 @@ final class VirtualTransfer {
   func send(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
     self.settle = settle
     deadline = network.time.now.advanced(by: request.timeout)
-    network.send(request, self)
+    guard let body = request.body else { return network.send(request, self) }
+    if let bytes = body.wholeBytes {
+      sentBody = bytes
+      return network.send(request, self)
+    }
+    // The origin is asked when the whole of it is there.
+    sending = body.open(on: network.time).collect().sink { [self] completion in
+      if case .failure(let failure) = completion { fail(failure) }
+    } receiveValue: { [self] chunks in
+      sentBody = Chunk(joining: chunks)
+      network.send(request, self)
+    }
+  }
+
+  private func fail(_ failure: any Error) {
+    var error = error(.body)
+    error.cause = "\(failure)"
+    settle.take()?(.failure(error))
   }
 
   /// The request is sent and has this number.
@@ -68,6 +88,7 @@ final class VirtualTransfer {
 
   func cancel() {
     settle = nil
+    sending = nil
     stop(.cancelled)
   }
 

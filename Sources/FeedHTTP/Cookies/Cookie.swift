@@ -1,0 +1,136 @@
+public import Foundation
+
+/// A cookie in a ``CookieJar`` (RFC 6265bis, section 5.7).
+public struct Cookie: Sendable, Hashable {
+  public var name: String
+  public var value: String
+  /// The host that it is for, in lower case; its subdomains too unless ``isHostOnly``.
+  public var domain: String
+  public var isHostOnly: Bool
+  /// The path that it is for, and all below.
+  public var path: String
+  /// The end of its life; `nil` for the jar's.
+  public var expires: Date?
+  /// True when it is sent over https only.
+  public var isSecure: Bool
+  /// True when pages cannot read it, which means nothing here.
+  public var isHTTPOnly: Bool
+  /// The time at which it was first set.
+  public var created: Date
+}
+
+/// One `Set-Cookie` field, taken apart (RFC 6265bis, section 5.6).
+struct SetCookie {
+  var name = ""
+  var value = ""
+  var expires: Date?
+  var maxAge: Int?
+  var domain: String?
+  var path: String?
+  var isSecure = false
+  var isHTTPOnly = false
+
+  /// The bytes of a name and its value together, and of an attribute.
+  static let most = 4096
+  private static let mostAttribute = 1024
+
+  /// - Returns: `nil` for a field that sets no cookie.
+  init?(_ text: String) {
+    guard text.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+    var parts = text.split(separator: ";", omittingEmptySubsequences: false)[...]
+    let pair = parts.removeFirst()
+    if let (name, value) = Self.halves(pair) {
+      (self.name, self.value) = (name, value)
+    } else {
+      value = Self.trimmed(pair)
+    }
+    guard !name.isEmpty || !value.isEmpty, name.utf8.count + value.utf8.count <= Self.most else { return nil }
+    for part in parts {
+      let (name, value) = Self.halves(part) ?? (Self.trimmed(part), "")
+      guard value.utf8.count <= Self.mostAttribute else { continue }
+      set(name.lowercased(), value)
+    }
+    // A name without a value could pass for a prefix's.
+    if name.isEmpty, ["__secure-", "__host-"].contains(where: value.lowercased().hasPrefix) { return nil }
+  }
+
+  private mutating func set(_ attribute: String, _ value: String) {
+    switch attribute {
+    case "expires": if let date = CookieDate.parse(value) { expires = date }
+    case "max-age":
+      let digits = value.hasPrefix("-") ? value.dropFirst() : value[...]
+      guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return }
+      maxAge = value.hasPrefix("-") ? 0 : Int(value) ?? .max
+    case "domain": domain = (value.hasPrefix(".") ? String(value.dropFirst()) : value).lowercased()
+    case "path": path = value.hasPrefix("/") ? value : nil
+    case "secure": isSecure = true
+    case "httponly": isHTTPOnly = true
+    default: break
+    }
+  }
+
+  private static func halves(_ text: Substring) -> (String, String)? {
+    guard let sign = text.firstIndex(of: "=") else { return nil }
+    return (trimmed(text[..<sign]), trimmed(text[text.index(after: sign)...]))
+  }
+
+  private static func trimmed(_ text: Substring) -> String { text.trimmingCharacters(in: [" ", "\t"]) }
+}
+
+/// Dates of cookies, which are read as they come (RFC 6265bis, section 5.1.1).
+enum CookieDate {
+  private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+  static func parse(_ text: String) -> Date? {
+    var (time, day, month, year): ((Int, Int, Int)?, Int?, Int?, Int?)
+    for token in text.utf8.split(whereSeparator: isDelimiter) {
+      let token = Array(token)
+      if time == nil, let found = clock(token) {
+        time = found
+      } else if day == nil, let found = digits(token, 1...2) {
+        day = found
+      } else if month == nil, let found = self.month(token) {
+        month = found
+      } else if year == nil, let found = digits(token, 2...4) {
+        year = found
+      }
+    }
+    guard let time, let day, let month, var year else { return nil }
+    if 70...99 ~= year { year += 1900 } else if 0...69 ~= year { year += 2000 }
+    guard 1...31 ~= day, year >= 1601, time.0 <= 23, time.1 <= 59, time.2 <= 59 else { return nil }
+    var parts = DateComponents()
+    (parts.year, parts.month, parts.day) = (year, month, day)
+    (parts.hour, parts.minute, parts.second) = time
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = TimeZone(secondsFromGMT: 0)!
+    // The 30th of February is no day.
+    guard let date = calendar.date(from: parts), calendar.component(.day, from: date) == day else { return nil }
+    return date
+  }
+
+  private static func isDelimiter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+    default: false
+    }
+  }
+
+  /// The number that a token begins with, if it has so many digits.
+  private static func digits(_ token: some Collection<UInt8>, _ count: ClosedRange<Int>) -> Int? {
+    let digits = token.prefix { 0x30...0x39 ~= $0 }
+    guard count.contains(digits.count) else { return nil }
+    return digits.reduce(0) { 10 * $0 + Int($1 - 0x30) }
+  }
+
+  private static func clock(_ token: [UInt8]) -> (Int, Int, Int)? {
+    let parts = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[..<2].allSatisfy({ $0.allSatisfy { 0x30...0x39 ~= $0 } }),
+      let hour = digits(parts[0], 1...2), let minute = digits(parts[1], 1...2), let second = digits(parts[2], 1...2)
+    else { return nil }
+    return (hour, minute, second)
+  }
+
+  private static func month(_ token: [UInt8]) -> Int? {
+    months.firstIndex(of: String(decoding: token.prefix(3), as: UTF8.self).lowercased()).map { $0 + 1 }
+  }
+}

@@ -1,0 +1,91 @@
+public import FeedStream
+import Foundation
+
+extension HTTPClient {
+  /// A client that keeps the cookies that it is given, and sends them where they belong: also those of redirects, which it
+  /// follows itself. Without this, no cookie is kept.
+  ///
+  /// A request that has the field `Cookie` keeps its own, for its own origin. Each hop has the request's whole timeout.
+  ///
+  /// - Parameter maxRedirects: how many redirects are followed for one request. 10 by default.
+  public func withCookies(in jar: CookieJar, maxRedirects: Int = 10) -> CookieHTTPClient {
+    CookieHTTPClient(client: self, jar: jar, maxRedirects: maxRedirects)
+  }
+}
+
+/// See ``HTTPClient/withCookies(in:maxRedirects:)``.
+public struct CookieHTTPClient: HTTPClient {
+  let client: any HTTPClient
+  let jar: CookieJar
+  let maxRedirects: Int
+
+  public var scheduler: (any LoopScheduler)? { client.scheduler }
+
+  public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+    hop(request, []) { [client] in
+      client.get($0)
+    } take: { [jar] response, request, redirects in
+      jar.store(response.headers, from: response.url)
+      response.redirects = redirects + response.redirects
+      guard request.followsRedirects else { return .success(nil) }
+      return Self.redirect(response.status, response.headers, request).map { $0.map { ($0, response.isPrivate) } }
+    }
+  }
+
+  public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    hop(request, []) { [client] in
+      client.open($0)
+    } take: { [jar] response, request, redirects in
+      jar.store(response.headers, from: response.url)
+      response.redirects = redirects + response.redirects
+      guard request.followsRedirects else { return .success(nil) }
+      return Self.redirect(response.status, response.headers, request).map { $0.map { ($0, response.isPrivate) } }
+    }
+  }
+
+  private typealias Next = Result<(HTTPRedirect, Bool?)?, HTTPError>
+
+  private static func redirect(
+    _ status: Int, _ headers: HTTPHeaders, _ request: HTTPRequest
+  ) -> Result<HTTPRedirect?, HTTPError> {
+    do throws(HTTPRedirect.Refusal) {
+      return .success(try HTTPRedirect(status, headers["Location"], of: request))
+    } catch {
+      return .failure(HTTPError(error.kind, host: request.url.hostAndPort, cause: error.cause))
+    }
+  }
+
+  private func hop<Response>(
+    _ request: HTTPRequest, _ redirects: [HTTPRedirect],
+    _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>,
+    take: @escaping (inout Response, HTTPRequest, [HTTPRedirect]) -> Next
+  ) -> AnyPublisher<Response, HTTPError> {
+    // The cookies are those of the time at which the request is sent.
+    Deferred { [jar] in
+      var sent = request
+      sent.followsRedirects = false
+      if !request.has("Cookie"), let field = jar.field(for: request.url) {
+        sent.headers.append(HTTPRequest.Header(name: "Cookie", value: field))
+      }
+      return send(sent)
+    }
+    .flatMap { [maxRedirects] response -> AnyPublisher<Response, HTTPError> in
+      var response = response
+      func fail(_ kind: HTTPError.Kind, _ cause: String = "") -> AnyPublisher<Response, HTTPError> {
+        Fail(error: HTTPError(kind, host: request.url.hostAndPort, cause: cause)).eraseToAnyPublisher()
+      }
+      switch take(&response, request, redirects) {
+      case .success(nil): return Just(response).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
+      case .failure(let error): return Fail(error: error).eraseToAnyPublisher()
+      case .success((let redirect, let isPrivate)?):
+        guard redirects.count < maxRedirects else { return fail(.tooManyRedirects(limit: maxRedirects)) }
+        let next = request.following(redirect, isPrivate: isPrivate)
+        guard next.body?.canBeSent ?? true else {
+          return fail(.body, "status \(redirect.status) repeats the request, and the body can be read only once")
+        }
+        return hop(next, redirects + [redirect], send, take: take)
+      }
+    }
+    .eraseToAnyPublisher()
+  }
+}

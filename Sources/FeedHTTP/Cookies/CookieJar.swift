@@ -1,0 +1,172 @@
+public import Foundation
+
+/// The cookies of a client, as RFC 6265bis has them for programs that are not browsers: what pages and their frames decide
+/// about (`SameSite`) means nothing here.
+///
+///     let jar = CookieJar()
+///     let client = CurlHTTPClient(on: loop).withCookies(in: jar)
+///
+/// Lives on one thread, as streams do, and in memory: ``cookies`` can be stored and put back.
+public final class CookieJar {
+  /// The most cookies that one domain has, and the most in all: 50 and 3,000 by default. Beyond that, the oldest of the domain
+  /// or of all are dropped.
+  public var mostPerDomain = 50
+  public var most = 3_000
+  /// The longest life of a cookie.
+  static let longest: TimeInterval = 400 * 86_400
+
+  private struct Key: Hashable {
+    let domain, path, name: String
+    let isHostOnly: Bool
+  }
+
+  /// With the number of the last use, and of the first setting.
+  private var stored: [Key: (cookie: Cookie, used: Int, order: Int)] = [:]
+  private var uses = 0
+  private let suffixes: PublicSuffixes
+  private let now: () -> Date
+
+  /// - Parameters:
+  ///   - suffixes: the domains that have no cookies.
+  ///   - now: the wall clock.
+  public init(suffixes: PublicSuffixes = .system, now: @escaping () -> Date = { Date() }) {
+    self.suffixes = suffixes
+    self.now = now
+  }
+
+  /// The cookies that have not expired, in the order in which they were set.
+  public var cookies: [Cookie] {
+    get {
+      dropExpired()
+      return stored.values.sorted { $0.order < $1.order }.map(\.cookie)
+    }
+    set {
+      stored = [:]
+      for cookie in newValue { keep(cookie) }
+    }
+  }
+
+  /// Takes the cookies that a response from `url` sets.
+  public func store(_ headers: HTTPHeaders, from url: URL) {
+    for field in headers.values(of: "Set-Cookie") { if let cookie = cookie(field, url) { store(cookie, url) } }
+  }
+
+  /// The value of `Cookie` for a request to `url`; `nil` when there are no cookies for it.
+  public func field(for url: URL) -> String? {
+    guard !stored.isEmpty, let host = Self.host(url) else { return nil }
+    dropExpired()
+    let path = Self.path(url)
+    uses += 1
+    let found = stored.filter { Self.isFor($0.value.cookie, host, path, isSecure: Self.isSecure(url)) }
+    guard !found.isEmpty else { return nil }
+    for key in found.keys { stored[key]!.used = uses }
+    // Longer paths first, then older cookies.
+    return found.values
+      .sorted { a, b in
+        let (x, y) = (a.cookie.path.utf8.count, b.cookie.path.utf8.count)
+        return x != y ? x > y : a.order < b.order
+      }
+      .map(\.cookie)
+      .map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }.joined(separator: "; ")
+  }
+
+  // MARK: Storing
+
+  /// The cookie that a field sets; `nil` when it may not (section 5.7).
+  private func cookie(_ field: String, _ url: URL) -> Cookie? {
+    guard let set = SetCookie(field), let host = Self.host(url) else { return nil }
+    var domain = set.domain ?? ""
+    if !domain.isEmpty, suffixes.contains(domain) || domain.hasSuffix(".") {
+      guard domain == host else { return nil }
+      domain = ""
+    }
+    guard domain.isEmpty || Self.matches(host, domain: domain) else { return nil }
+    let isSecure = Self.isSecure(url)
+    guard !set.isSecure || isSecure else { return nil }
+    let path = set.path ?? Self.defaultPath(url)
+    let name = set.name.lowercased()
+    if name.hasPrefix("__secure-"), !set.isSecure { return nil }
+    if name.hasPrefix("__host-"), !set.isSecure || !domain.isEmpty || set.path != "/" { return nil }
+    let time = now()
+    var expires = set.maxAge.map { $0 <= 0 ? .distantPast : time + min(Double($0), Self.longest) } ?? set.expires
+    if let date = expires { expires = min(date, time + Self.longest) }
+    return Cookie(
+      name: set.name, value: set.value, domain: domain.isEmpty ? host : domain, isHostOnly: domain.isEmpty, path: path,
+      expires: expires, isSecure: set.isSecure, isHTTPOnly: set.isHTTPOnly, created: time)
+  }
+
+  private func store(_ cookie: Cookie, _ url: URL) {
+    // One that came over http leaves the secure ones alone.
+    if !Self.isSecure(url) {
+      let isOverlaid = stored.values.contains { other in
+        let other = other.cookie
+        return other.isSecure && other.name == cookie.name && Self.matches(cookie.path, path: other.path)
+          && (Self.matches(other.domain, domain: cookie.domain) || Self.matches(cookie.domain, domain: other.domain))
+      }
+      if isOverlaid { return }
+    }
+    keep(cookie)
+  }
+
+  private func keep(_ cookie: Cookie) {
+    let key = Key(domain: cookie.domain, path: cookie.path, name: cookie.name, isHostOnly: cookie.isHostOnly)
+    var cookie = cookie
+    uses += 1
+    var order = uses
+    if let old = stored[key] { (cookie.created, order) = (old.cookie.created, old.order) }
+    stored[key] = (cookie, uses, order)
+    dropExpired()
+    drop(beyond: mostPerDomain) { $0.domain == cookie.domain }
+    drop(beyond: most) { _ in true }
+  }
+
+  private func dropExpired() {
+    let time = now()
+    let gone = stored.filter { $0.value.cookie.expires.map { $0 <= time } ?? false }.map(\.key)
+    for key in gone { stored[key] = nil }
+  }
+
+  /// Those that may go over http first, then those used least lately.
+  private func drop(beyond most: Int, where isMeant: (Key) -> Bool) {
+    let meant = stored.filter { isMeant($0.key) }
+    guard meant.count > most else { return }
+    let order = meant.sorted { a, b in
+      a.value.cookie.isSecure != b.value.cookie.isSecure ? !a.value.cookie.isSecure : a.value.used < b.value.used
+    }
+    for entry in order.prefix(meant.count - most) { stored[entry.key] = nil }
+  }
+
+  // MARK: Matching
+
+  private static func isFor(_ cookie: Cookie, _ host: String, _ path: String, isSecure: Bool) -> Bool {
+    (cookie.isHostOnly ? cookie.domain == host : matches(host, domain: cookie.domain))
+      && matches(path, path: cookie.path) && (isSecure || !cookie.isSecure)
+  }
+
+  /// Section 5.1.3.
+  private static func matches(_ host: String, domain: String) -> Bool {
+    host == domain || host.hasSuffix("." + domain) && NetworkAddress(host) == nil
+  }
+
+  /// Section 5.1.4.
+  private static func matches(_ path: String, path cookie: String) -> Bool {
+    path == cookie || path.hasPrefix(cookie) && (cookie.hasSuffix("/") || path.dropFirst(cookie.count).first == "/")
+  }
+
+  private static func host(_ url: URL) -> String? {
+    url.host(percentEncoded: false)?.lowercased().trimmingCharacters(in: ["[", "]"])
+  }
+
+  private static func path(_ url: URL) -> String {
+    let path = url.path(percentEncoded: true)
+    return path.isEmpty ? "/" : path
+  }
+
+  private static func defaultPath(_ url: URL) -> String {
+    let path = path(url)
+    guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+
+  private static func isSecure(_ url: URL) -> Bool { url.scheme?.lowercased() == "https" }
+}

@@ -1,0 +1,49 @@
+import Foundation
+
+/// The domains under which anybody may have a name, such as `com` and `co.uk`: no cookie is for all of them
+/// (https://publicsuffix.org).
+public struct PublicSuffixes: Sendable {
+  /// What a rule is for: the domain itself, all names right below it, or a name that is none of those.
+  private enum Rule: Sendable {
+    case suffix, wildcard, exception
+  }
+
+  private var rules: [String: Rule] = [:]
+  private var wildcards: Set<String> = []
+  private let isList: Bool
+
+  /// The rules of a list in the format of publicsuffix.org.
+  public init(list: String) {
+    isList = true
+    for line in list.split(whereSeparator: \.isNewline) {
+      guard let rule = line.split(whereSeparator: \.isWhitespace).first, !rule.hasPrefix("//") else { continue }
+      if rule.hasPrefix("!") {
+        rules[rule.dropFirst().lowercased()] = .exception
+      } else if rule.hasPrefix("*.") {
+        wildcards.insert(rule.dropFirst(2).lowercased())
+      } else {
+        rules[rule.lowercased()] = .suffix
+      }
+    }
+  }
+
+  /// Without a list: every domain of one label is public, and one of two if the first has at most three letters and the second
+  /// two, as in `co.uk`. It errs on the side of fewer cookies, but does not know `github.io`.
+  public init() { isList = false }
+
+  /// The list that the system has (Debian's package `publicsuffix`), or else ``init()``.
+  public static let system: PublicSuffixes = {
+    let path = "/usr/share/publicsuffix/public_suffix_list.dat"
+    return (try? String(contentsOfFile: path, encoding: .utf8)).map(PublicSuffixes.init(list:)) ?? PublicSuffixes()
+  }()
+
+  /// True for a domain under which anybody may have a name.
+  public func contains(_ domain: String) -> Bool {
+    let labels = domain.lowercased().split(separator: ".")
+    guard labels.count > 1 else { return true }
+    guard isList else { return labels.count == 2 && labels[1].count == 2 && labels[0].count <= 3 }
+    let name = labels.joined(separator: ".")
+    if let rule = rules[name] { return rule == .suffix }
+    return wildcards.contains(labels.dropFirst().joined(separator: "."))
+  }
+}

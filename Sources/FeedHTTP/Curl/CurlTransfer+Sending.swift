@@ -1,0 +1,89 @@
+internal import CCurl
+import Foundation
+
+/// Methods and bodies.
+extension CurlTransfer {
+  /// From this length on, a server is asked before the body is sent.
+  private static let mostUnannounced = 1 << 20
+
+  /// Sets the callbacks by which libcurl reads a body. They run only while this object exists, since it owns the handle.
+  func setUpSending(_ this: UnsafeMutableRawPointer) {
+    ccurl_set_pointer(easy, CURLOPT_READDATA, this)
+    ccurl_set_read(easy) { room, size, count, this in
+      let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
+      return transfer.read(into: UnsafeMutableRawBufferPointer(start: room, count: size * count))
+    }
+    ccurl_set_pointer(easy, CURLOPT_SEEKDATA, this)
+    ccurl_set_seek(easy) { this, offset, _ in
+      let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
+      return offset == 0 && transfer.rewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    }
+  }
+
+  private func read(into room: UnsafeMutableRawBufferPointer) -> Int {
+    guard let upload else { return 0 }
+    let read = upload.read(into: room)
+    if upload.wantsMore { exchange?.client.uploads.append(upload) }
+    switch read {
+    case .bytes(let count): return count
+    case .nothing: return ccurl_read_pause()
+    case .end: return 0
+    }
+  }
+
+  /// Has the body begin again, if it can.
+  private func rewind() -> Bool {
+    guard let exchange, let upload, upload.isBegun else { return true }
+    guard exchange.request.canBeRepeated else { return false }
+    upload.restart()
+    // Whoever abandoned something has it cancelled after libcurl's call.
+    exchange.client.uploads.append(upload)
+    return true
+  }
+
+  /// What stays paused when the transfer goes on.
+  var paused: Int32 {
+    (exchange?.stream?.isPaused == true ? CURLPAUSE_RECV : 0) | (upload?.isPaused == true ? CURLPAUSE_SEND : 0)
+  }
+
+  /// The fields of a request, with those that its body needs.
+  func fields(of request: HTTPRequest, _ upload: BodyUpload?) -> [HTTPRequest.Header] {
+    guard let body = request.body else { return request.headers }
+    var fields = request.headers
+    if let type = body.contentType, !request.has("Content-Type") {
+      fields.append(HTTPRequest.Header(name: "Content-Type", value: type))
+    }
+    return fields
+  }
+
+  /// The line about `Expect`, without which libcurl has the server asked before every body.
+  func expectation(of request: HTTPRequest, _ upload: BodyUpload?) -> String? {
+    guard sendsLength(request, upload), !request.has("Expect") else { return nil }
+    let isLong = upload.map { $0.length.map { $0 > Self.mostUnannounced } ?? true } ?? false
+    return upload != nil && request.expectsContinue ?? isLong ? "Expect: 100-continue" : "Expect:"
+  }
+
+  private func sendsLength(_ request: HTTPRequest, _ upload: BodyUpload?) -> Bool {
+    upload != nil || request.method == .post || request.method == .put || request.method == .patch
+  }
+
+  func setMethod(_ request: HTTPRequest, _ upload: BodyUpload?) {
+    self.upload = upload
+    let isPlain = request.method == .get && upload == nil
+    guard !isPlain || !self.isPlain else { return }
+    self.isPlain = isPlain
+    ccurl_set_pointer(easy, CURLOPT_CUSTOMREQUEST, nil)
+    // This also ends `UPLOAD` and `NOBODY`.
+    ccurl_set_long(easy, CURLOPT_HTTPGET, 1)
+    guard !isPlain else { return }
+    guard request.method != .head else {
+      ccurl_set_long(easy, CURLOPT_NOBODY, 1)
+      return
+    }
+    if sendsLength(request, upload) {
+      ccurl_set_long(easy, CURLOPT_UPLOAD, 1)
+      ccurl_set_off(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.map { $0.length ?? -1 } ?? 0))
+    }
+    ccurl_set_pointer(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+  }
+}

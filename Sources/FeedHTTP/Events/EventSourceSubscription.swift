@@ -1,0 +1,250 @@
+import FeedStream
+import Foundation
+
+/// One subscription to a stream of events: one connection after another.
+final class EventSourceSubscription: Subscription {
+  private let client: any HTTPClient
+  private let request: HTTPRequest
+  private let options: EventSourceOptions
+  private let scheduler: any LoopScheduler
+  private var down: AnySubscriber<ServerEvent, EventSourceError>?
+  private var demand = Subscribers.Demand.none
+  private var hasBegun = false
+  private var isServing = false
+
+  private var parser: EventStreamParser
+  private var events = FIFO<ServerEvent>()
+  /// The end, which follows the events that are held.
+  private var ending: Subscribers.Completion<EventSourceError>?
+  /// The connection, or the pause before it.
+  private var current: AnyCancellable?
+  private var body: EventBody?
+  private var alarm: AnyCancellable?
+  /// Connections in a row that brought no event.
+  private var failures = 0
+  private var pause: Duration
+  private var generator = SystemRandomNumberGenerator()
+
+  init(
+    _ client: any HTTPClient, _ request: HTTPRequest, _ options: EventSourceOptions, _ scheduler: any LoopScheduler,
+    _ down: AnySubscriber<ServerEvent, EventSourceError>
+  ) {
+    self.client = client
+    self.request = request
+    self.options = options
+    self.scheduler = scheduler
+    self.down = down
+    pause = options.pause
+    parser = EventStreamParser(limit: options.maxEventBytes, lastID: options.lastEventID)
+  }
+
+  deinit { drop() }
+
+  func request(_ demand: Subscribers.Demand) {
+    precondition(demand > .none, "HTTPClient.events: request(.none) asks for nothing; request at least one event")
+    self.demand += demand
+    if hasBegun { return serve() }
+    hasBegun = true
+    connect()
+  }
+
+  func cancel() {
+    down = nil
+    events.removeAll()
+    drop()
+  }
+
+  private func drop() {
+    (alarm, current) = (nil, nil)
+    body.take()?.cancel()
+  }
+
+  // MARK: Delivering
+
+  private func serve() {
+    guard !isServing else { return }
+    isServing = true
+    defer { isServing = false }
+    while let down {
+      if demand > .none, let event = events.popFirst() {
+        demand -= 1
+        demand += down.receive(event)
+      } else if events.isEmpty, let ending {
+        self.down = nil
+        return down.receive(completion: ending)
+      } else {
+        guard demand > .none, let body else { return }
+        // What it brings may be the end.
+        guard body.ask() || ending != nil else { return }
+      }
+    }
+  }
+
+  private func end(_ completion: Subscribers.Completion<EventSourceError>) {
+    drop()
+    ending = completion
+    serve()
+  }
+
+  // MARK: One connection
+
+  private func connect() {
+    guard down != nil else { return }
+    parser = EventStreamParser(limit: options.maxEventBytes, lastID: parser.lastID)
+    var request = self.request
+    request.headers.removeAll { ["accept", "last-event-id"].contains($0.name.lowercased()) }
+    request.headers.append(HTTPRequest.Header(name: "Accept", value: "text/event-stream"))
+    if !request.has("Cache-Control") {
+      request.headers.append(HTTPRequest.Header(name: "Cache-Control", value: "no-store"))
+    }
+    if !parser.lastID.isEmpty {
+      request.headers.append(HTTPRequest.Header(name: "Last-Event-ID", value: parser.lastID))
+    }
+    // The stream has no end; its head is timed here.
+    request.timeout = .seconds(100 * 365 * 86_400)
+    request.maxBodyBytes = .max
+    let limit = Duration.nanoseconds(self.request.timeout.nanoseconds)
+    watch(limit) { [unowned self] in
+      lost(.request(HTTPError(.timedOut(.response), host: request.url.hostAndPort, cause: "")))
+    }
+    // A client may answer while it is subscribed to.
+    var isOver = false
+    let opening = client.open(request).sink { [unowned self] completion in
+      isOver = true
+      if case .failure(let error) = completion { failed(error) }
+    } receiveValue: { [unowned self] response in
+      isOver = true
+      opened(response)
+    }
+    if !isOver { current = opening }
+  }
+
+  private func opened(_ response: StreamingResponse) {
+    current = nil
+    alarm = nil
+    guard down != nil else { return }
+    guard response.status != 204 else { return end(.finished) }
+    guard response.status == 200 else {
+      return options.passingStatuses.contains(response.status)
+        ? lost(.status(response.status)) : end(.failure(.status(response.status)))
+    }
+    let type = response.headers["Content-Type"]
+    guard type.map(Self.isEventStream) ?? false else { return end(.failure(.contentType(type))) }
+    let body = EventBody { [unowned self] in
+      received($0)
+    } end: { [unowned self] in
+      finished($0)
+    }
+    self.body = body
+    watchSilence()
+    response.body.subscribe(body)
+    serve()
+  }
+
+  private static func isEventStream(_ type: String) -> Bool {
+    type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() == "text/event-stream"
+  }
+
+  private func received(_ chunk: Chunk) {
+    watchSilence()
+    parser.read(chunk) { events.append($0) }
+    if !events.isEmpty { failures = 0 }
+    if let retry = parser.retry { pause = min(.milliseconds(retry), options.longestServerPause) }
+    guard !parser.isTooLong else { return end(.failure(.tooLong(limit: options.maxEventBytes))) }
+    serve()
+  }
+
+  private func finished(_ completion: Subscribers.Completion<HTTPError>) {
+    body = nil
+    alarm = nil
+    switch completion {
+    case .finished: lost(nil)
+    case .failure(let error): failed(error)
+    }
+  }
+
+  private func failed(_ error: HTTPError) {
+    current = nil
+    if error.isPassing { lost(.request(error)) } else { end(.failure(.request(error))) }
+  }
+
+  // MARK: Reconnecting
+
+  private func lost(_ error: EventSourceError?) {
+    drop()
+    if let attempts = options.attempts, failures + 1 >= attempts {
+      return end(.failure(error ?? .noEvents(attempts: attempts)))
+    }
+    let policy = RetryPolicy.exponential(
+      from: pause, cap: max(pause, options.longestPause), jitter: failures == 0 ? 0 : options.jitter)
+    let wait = max(pause, policy.pause(before: failures, using: &generator))
+    failures += 1
+    current = after(wait) { [unowned self] in
+      current = nil
+      connect()
+    }
+    serve()
+  }
+
+  private func watchSilence() {
+    guard let silence = options.silence else { return }
+    watch(silence) { [unowned self] in
+      lost(.request(HTTPError(.timedOut(.receive), host: request.url.hostAndPort, cause: "")))
+    }
+  }
+
+  private func watch(_ limit: Duration, _ action: @escaping () -> Void) { alarm = after(limit, action) }
+
+  private func after(_ pause: Duration, _ action: @escaping () -> Void) -> AnyCancellable {
+    Just(()).delay(for: StreamInstant.Stride(pause), scheduler: AnyLoopScheduler(scheduler)).sink { action() }
+  }
+}
+
+/// The subscriber of one connection's body: asks for a chunk when an event is wanted.
+private final class EventBody: Subscriber, Cancellable {
+  typealias Input = Chunk
+  typealias Failure = HTTPError
+
+  private var received: ((Chunk) -> Void)?
+  private var end: ((Subscribers.Completion<HTTPError>) -> Void)?
+  private var up: (any Subscription)?
+  private var isAsked = false
+
+  init(_ received: @escaping (Chunk) -> Void, end: @escaping (Subscribers.Completion<HTTPError>) -> Void) {
+    self.received = received
+    self.end = end
+  }
+
+  /// Asks for a chunk, unless one has been asked for.
+  ///
+  /// - Returns: true when it may have come.
+  func ask() -> Bool {
+    guard !isAsked, let up else { return false }
+    isAsked = true
+    up.request(.max(1))
+    return !isAsked
+  }
+
+  func cancel() {
+    (received, end) = (nil, nil)
+    up.take()?.cancel()
+  }
+
+  func receive(subscription: any Subscription) {
+    guard received != nil else { return subscription.cancel() }
+    up = subscription
+  }
+
+  func receive(_ input: Chunk) -> Subscribers.Demand {
+    isAsked = false
+    received?(input)
+    return .none
+  }
+
+  func receive(completion: Subscribers.Completion<HTTPError>) {
+    up = nil
+    let end = end
+    (received, self.end) = (nil, nil)
+    end?(completion)
+  }
+}

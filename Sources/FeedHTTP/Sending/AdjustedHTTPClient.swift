@@ -1,0 +1,39 @@
+public import FeedStream
+
+extension HTTPClient {
+  /// A client that changes each request before it is sent: for what all requests of one client have in common.
+  ///
+  ///     let client = CurlHTTPClient(on: loop).adjusting {
+  ///       $0.timeout = .seconds(5)
+  ///       $0.headers.append(.init(name: "Accept", value: "application/json"))
+  ///     }
+  ///
+  /// What it adds goes to every host that is asked, so secrets are better given to ``sending(_:to:)``.
+  public func adjusting(_ adjust: @escaping (inout HTTPRequest) -> Void) -> AdjustedHTTPClient {
+    AdjustedHTTPClient(client: self, adjust: adjust)
+  }
+}
+
+/// See ``HTTPClient/adjusting(_:)``.
+public struct AdjustedHTTPClient: HTTPClient {
+  let client: any HTTPClient
+  let adjust: (inout HTTPRequest) -> Void
+
+  public var scheduler: (any LoopScheduler)? { client.scheduler }
+
+  public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { client.get(adjusted(request)) }
+
+  public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    client.open(adjusted(request))
+  }
+
+  public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
+    client.events(for: adjusted(request))
+  }
+
+  private func adjusted(_ request: HTTPRequest) -> HTTPRequest {
+    var request = request
+    adjust(&request)
+    return request
+  }
+}

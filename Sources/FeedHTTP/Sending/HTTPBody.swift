@@ -1,0 +1,178 @@
+public import FeedStream
+public import Foundation
+
+/// The body of a request: bytes, a file, a stream of chunks, or several of these in turn.
+///
+///     var request = HTTPRequest(.post, url)
+///     request.body = try .json(["title": "Milk"])
+///
+/// A body of known length is sent with `Content-Length`, another one in chunks (HTTP/1.1) or frames (HTTP/2).
+public struct HTTPBody: Sendable, Hashable {
+  enum Part: Sendable, Hashable {
+    case bytes(Chunk)
+    case file(String)
+    case stream(HTTPBodyStream)
+  }
+
+  var parts: [Part]
+  /// The value of `Content-Type`, unless the request has that field; `nil` for none.
+  public var contentType: String?
+
+  init(_ parts: [Part], type: String?) {
+    self.parts = parts
+    contentType = type
+  }
+
+  /// These bytes.
+  public static func bytes(_ bytes: Chunk, type: String? = "application/octet-stream") -> HTTPBody {
+    HTTPBody([.bytes(bytes)], type: type)
+  }
+
+  /// The bytes of `data`.
+  public static func bytes(_ data: Data, type: String? = "application/octet-stream") -> HTTPBody {
+    .bytes(data.withUnsafeBytes { Chunk(copying: $0) }, type: type)
+  }
+
+  /// Text in UTF-8.
+  public static func text(_ text: String, type: String? = "text/plain; charset=utf-8") -> HTTPBody {
+    .bytes(Chunk(text), type: type)
+  }
+
+  /// A value, encoded as JSON now.
+  ///
+  /// - Throws: the encoder's error.
+  public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
+    .bytes(try encoder.encode(value), type: "application/json")
+  }
+
+  /// Fields as a page's form sends them (`application/x-www-form-urlencoded`, WHATWG URL standard, section 5.2).
+  public static func form(_ fields: KeyValuePairs<String, String>) -> HTTPBody {
+    let pairs = fields.map { FormText.encoded($0.key) + "=" + FormText.encoded($0.value) }
+    return .bytes(Chunk(pairs.joined(separator: "&")), type: "application/x-www-form-urlencoded")
+  }
+
+  /// A file, read off the loop while it is sent. Its length is looked up just before; one that changes meanwhile fails the
+  /// request.
+  public static func file(_ path: String, type: String? = "application/octet-stream") -> HTTPBody {
+    HTTPBody([.file(path)], type: type)
+  }
+
+  /// The chunks of a publisher, which is asked for one when the connection has room.
+  ///
+  /// It is subscribed to once: a request that has begun to send it cannot be repeated. The publisher is used on the thread
+  /// that calls this, which is the client's; another thread traps.
+  ///
+  /// - Parameter length: how many bytes it delivers, if that is known. Another number of bytes fails the request.
+  public static func stream<P: Publisher>(
+    _ publisher: P, length: Int? = nil, type: String? = "application/octet-stream"
+  ) -> HTTPBody where P.Output == Chunk {
+    let erased = publisher.eraseFailureType().eraseToAnyPublisher()
+    return HTTPBody([.stream(HTTPBodyStream(length: length, isRepeatable: false) { erased })], type: type)
+  }
+
+  /// The chunks of a publisher that is made for each time the body is sent, so that the request can be repeated.
+  ///
+  /// `make` is called on the thread that calls this, which is the client's; another thread traps.
+  ///
+  /// - Parameter length: how many bytes it delivers, if that is known. Another number of bytes fails the request.
+  public static func repeatable<P: Publisher>(
+    length: Int? = nil, type: String? = "application/octet-stream", _ make: @escaping () -> P
+  ) -> HTTPBody where P.Output == Chunk {
+    let stream = HTTPBodyStream(length: length, isRepeatable: true) { make().eraseFailureType().eraseToAnyPublisher() }
+    return HTTPBody([.stream(stream)], type: type)
+  }
+
+  /// True when it can be sent from its beginning now: always, but for a publisher that has been subscribed to.
+  public var canBeSent: Bool {
+    parts.allSatisfy { if case .stream(let stream) = $0 { stream.canBeOpened } else { true } }
+  }
+
+  /// The bytes, if it consists of nothing else.
+  package var wholeBytes: Chunk? {
+    var chunks: [Chunk] = []
+    for part in parts {
+      guard case .bytes(let bytes) = part else { return nil }
+      chunks.append(bytes)
+    }
+    return Chunk(joining: chunks)
+  }
+}
+
+// MARK: - Sending
+
+extension HTTPBody {
+  /// The reason why a body cannot be sent as it is.
+  package enum Problem: Error, CustomStringConvertible {
+    case length(announced: Int, delivered: Int)
+    case taken
+    case noFile(String)
+
+    package var description: String {
+      switch self {
+      case .length(let announced, let delivered) where delivered < announced:
+        "it ended after \(delivered) of \(announced) bytes"
+      case .length(let announced, _): "it has more than the announced \(announced) bytes"
+      case .taken: "it can be read only once, and has been read; use a body that can be sent again"
+      case .noFile(let path): "\(path) does not exist"
+      }
+    }
+  }
+
+  /// The lengths that are known without looking anything up, and the files whose lengths are not.
+  private var known: (bytes: Int?, files: [String]) {
+    var bytes: Int? = 0
+    var files: [String] = []
+    for part in parts {
+      switch part {
+      case .bytes(let chunk): bytes = bytes.map { $0 + chunk.count }
+      case .file(let path): files.append(path)
+      case .stream(let stream): bytes = stream.length.flatMap { length in bytes.map { $0 + length } }
+      }
+    }
+    return (bytes, files)
+  }
+
+  /// Finds out its length, immediately unless it has files; `nil` when nobody knows it before it ends.
+  ///
+  /// - Returns: cancels the lookup, if there is one.
+  package func measure(
+    on scheduler: any LoopScheduler, _ done: @escaping (Result<Int?, any Error>) -> Void
+  ) -> (any Cancellable)? {
+    let (bytes, files) = known
+    guard !files.isEmpty else {
+      done(.success(bytes))
+      return nil
+    }
+    let system = scheduler.files
+    return scheduler.offload {
+      var sum = 0
+      for path in files {
+        do {
+          guard let status = try system.status(of: path) else { return .failure(Problem.noFile(path)) }
+          sum += Int(status.size)
+        } catch {
+          return .failure(error)
+        }
+      }
+      return .success(sum)
+    } completion: { (size: Result<Int, any Error>) in
+      done(size.map { size in bytes.map { $0 + size } })
+    }
+  }
+
+  /// Its bytes, from the beginning. **Demand:** passes through to one part after another.
+  package func open(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, any Error> {
+    guard parts.count != 1 else { return Self.open(parts[0], on: scheduler) }
+    return parts.publisher.setFailureType(to: (any Error).self)
+      .flatMap(maxPublishers: .max(1)) { Self.open($0, on: scheduler) }
+      .eraseToAnyPublisher()
+  }
+
+  private static func open(_ part: Part, on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, any Error> {
+    switch part {
+    case .bytes(let chunk): Just(chunk).setFailureType(to: (any Error).self).eraseToAnyPublisher()
+    case .file(let path): File(path).bytes(on: scheduler).eraseFailureType().eraseToAnyPublisher()
+    case .stream(let stream): stream.open()
+    }
+  }
+}

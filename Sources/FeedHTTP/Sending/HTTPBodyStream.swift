@@ -1,0 +1,41 @@
+import FeedStream
+import Foundation
+
+/// The publisher of a body, which stays on the thread that it was given on while its request is a value like others.
+// @unchecked: what it holds is touched on the thread that made it alone, which `open` and `canBeOpened` check.
+final class HTTPBodyStream: @unchecked Sendable {
+  let length: Int?
+  private let isRepeatable: Bool
+  private let make: () -> AnyPublisher<Chunk, any Error>
+  private let home = pthread_self()
+  private var isTaken = false
+
+  init(length: Int?, isRepeatable: Bool, _ make: @escaping () -> AnyPublisher<Chunk, any Error>) {
+    precondition(length ?? 0 >= 0, "HTTPBody(length: \(length ?? 0)): a body cannot be shorter than nothing")
+    self.length = length
+    self.isRepeatable = isRepeatable
+    self.make = make
+  }
+
+  var canBeOpened: Bool {
+    check()
+    return isRepeatable || !isTaken
+  }
+
+  func open() -> AnyPublisher<Chunk, any Error> {
+    guard canBeOpened else { return Fail(error: HTTPBody.Problem.taken).eraseToAnyPublisher() }
+    isTaken = true
+    return make()
+  }
+
+  private func check() {
+    precondition(
+      pthread_equal(home, pthread_self()) != 0,
+      "HTTPBody: a stream is sent on the thread that it was given on; make the request on its client's loop")
+  }
+}
+
+extension HTTPBodyStream: Hashable {
+  static func == (one: HTTPBodyStream, other: HTTPBodyStream) -> Bool { one === other }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

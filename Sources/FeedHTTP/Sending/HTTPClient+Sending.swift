@@ -1,0 +1,73 @@
+public import FeedStream
+public import Foundation
+
+extension HTTPRequest {
+  /// A request with any method.
+  public init(_ method: HTTPMethod, _ url: URL, headers: [Header] = [], body: HTTPBody? = nil) {
+    self.init(url, headers: headers)
+    self.method = method
+    self.body = body
+  }
+
+  /// True when sending it twice does what sending it once does, and its body can be sent again.
+  public var canBeRepeated: Bool { (isRepeatable ?? method.isIdempotent) && body?.canBeSent ?? true }
+}
+
+extension HTTPClient {
+  /// Sends a request, whatever its method, and delivers the complete response.
+  ///
+  /// **Demand, failure, cancellation:** as ``HTTPClient/get(_:)-(HTTPRequest)``, which this is by a name for all methods.
+  public func send(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { get(request) }
+
+  /// Sends `body` to `url` with POST.
+  public func post(_ url: URL, _ body: HTTPBody? = nil) -> AnyPublisher<HTTPResponse, HTTPError> {
+    get(HTTPRequest(.post, url, body: body))
+  }
+
+  /// Sends `body` to `url` with PUT.
+  public func put(_ url: URL, _ body: HTTPBody) -> AnyPublisher<HTTPResponse, HTTPError> {
+    get(HTTPRequest(.put, url, body: body))
+  }
+
+  /// Sends `body` to `url` with PATCH.
+  public func patch(_ url: URL, _ body: HTTPBody) -> AnyPublisher<HTTPResponse, HTTPError> {
+    get(HTTPRequest(.patch, url, body: body))
+  }
+
+  /// Deletes what is at `url`.
+  public func delete(_ url: URL) -> AnyPublisher<HTTPResponse, HTTPError> { get(HTTPRequest(.delete, url)) }
+
+  /// Gets the status and the header fields of what is at `url`.
+  public func head(_ url: URL) -> AnyPublisher<HTTPResponse, HTTPError> { get(HTTPRequest(.head, url)) }
+}
+
+/// The reason why a response is not what ``FeedStream/Publisher/decode(type:decoder:)`` can decode.
+public struct HTTPStatusError: Error, Sendable, CustomStringConvertible {
+  /// The response, whose status is not one of success (200 to 299).
+  public var response: HTTPResponse
+
+  public init(_ response: HTTPResponse) { self.response = response }
+
+  public var description: String {
+    let phrase = HTTPStatus.phrase(response.status)
+    return "status \(response.status)" + (phrase.isEmpty ? "" : " (\(phrase))")
+  }
+}
+
+extension Publisher where Output == HTTPResponse {
+  /// Decodes the body of a successful response.
+  ///
+  ///     client.get(url).decode(type: [Todo].self, decoder: JSONDecoder())
+  ///
+  /// **Demand, cancellation:** pass through. **Failure:** upstream's, ``HTTPStatusError`` for a status other than 200 to
+  /// 299, or the decoder's.
+  public func decode<Item: Decodable, Coder: TopLevelDecoder>(
+    type: Item.Type, decoder: Coder
+  ) -> AnyPublisher<Item, any Error> where Coder.Input == Data {
+    tryMap { response in
+      guard 200..<300 ~= response.status else { throw HTTPStatusError(response) }
+      return try decoder.decode(type, from: response.body)
+    }
+    .eraseToAnyPublisher()
+  }
+}

@@ -1,0 +1,56 @@
+/// The method of a request: a token, in the case in which it is sent (RFC 9110, section 9).
+@frozen public struct HTTPMethod: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  public let rawValue: String
+  @inlinable public init(rawValue: String) { self.rawValue = rawValue }
+
+  @inlinable public static var get: HTTPMethod { HTTPMethod(rawValue: "GET") }
+  @inlinable public static var head: HTTPMethod { HTTPMethod(rawValue: "HEAD") }
+  @inlinable public static var post: HTTPMethod { HTTPMethod(rawValue: "POST") }
+  @inlinable public static var put: HTTPMethod { HTTPMethod(rawValue: "PUT") }
+  @inlinable public static var patch: HTTPMethod { HTTPMethod(rawValue: "PATCH") }
+  @inlinable public static var delete: HTTPMethod { HTTPMethod(rawValue: "DELETE") }
+  @inlinable public static var options: HTTPMethod { HTTPMethod(rawValue: "OPTIONS") }
+  @inlinable public static var trace: HTTPMethod { HTTPMethod(rawValue: "TRACE") }
+  @inlinable public static var connect: HTTPMethod { HTTPMethod(rawValue: "CONNECT") }
+
+  @inlinable public var description: String { rawValue }
+
+  /// True for GET, HEAD, OPTIONS, and TRACE, which ask for no change (RFC 9110, section 9.2.1).
+  public var isSafe: Bool {
+    switch self {
+    case .get, .head, .options, .trace: true
+    default: false
+    }
+  }
+
+  /// True for safe methods, PUT, and DELETE: several equal requests do what one does (RFC 9110, section 9.2.2).
+  public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
+
+  /// True for those of RFC 9110 and RFC 5789.
+  package var isStandard: Bool {
+    switch self {
+    case .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect: true
+    default: false
+    }
+  }
+
+  /// True when it is a token, and so can be sent (RFC 9110, section 5.6.2).
+  package var isToken: Bool {
+    !rawValue.isEmpty
+      && rawValue.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+      }
+  }
+
+  /// Methods that servers know, and others as they are.
+  @inlinable package init(bytes: UnsafeRawBufferPointer) {
+    if bytes.count == 3, bytes.loadUnaligned(as: UInt16.self) == 0x4547, bytes[2] == UInt8(ascii: "T") {
+      self = .get
+    } else {
+      self.init(rawValue: String(decoding: bytes, as: UTF8.self))
+    }
+  }
+}

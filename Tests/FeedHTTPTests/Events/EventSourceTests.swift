@@ -1,0 +1,221 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+
+@Suite(.settled) struct EventSourceTests {
+  /// A server of events in virtual time: a script answers each connection.
+  private final class Origin: HTTPClient {
+    struct Reply {
+      var status = 200
+      var type: String? = "text/event-stream"
+      var body: AnyPublisher<Chunk, HTTPError> = Empty(completeImmediately: false).eraseToAnyPublisher()
+      var error: HTTPError.Kind?
+    }
+
+    let time: VirtualTimeScheduler
+    /// The requests, and when they came.
+    private(set) var requests: [(request: HTTPRequest, at: StreamInstant)] = []
+    private let script: (Int, HTTPRequest) -> Reply
+
+    init(on time: VirtualTimeScheduler, _ script: @escaping (Int, HTTPRequest) -> Reply) {
+      self.time = time
+      self.script = script
+    }
+
+    var scheduler: (any LoopScheduler)? { time }
+    var seconds: [Double] { requests.map { Double($0.at.nanoseconds) / 1e9 } }
+    var ids: [String?] { requests.map { $0.request.values(of: "Last-Event-ID").first } }
+
+    func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { fatalError("events are streamed") }
+
+    func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+      Deferred { [self] () -> AnyPublisher<StreamingResponse, HTTPError> in
+        requests.append((request, time.now))
+        let reply = script(requests.count - 1, request)
+        if let error = reply.error {
+          return Fail(error: HTTPError(error, host: "example.com")).eraseToAnyPublisher()
+        }
+        let headers = HTTPHeaders(reply.type.map { [("Content-Type", $0)] } ?? [])
+        return Just(
+          StreamingResponse(status: reply.status, headers: headers, url: request.url, body: reply.body)
+        )
+        .setFailureType(to: HTTPError.self).eraseToAnyPublisher()
+      }
+      .eraseToAnyPublisher()
+    }
+  }
+
+  private let time = VirtualTimeScheduler()
+  private let url = URL(string: "http://example.com/events")!
+
+  private static func stream(_ text: String, then error: HTTPError.Kind? = nil) -> Origin.Reply {
+    let chunk = Just(Chunk(text)).setFailureType(to: HTTPError.self)
+    guard let error else { return Origin.Reply(body: chunk.eraseToAnyPublisher()) }
+    return Origin.Reply(body: chunk.append(Fail(error: HTTPError(error, host: ""))).eraseToAnyPublisher())
+  }
+
+  private func options(_ change: (inout EventSourceOptions) -> Void = { _ in }) -> EventSourceOptions {
+    var options = EventSourceOptions()
+    options.jitter = 0
+    change(&options)
+    return options
+  }
+
+  @Test func `it comes back after the server's pause, with the last id, until there is no content`() {
+    let origin = Origin(on: time) { number, _ in
+      switch number {
+      case 0: Self.stream("retry:1500\nid:1\ndata:a\n\n")
+      case 1: Self.stream("data:b\n\nid:lost\ndata:never", then: .receive)
+      default: Origin.Reply(status: 204, type: nil)
+      }
+    }
+    let events = origin.events(at: url, options()).record(on: time)
+    time.advance(by: 60)
+    #expect(events.values == [ServerEvent(id: "1", data: "a"), ServerEvent(id: "1", data: "b")])
+    #expect(events.completion == .finished)
+    #expect(origin.seconds == [0, 1.5, 3])
+    #expect(origin.ids == [nil, "1", "1"])
+    #expect(origin.requests[0].request.values(of: "Accept") == ["text/event-stream"])
+  }
+
+  @Test func `it backs off while no event comes, and begins anew after one`() {
+    let origin = Origin(on: time) { number, _ in
+      switch number {
+      case 0, 1, 2: Origin.Reply(error: .connect)
+      case 3: Origin.Reply(status: 503)
+      case 4: Self.stream("data:a\n\n")
+      case 5: Self.stream(":nothing\n")
+      default: Origin.Reply(status: 204)
+      }
+    }
+    let events = origin.events(at: url, options { $0.pause = .seconds(1) }).record(on: time)
+    time.advance(by: 100)
+    #expect(events.values.map(\.data) == ["a"])
+    // After 1, 2, 4 and 8 s; then 1 s, since an event came, and 2 s.
+    #expect(origin.seconds == [0, 1, 3, 7, 15, 16, 18])
+  }
+
+  @Test func `pauses grow to the longest and stay there, unless the server's own is longer`() {
+    let origin = Origin(on: time) { _, _ in Origin.Reply(error: .connect) }
+    let options = options { ($0.pause, $0.longestPause, $0.attempts) = (.seconds(1), .seconds(5), 7) }
+    let events = origin.events(at: url, options).record(on: time)
+    time.advance(by: 100)
+    #expect(origin.seconds == [0, 1, 3, 7, 12, 17, 22])
+    #expect(events.completion == .failure(.request(HTTPError(.connect, host: "example.com"))))
+    let slow = Origin(on: time) { _, _ in Self.stream("retry:9000\n") }
+    let begun = Double(time.now.nanoseconds) / 1e9
+    let second = slow.events(at: url, options).record(on: time)
+    time.advance(by: 20)
+    #expect(slow.seconds.map { $0 - begun } == [0, 9, 18])
+    second.cancel()
+  }
+
+  @Test(arguments: [
+    (404, "text/event-stream", EventSourceError.status(404)), (200, "text/plain", .contentType("text/plain")),
+    (200, "text/event-streams", .contentType("text/event-streams")), (500, "text/event-stream", .status(500)),
+    (201, "text/event-stream", .status(201)),
+  ]) func `what is no stream of events is an error`(status: Int, type: String, error: EventSourceError) {
+    let origin = Origin(on: time) { _, _ in Origin.Reply(status: status, type: type) }
+    let events = origin.events(at: url).record(on: time)
+    time.advance(by: 100)
+    #expect(events.completion == .failure(error))
+    #expect(origin.requests.count == 1)
+  }
+
+  @Test(arguments: ["text/event-stream", "TEXT/EVENT-STREAM ;charset=utf-8", " text/event-stream; x=\"y\""])
+  func `the type may have parameters and capitals`(type: String) {
+    let origin = Origin(on: time) { number, _ in
+      number > 0 ? Origin.Reply(status: 204) : Origin.Reply(type: type, body: Self.stream("data:1\n\n").body)
+    }
+    let events = origin.events(at: url).record(on: time)
+    time.advance(by: 10)
+    #expect(events.values.map(\.data) == ["1"])
+  }
+
+  @Test func `an error that does not pass ends the stream`() {
+    let origin = Origin(on: time) { _, _ in Origin.Reply(error: .tls) }
+    let events = origin.events(at: url).record(on: time)
+    time.advance(by: 100)
+    #expect(events.completion == .failure(.request(HTTPError(.tls, host: "example.com"))))
+    #expect(origin.requests.count == 1)
+  }
+
+  @Test func `without demand nothing is asked for, and no chunk is read`() {
+    var asked = 0
+    let chunks = (1...100).publisher.handleEvents(receiveOutput: { _ in asked += 1 }).map { Chunk("data:\($0)\n\n") }
+      .setFailureType(to: HTTPError.self)
+    let origin = Origin(on: time) { _, _ in Origin.Reply(body: chunks.eraseToAnyPublisher()) }
+    let events = origin.events(at: url).record(on: time, demand: .none)
+    time.advance(by: 1)
+    #expect(origin.requests.isEmpty)
+    events.request(.max(3))
+    time.advance(by: 1)
+    #expect(events.values.map(\.data) == ["1", "2", "3"])
+    #expect(asked == 3)
+    events.cancel()
+  }
+
+  @Test func `a connection that says nothing for too long is given up`() {
+    let origin = Origin(on: time) { number, _ in
+      guard number == 0 else { return Origin.Reply(status: 204) }
+      let bytes = Just(Chunk("id:4\ndata:1\n\n")).setFailureType(to: HTTPError.self)
+      return Origin.Reply(body: bytes.append(Empty(completeImmediately: false)).eraseToAnyPublisher())
+    }
+    let events = origin.events(at: url, options { $0.silence = .seconds(20) }).record(on: time)
+    time.advance(by: 60)
+    #expect(events.values.map(\.data) == ["1"])
+    #expect(origin.seconds == [0, 23])
+    #expect(origin.ids == [nil, "4"])
+  }
+
+  @Test func `an event beyond the limit fails the stream`() {
+    let origin = Origin(on: time) { _, _ in Self.stream("data:" + String(repeating: "x", count: 200)) }
+    let events = origin.events(at: url, options { $0.maxEventBytes = 100 }).record(on: time)
+    time.advance(by: 1)
+    #expect(events.completion == .failure(.tooLong(limit: 100)))
+  }
+
+  /// A thousand streams of a server that knows where its clients stopped, each cut again and again anywhere.
+  @Test func `a thousand cut streams lose no event and double none`() {
+    for seed in 0..<1_000 {
+      let time = VirtualTimeScheduler()
+      var random = SeededGenerator(seed: UInt64(seed))
+      let count = Int.random(in: 1...40, using: &random)
+      let lineEnd = ["\n", "\r", "\r\n"].randomElement(using: &random)!
+      let origin = Origin(on: time) { _, request in
+        if Int.random(in: 0..<6, using: &random) == 0 { return Origin.Reply(error: .connect) }
+        if Int.random(in: 0..<8, using: &random) == 0 { return Origin.Reply(status: 503) }
+        let next = (request.values(of: "Last-Event-ID").first.flatMap { Int($0) } ?? 0) + 1
+        guard next <= count else { return Origin.Reply(status: 204) }
+        let text = (next...count).map { number in
+          [":heart", "id: \(number)", "event: e\(number % 3)", "data: \(number)", "data:beat", ""].joined(
+            separator: lineEnd)
+            + lineEnd
+        }.joined()
+        var bytes = Array(text.utf8)[...]
+        if Int.random(in: 0..<4, using: &random) > 0 {
+          bytes = bytes.prefix(Int.random(in: 0...bytes.count, using: &random))
+        }
+        var chunks: [Chunk] = []
+        while !bytes.isEmpty {
+          let size = Int.random(in: 1...30, using: &random)
+          chunks.append(Chunk(bytes.prefix(size)))
+          bytes = bytes.dropFirst(size)
+        }
+        let body = chunks.publisher.setFailureType(to: HTTPError.self)
+        let kind: HTTPError.Kind? = [nil, .receive, .truncated].randomElement(using: &random)!
+        guard let kind else { return Origin.Reply(body: body.eraseToAnyPublisher()) }
+        return Origin.Reply(body: body.append(Fail(error: HTTPError(kind, host: ""))).eraseToAnyPublisher())
+      }
+      let events = origin.events(at: url).record(on: time)
+      time.advance(by: 100_000)
+      let expected = (1...count).map { ServerEvent(id: "\($0)", event: "e\($0 % 3)", data: "\($0)\nbeat") }
+      #expect(events.values == expected, "seed \(seed)")
+      #expect(events.completion == .finished, "seed \(seed)")
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import FeedHTTPServer
+import FeedStream
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+@testable import HTTPTestSupport
+
+@Suite(.settled) struct SendingTests {
+  @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
+  func `a body goes out with any method`(method: String) throws {
+    let bench = try UploadBench()
+    let request = HTTPRequest(HTTPMethod(rawValue: method), bench.url("/a"), body: .text("hello"))
+    if method == "PROPFIND" {
+      #expect(try bench.send(request)?.get().status == 200)
+    } else {
+      #expect(try bench.send(request)?.get().body == Data("ok".utf8))
+    }
+    #expect(bench.got.map(\.method) == [method])
+    #expect(bench.got.first?.body == "hello")
+    #expect(bench.got.first?.headers["Content-Length"] == "5")
+    #expect(bench.got.first?.headers["Content-Type"] == "text/plain; charset=utf-8")
+    #expect(bench.got.first?.headers["Expect"] == nil)
+  }
+
+  @Test func `a method without a body says that it has none, where one would be expected`() throws {
+    let bench = try UploadBench()
+    for method in [HTTPMethod.post, .put, .patch, .delete, .options] {
+      #expect(try bench.send(HTTPRequest(method, bench.url()))?.get().status == 200)
+    }
+    #expect(try bench.send(HTTPRequest(bench.url()))?.get().status == 200)
+    #expect(bench.got.map { $0.headers["Content-Length"] } == ["0", "0", "0", nil, nil, nil])
+    #expect(bench.got.map(\.method) == ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "GET"])
+  }
+
+  @Test func `HEAD gets the fields and no body`() throws {
+    let bench = try UploadBench()
+    let response = try #require(try bench.send(HTTPRequest(.head, bench.url()))?.get())
+    #expect(response.status == 200)
+    #expect(response.body.isEmpty)
+    #expect(response.headers["Content-Length"] == "2")
+  }
+
+  @Test func `a stream of unknown length goes out in chunks, asked for one at a time`() throws {
+    let bench = try UploadBench()
+    var asked: [Int] = []
+    let source = (0..<5).publisher.handleEvents(receiveRequest: { asked.append($0.max ?? -1) })
+      .map { Chunk("part \($0);") }
+    var request = HTTPRequest(.post, bench.url(), body: .stream(source))
+    request.expectsContinue = false
+    #expect(try bench.send(request)?.get().status == 200)
+    #expect(bench.got.first?.body == "part 0;part 1;part 2;part 3;part 4;")
+    #expect(bench.got.first?.headers["Transfer-Encoding"] == "chunked")
+    #expect(bench.got.first?.headers["Content-Length"] == nil)
+    #expect(!asked.isEmpty && asked.allSatisfy { $0 == 1 })
+  }
+
+  @Test func `a source is asked only while the server takes what it sends`() throws {
+    // Reads the head, and then nothing.
+    let origin = RawOrigin { connection in
+      try connection.readRequest()
+      connection.waitForRelease()
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    var sent = 0
+    let source = Generate(state: 0) { (count: inout Int) -> Chunk? in
+      count += 1
+      sent = count
+      return Chunk(repeatElement(UInt8(7), count: 64 << 10))
+    }
+    var request = HTTPRequest(.post, origin.url(), body: .stream(source))
+    request.expectsContinue = false
+    request.timeout = .milliseconds(300)
+    let probe = bench.run(request)
+    #expect(probe.error?.kind == .timedOut(.response))
+    // The kernel's buffers of both ends take some megabytes.
+    #expect(sent > 1 && sent < 400, "\(sent) chunks of 64 KiB")
+  }
+
+  @Test func `a file is sent with its length`() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
+    try Data(repeating: 65, count: 300_000).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let bench = try UploadBench()
+    #expect(try bench.send(HTTPRequest(.put, bench.url(), body: .file(path)))?.get().status == 200)
+    #expect(bench.got.first?.body == String(repeating: "A", count: 300_000))
+    #expect(bench.got.first?.headers["Content-Length"] == "300000")
+  }
+
+  @Test func `a file that is not there fails the request`() throws {
+    let bench = try UploadBench()
+    let result = bench.send(HTTPRequest(.put, bench.url(), body: .file("/nowhere/at/all")))
+    guard case .failure(let error) = result else { return #expect(Bool(false), "\(String(describing: result))") }
+    #expect(error.kind == .body)
+    #expect(error.description.contains("/nowhere/at/all"))
+    #expect(bench.got.isEmpty)
+  }
+
+  @Test func `forms, JSON and files in a form are written as their formats have it`() throws {
+    #expect(HTTPBody.form(["a b": "1&2", "ü": "=*-._~"]).wholeBytes?.text == "a+b=1%262&%C3%BC=%3D*-._%7E")
+    #expect(try HTTPBody.json(["a": 1]).wholeBytes?.text == #"{"a":1}"#)
+    #expect(try HTTPBody.json(["a": 1]).contentType == "application/json")
+    let form = HTTPBody.multipart(
+      [.text("title", "Sea"), MultipartField("file", fileName: "a\"b.png", .bytes(Chunk("PNG"), type: "image/png"))],
+      boundary: "cut")
+    #expect(form.contentType == "multipart/form-data; boundary=cut")
+    #expect(
+      form.wholeBytes?.text == """
+        --cut\r\nContent-Disposition: form-data; name="title"\r\n\r\nSea\r\n--cut\r\nContent-Disposition: form-data; \
+        name="file"; filename="a%22b.png"\r\nContent-Type: image/png\r\n\r\nPNG\r\n--cut--\r\n
+        """)
+  }
+
+  @Test func `a form with a stream in it arrives whole`() throws {
+    let bench = try UploadBench()
+    let source = ["one", "two"].publisher.map { Chunk($0) }
+    let body = HTTPBody.multipart([MultipartField("s", .stream(source, length: 6, type: nil))], boundary: "x")
+    #expect(try bench.send(HTTPRequest(.post, bench.url(), body: body))?.get().status == 200)
+    #expect(
+      bench.got.first?.body == "--x\r\nContent-Disposition: form-data; name=\"s\"\r\n\r\nonetwo\r\n--x--\r\n")
+    #expect(bench.got.first?.headers["Content-Length"] == "\(bench.got.first?.body.utf8.count ?? 0)")
+  }
+
+  @Test(arguments: [3, 9]) func `a stream of another length than it says fails the request`(length: Int) throws {
+    let bench = try UploadBench()
+    let body = HTTPBody.stream(["one", "two"].publisher.map { Chunk($0) }, length: length)
+    guard case .failure(let error) = bench.send(HTTPRequest(.post, bench.url(), body: body)) else {
+      return #expect(Bool(false), "it was sent")
+    }
+    #expect(error.kind == .body)
+    #expect(bench.got.isEmpty)
+  }
+
+  @Test func `a source that fails fails the request with its reason`() throws {
+    struct Broken: Error {}
+    let bench = try UploadBench()
+    let body = HTTPBody.stream(Just(Chunk("a")).setFailureType(to: Broken.self).append(Fail(error: Broken())))
+    guard case .failure(let error) = bench.send(HTTPRequest(.post, bench.url(), body: body)) else {
+      return #expect(Bool(false), "it was sent")
+    }
+    #expect(error.kind == .body)
+    #expect(error.cause.contains("Broken"))
+  }
+
+  @Test func `a long body waits until the server wants it, which another server refuses unread`() throws {
+    var limits = HTTPServer.Limits()
+    limits.bodyBytes = 1 << 20
+    let bench = try UploadBench(limits: limits)
+    var sent = 0
+    let source = Generate(state: 0) { (count: inout Int) -> Chunk? in
+      count += 1
+      sent = count
+      return Chunk(repeatElement(UInt8(7), count: 64 << 10))
+    }
+    let body = HTTPBody.stream(source.prefix(64), length: 4 << 20)
+    #expect(try bench.send(HTTPRequest(.post, bench.url(), body: body))?.get().status == 413)
+    #expect(sent == 0)
+  }
+
+  @Test func `fields by which a body ends are not the caller's, and CONNECT is not a request`() {
+    let bench = HTTPBench()
+    let url = URL(string: "http://127.0.0.1:1/")!
+    for name in ["Content-Length", "transfer-encoding"] {
+      let request = HTTPRequest(.post, url, headers: [.init(name: name, value: "3")], body: .text("abc"))
+      #expect(bench.run(request).error?.kind == .invalidRequest)
+    }
+    for method in ["CONNECT", "GET /", "", "A\r\nB"] {
+      #expect(bench.run(HTTPRequest(HTTPMethod(rawValue: method), url)).error?.kind == .invalidRequest)
+    }
+    #expect(bench.run(HTTPRequest(.head, url, body: .text("a"))).error?.kind == .invalidRequest)
+  }
+
+  @Test func `a request that cannot be repeated is sent once when a kept connection turns out closed`() throws {
+    let seen = Mutex<[String]>([])
+    // Answers one request of each connection, and closes with the second unanswered.
+    let origin = RawOrigin { connection in
+      try connection.send(RawOrigin.answer("200 OK", [], Data("\(try connection.readRequest().path)".utf8)))
+      let second = try connection.readRequest()
+      seen.withLock { $0.append(String(second.text.prefix { $0 != " " })) }
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    #expect(bench.run(origin.url("/1")).response?.status == 200)
+    #expect(bench.run(HTTPRequest(.post, origin.url("/2"), body: .text("order"))).error?.kind == .send)
+    #expect(seen.withLock { $0 } == ["POST"])
+    #expect(bench.run(origin.url("/3")).response?.status == 200)
+    // GET is sent again on a connection of its own.
+    #expect(bench.run(origin.url("/4")).response?.status == 200)
+    #expect(bench.run(HTTPRequest(.put, origin.url("/5"), body: .text("whole"))).response?.status == 200)
+  }
+
+  @Test func `a client decodes a successful response in one line, and fails for another`() throws {
+    struct Todo: Codable, Equatable { var title: String }
+    let bench = try UploadBench { request, _ in
+      request.path == "/todo" ? .json(Chunk(#"{"title":"Milk"}"#)) : HTTPServer.Response(.notFound)
+    }
+    var todos: [Todo] = []
+    var failure: (any Error)?
+    for path in ["/todo", "/none"] {
+      let getting = bench.client.get(bench.url(path)).decode(type: Todo.self, decoder: JSONDecoder()).sink {
+        if case .failure(let error) = $0 { failure = error }
+        bench.loop.stop()
+      } receiveValue: {
+        todos.append($0)
+      }
+      bench.loop.run()
+      withExtendedLifetime(getting) {}
+    }
+    #expect(todos == [Todo(title: "Milk")])
+    #expect((failure as? HTTPStatusError)?.response.status == 404)
+  }
+}
+
+extension RawOrigin.Connection {
+  /// Reads nothing until the origin is stopped.
+  fileprivate func waitForRelease() {
+    var poll = pollfd(fd: descriptor, events: 0, revents: 0)
+    _ = Foundation.poll(&poll, 1, 10_000)
+  }
+}
