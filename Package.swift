@@ -138,6 +138,13 @@ let package = Package(
       name: "WebSocketEcho", dependencies: ["FeedHTTPServer", "FeedStream", "FeedWebSocket"],
       path: "Examples/WebSocketEcho"),
     .executableTarget(name: "Fetch", dependencies: ["FeedHTTP", "FeedStream"], path: "Examples/Fetch"),
+    .executableTarget(
+      name: "TodoServer",
+      dependencies: [
+        "FeedHTTPServer", "FeedStream",
+        .product(name: "GRDB", package: "GRDB.swift", condition: everything),
+      ],
+      path: "Examples/TodoServer"),
     // What there is to copy for each handle of the loop; one program, so that it is linked once.
     .executableTarget(name: "Handles", dependencies: ["FeedStream"], path: "Examples/Handles"),
     .executableTarget(name: "SearchField", dependencies: ["FeedStream"], path: "Examples/SearchField"),
@@ -189,6 +196,9 @@ let package = Package(
         "FeedStreamTesting", "FeedTLS", "FeedWebSocket", "ImageFeed", "ImageFeedTesting",
       ]),
     .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream", "Handles"]),
+    .testTarget(
+      name: "TodoServerTests",
+      dependencies: ["TestSupport", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "TodoServer"]),
     .testTarget(
       name: "FeedHTTPServerTests",
       dependencies: ["TestSupport", "FeedStream", "FeedStreamTesting", "FeedHTTPServer", "CZlib"]),

@@ -96,3 +96,13 @@ struct Sealed<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }
 }
+
+// A failed expectation prints what it has; reflection would reach values that cannot be copied, and trap.
+extension HTTPBench: CustomReflectable {
+  var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// A failed expectation prints what it has; reflection would reach values that cannot be copied, and trap.
+extension HTTPProbe: CustomReflectable {
+  var customMirror: Mirror { Mirror(self, children: []) }
+}

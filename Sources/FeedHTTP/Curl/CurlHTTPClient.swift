@@ -14,7 +14,7 @@ import Foundation
 ///   which connects by itself, it is not.
 /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as libcurl has it, unless the
 ///   client or the request names another way (``HTTPProxy``).
-/// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, also when a connection that was kept
+/// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even when a connection that was kept
 ///   turns out to be closed.
 ///
 /// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, and

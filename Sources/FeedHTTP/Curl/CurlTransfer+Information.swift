@@ -20,6 +20,8 @@ extension CurlTransfer {
     if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
     // CONNECT_TIME includes the handshake; the socket has a local port as soon as it is connected.
     if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
+    // While a body is sent, libcurl counts its first byte as well.
+    if upload != nil, let exchange, reader.headerSize == exchange.headerSize { return .response }
     return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
   }
 

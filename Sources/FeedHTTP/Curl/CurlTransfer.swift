@@ -318,8 +318,3 @@ extension CurlTransfer {
     return text.flatMap { NetworkAddress(String(cString: $0)) }.map { networkGuard.note($0, of: request) }
   }
 }
-
-// Its reader cannot be copied, and looking at a value of such a type by reflection traps: `dump` of a request would.
-extension CurlTransfer: CustomReflectable {
-  var customMirror: Mirror { Mirror(self, children: []) }
-}

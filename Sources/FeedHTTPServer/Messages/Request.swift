@@ -16,6 +16,8 @@ extension HTTPServer {
     let exchange: Exchange
     /// The values of the placeholders in its route: see ``HTTPServer/Routes``.
     public internal(set) var parameters: [String: String] = [:]
+    /// What middleware has found out about it, for handlers: see ``id`` and ``user``.
+    public var notes: [String: String] = [:]
 
     init(_ exchange: Exchange) { self.exchange = exchange }
 
@@ -137,9 +139,12 @@ final class Exchange {
     connection.respond(HTTPServer.Response(.internalServerError), to: head, number)
   }
 
-  /// Answers with the status that was thrown, or with 500.
+  func report(_ error: any Error) { if !isAnswered { connection.report(error, of: head) } }
+
+  /// Answers with the status or the problem that was thrown, or with 500.
   func fail(_ error: any Error) {
     if let status = error as? HTTPServer.Status { return respond(HTTPServer.Response(status)) }
+    if let problem = error as? HTTPServer.Problem { return respond(problem.response) }
     guard !isAnswered else { return }
     connection.report(error, of: head)
     respond(HTTPServer.Response(.internalServerError))

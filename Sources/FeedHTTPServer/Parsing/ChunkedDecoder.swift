@@ -39,9 +39,9 @@ final class ChunkedDecoder {
   /// The trailers, when the body is finished.
   var trailers: RequestHead { trailer.head }
 
-  init(_ limits: HTTPServer.Limits) {
+  init(_ limits: HTTPServer.Limits, bodyBytes: Int? = nil) {
     trailer = HeadParser(limits, isTrailer: true)
-    limit = limits.bodyBytes
+    limit = bodyBytes ?? limits.bodyBytes
   }
 
   /// The most bytes of extensions in all chunks: nobody uses them, but they take time to read.

@@ -16,7 +16,7 @@ public final class HTTPServer {
   /// The scheduler on which it lives.
   public let scheduler: any LoopScheduler
   let limits: Limits
-  private let listener: Listener?
+  private let listeners: [Listener]
   private let incoming: AnyPublisher<Connection, Never>
   /// The time of day, in seconds since 1970.
   let wallClock: () -> Int64
@@ -28,6 +28,8 @@ public final class HTTPServer {
   @exclusivity(unchecked) private(set) var isEnding = false
   private var whenEnded: [() -> Void] = []
   var shares = ConnectionShares()
+  /// The most bytes of the body of a request for this path, where that is not ``Limits/bodyBytes``.
+  var bodyBytes: ((Method, String) -> Int?)?
 
   /// Listens at `address`.
   ///
@@ -42,7 +44,7 @@ public final class HTTPServer {
     wallClock: @escaping () -> Int64 = SystemClock.seconds
   ) throws(SystemError) {
     let listener = try Listener(at: address, on: scheduler)
-    self.init(listener.connections, listener, limits, scheduler, wallClock)
+    self.init(listener.connections, [listener], limits, scheduler, wallClock)
   }
 
   /// Listens at `address`, and serves the connections that `transform` returns for those that arrive: secure ones, for example.
@@ -61,7 +63,25 @@ public final class HTTPServer {
     wallClock: @escaping () -> Int64 = SystemClock.seconds, transform: (Publishers.Connections) -> P
   ) throws(SystemError) where P.Output == Connection, P.Failure == Never {
     let listener = try Listener(at: address, on: scheduler)
-    self.init(transform(listener.connections), listener, limits, scheduler, wallClock)
+    self.init(transform(listener.connections), [listener], limits, scheduler, wallClock)
+  }
+
+  /// Listens at several addresses: over IPv4 and IPv6, or at a socket in the file system as well.
+  ///
+  /// - Parameters:
+  ///   - addresses: addresses of this machine, or paths that are not taken.
+  ///   - limits: what clients may use up, at all addresses together.
+  ///   - scheduler: an `EventLoop`, or virtual time in a test.
+  ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
+  /// - Throws: when one of the addresses is not one, is taken, or may not be used; then it listens at none.
+  public convenience init(
+    at addresses: [SocketAddress], limits: Limits = Limits(), on scheduler: any LoopScheduler,
+    wallClock: @escaping () -> Int64 = SystemClock.seconds
+  ) throws(SystemError) {
+    precondition(!addresses.isEmpty, "HTTPServer(at: []): it would listen nowhere; give an address")
+    var listeners: [Listener] = []
+    for address in addresses { listeners.append(try Listener(at: address, on: scheduler)) }
+    self.init(Publishers.MergeMany(listeners.map(\.connections)), listeners, limits, scheduler, wallClock)
   }
 
   /// Serves the connections that `connections` delivers, when it is subscribed to: those of a `Listener`, or others.
@@ -69,25 +89,28 @@ public final class HTTPServer {
     _ connections: P, limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
   ) where P.Output == Connection, P.Failure == Never {
-    self.init(connections, nil, limits, scheduler, wallClock)
+    self.init(connections, [], limits, scheduler, wallClock)
   }
 
   private init<P: Publisher>(
-    _ connections: P, _ listener: Listener?, _ limits: Limits, _ scheduler: any LoopScheduler,
+    _ connections: P, _ listeners: [Listener], _ limits: Limits, _ scheduler: any LoopScheduler,
     _ wallClock: @escaping () -> Int64
   ) where P.Output == Connection, P.Failure == Never {
     limits.check()
     self.limits = limits
     self.scheduler = scheduler
-    self.listener = listener
+    self.listeners = listeners
     self.wallClock = wallClock
     incoming = connections.eraseToAnyPublisher()
   }
 
   deinit { close() }
 
-  /// The address where it listens; `nil` when it was given its connections.
-  public var address: SocketAddress? { listener?.address }
+  /// Where it listens, first of all; `nil` when it was given its connections.
+  public var address: SocketAddress? { listeners.first?.address }
+
+  /// All places where it listens.
+  public var addresses: [SocketAddress] { listeners.map(\.address) }
 
   /// The number of connections that are open.
   public var connectionCount: Int { connections.count }
@@ -140,7 +163,7 @@ public final class HTTPServer {
   > {
     if !isEnding {
       isEnding = true
-      listener?.close()
+      for listener in listeners { listener.close() }
       subscription?.stopAccepting()
       for connection in connections { connection.serverIsEnding() }
       if connections.isEmpty {
@@ -159,7 +182,7 @@ public final class HTTPServer {
   /// Stops listening and closes all connections, whatever they are doing.
   public func close() {
     isEnding = true
-    listener?.close()
+    for listener in listeners { listener.close() }
     closeConnections()
     ended()
   }

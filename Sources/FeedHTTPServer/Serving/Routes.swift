@@ -14,6 +14,9 @@ extension HTTPServer {
   /// resolved. The route that was added first counts. GET answers HEAD as well. A path without a route is answered with
   /// 404, a method without one with 405, one that neither HTTP nor a route knows with 501, and OPTIONS with the methods that
   /// there are.
+  ///
+  /// ``use(_:)`` puts functions around all of it, ``group(_:_:_:)`` around some paths. What a handler throws is mapped to a
+  /// response in one place (``errors``, ``usesProblems``).
   public struct Routes {
     private final class Route {
       let method: Method
@@ -22,37 +25,94 @@ extension HTTPServer {
       let literal: [UInt8]?
       /// True for everything below the path.
       let isFolder: Bool
-      let answer: (Request, any LoopScheduler) -> Void
+      let handler: Handler
+      /// The most bytes of a body, if it is not what the server has for all.
+      var bodyBytes: Int?
 
-      init(
-        _ method: Method, _ parts: [Substring], _ literal: [UInt8]?, isFolder: Bool,
-        _ answer: @escaping (Request, any LoopScheduler) -> Void
-      ) {
+      init(_ method: Method, _ parts: [Substring], _ literal: [UInt8]?, isFolder: Bool, _ handler: @escaping Handler) {
         (self.method, self.parts, self.literal) = (method, parts, literal)
-        (self.isFolder, self.answer) = (isFolder, answer)
+        (self.isFolder, self.handler) = (isFolder, handler)
       }
     }
 
     private var routes: [Route] = []
+    /// Before the paths of this group's routes.
+    private var prefix = ""
+    /// Around this group's routes, the first outermost.
+    private var around: [Middleware] = []
+    /// Around everything.
+    private var outermost: [Middleware] = []
+
+    /// Says what an error of a handler means: a ``Status`` or a ``Problem`` is the response, and any other error is answered
+    /// with 500 and reported (``HTTPServer/onError``). Unless changed, errors are what they are.
+    ///
+    ///     routes.errors = { $0 is NotFound ? HTTPServer.Status.notFound : $0 }
+    public var errors: (any Error) -> any Error = { $0 }
+    /// True to answer every error of a handler, and of no handler, with problem details (RFC 9457) instead of a line of text.
+    /// False unless changed.
+    public var usesProblems = false
 
     public init() {}
 
-    /// Answers requests with the result of `answer`; an error that it throws is the response if it is a ``Status``,
+    // MARK: Middleware and groups
+
+    /// Puts a function around all routes, and around the answers where there is no route. What was added first is outermost.
+    public mutating func use(_ middleware: Middleware) { outermost.append(middleware) }
+
+    /// Adds routes whose paths begin with `path`, with functions around them alone.
+    ///
+    ///     routes.group("/api", [.bearer(isValid)]) { api in
+    ///       api.get("/feeds") { _ in .text("none") }
+    ///     }
+    public mutating func group(_ path: String, _ around: [Middleware] = [], _ add: (inout Routes) -> Void) {
+      precondition(path.hasPrefix("/") && !path.hasSuffix("/"), "Routes.group: \(path) is not like /path; make it so")
+      var group = Routes()
+      group.prefix = prefix + path
+      group.around = self.around + around
+      add(&group)
+      precondition(group.outermost.isEmpty, "Routes.group: use(_:) is for all routes; name the group's when it is made")
+      routes += group.routes
+    }
+
+    // MARK: Adding
+
+    /// Answers requests with what `handler` gives.
+    public mutating func handle(_ method: Method, _ path: String, _ handler: @escaping Handler) {
+      add(method, path, handler)
+    }
+
+    /// Answers requests with what `answer` returns; what it throws is the answer if it is a ``Status`` or a ``Problem``,
     /// and 500 otherwise; then ``HTTPServer/onError`` hears of it.
     public mutating func on(_ method: Method, _ path: String, _ answer: @escaping (Request) throws -> Response) {
-      add(method, path) { request, _ in
-        do {
-          request.respond(try answer(request))
-        } catch {
-          request.exchange.fail(error)
-        }
-      }
+      add(method, path) { .now(try answer($0)) }
     }
 
     /// Answers requests with the first value of the publisher that `answer` returns.
     public mutating func on<P: Publisher>(_ method: Method, _ path: String, _ answer: @escaping (Request) -> P)
     where P.Output == Response {
-      add(method, path) { request, _ in request.respond(answer(request)) }
+      add(method, path) { .first(of: answer($0)) }
+    }
+
+    /// Answers requests with what `answer` returns in a task of its own, which is given the request with its whole body.
+    ///
+    /// The task is cancelled when the client leaves.
+    public mutating func onAsync(
+      _ method: Method, _ path: String, _ answer: @escaping @Sendable (WholeRequest) async throws -> sending Response
+    ) {
+      add(method, path) { request in
+        .first(
+          of: request.whole().flatMap { whole in
+            Deferred { Future<Response, any Error> { try await answer(whole) } }
+          })
+      }
+    }
+
+    /// Lets the requests of a route have a body of at most `bytes`, instead of ``Limits/bodyBytes``.
+    public mutating func limitBody(_ method: Method, _ path: String, to bytes: Int) {
+      let parts = Self.parts(prefix + path)
+      let meant = routes.filter { $0.method == method && $0.parts == parts }
+      precondition(!meant.isEmpty, "Routes.limitBody: \(method) \(path) is not there; add it first")
+      for route in meant { route.bodyBytes = bytes }
     }
 
     public mutating func get(_ path: String, _ answer: @escaping (Request) throws -> Response) {
@@ -69,42 +129,101 @@ extension HTTPServer {
     where P.Output == Response {
       on(.post, path, answer)
     }
+    public mutating func put(_ path: String, _ answer: @escaping (Request) throws -> Response) {
+      on(.put, path, answer)
+    }
+    public mutating func put<P: Publisher>(_ path: String, _ answer: @escaping (Request) -> P)
+    where P.Output == Response {
+      on(.put, path, answer)
+    }
+    public mutating func patch(_ path: String, _ answer: @escaping (Request) throws -> Response) {
+      on(.patch, path, answer)
+    }
+    public mutating func patch<P: Publisher>(_ path: String, _ answer: @escaping (Request) -> P)
+    where P.Output == Response {
+      on(.patch, path, answer)
+    }
+    public mutating func delete(_ path: String, _ answer: @escaping (Request) throws -> Response) {
+      on(.delete, path, answer)
+    }
+    public mutating func delete<P: Publisher>(_ path: String, _ answer: @escaping (Request) -> P)
+    where P.Output == Response {
+      on(.delete, path, answer)
+    }
 
     /// Answers with the files of `folder`, and `index.html` for a folder. See ``StaticFiles``.
     public mutating func files(_ path: String, in folder: String) { files(path, StaticFiles(folder)) }
 
     /// Answers with these files.
     public mutating func files(_ path: String, _ files: StaticFiles) {
-      let depth = Self.parts(path).count
-      add(.get, path, isFolder: true) { request, scheduler in
+      let depth = Self.parts(prefix + path).count
+      add(.get, path, isFolder: true) { request in
         // Behind as many slashes as the route has.
         var rest = request.path[...]
         for _ in 0..<depth { rest = rest.dropFirst().drop { $0 != "/" } }
-        request.respond(files.answer(rest, query: request.query, on: scheduler))
+        return .first(of: files.answer(rest, query: request.query, on: request.scheduler))
       }
     }
 
     private mutating func add(
-      _ method: Method, _ path: String, isFolder: Bool = false,
-      _ answer: @escaping (Request, any LoopScheduler) -> Void
+      _ method: Method, _ path: String, isFolder: Bool = false, _ handler: @escaping Handler
     ) {
       precondition(path.hasPrefix("/"), "Routes: the path \(path) does not begin with a slash; let it")
+      let path = prefix + path
       let parts = Self.parts(path)
       let isLiteral = !isFolder && !parts.contains { $0.hasPrefix(":") }
-      routes.append(Route(method, parts, isLiteral ? Array(path.utf8) : nil, isFolder: isFolder, answer))
+      let wrapped = around.reversed().reduce(handler) { $1.wrap($0) }
+      routes.append(Route(method, parts, isLiteral ? Array(path.utf8) : nil, isFolder: isFolder, wrapped))
     }
 
     private static func parts(_ path: String) -> [Substring] {
       path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).filter { !$0.isEmpty || path != "/" }
     }
 
+    // MARK: Answering
+
     /// Answers a request as its route does.
     public func answer(_ request: Request, on scheduler: any LoopScheduler) {
+      request.respond(settled(request) { outermost.isEmpty ? try route($0) : try whole($0) })
+    }
+
+    /// With all that is around it. An error becomes a response before that: logs and counts see what is sent.
+    private func whole(_ request: Request) throws -> Reply {
+      let inner: Handler = { settled($0, route) }
+      return try outermost.reversed().reduce(inner) { $1.wrap($0) }(request)
+    }
+
+    /// A handler's reply, its errors mapped.
+    private func settled(_ request: Request, _ handler: Handler) -> Reply {
+      do {
+        let reply = try handler(request)
+        guard case .later(let publisher) = reply else { return reply }
+        return .later(
+          publisher.catch { Just(response(for: $0, to: request)).setFailureType(to: (any Error).self) }
+            .eraseToAnyPublisher())
+      } catch {
+        return .now(response(for: error, to: request))
+      }
+    }
+
+    private func response(for error: any Error, to request: Request) -> Response {
+      switch errors(error) {
+      case let problem as Problem: return problem.response
+      case let status as Status: return usesProblems ? Problem(status).response : Response(status)
+      case BodyError.tooLarge: return self.response(for: Status.contentTooLarge, to: request)
+      case BodyError.malformed: return self.response(for: Status.badRequest, to: request)
+      case let other:
+        request.exchange.report(other)
+        return usesProblems ? Problem(.internalServerError).response : Response(.internalServerError)
+      }
+    }
+
+    private func route(_ request: Request) throws -> Reply {
       // Most requests are for a path that is a route as it stands.
       for route in routes {
         guard let literal = route.literal else { break }
         let isMethod = route.method == request.method || request.method == .head && route.method == .get
-        if isMethod, request.hasPath(literal) { return route.answer(request, scheduler) }
+        if isMethod, request.hasPath(literal) { return try route.handler(request) }
       }
       let isStar = request.targetForm == .asterisk
       let parts = isStar ? [] : Self.parts(request.path)
@@ -115,22 +234,30 @@ extension HTTPServer {
         if !isStar, route.method == request.method || isHead {
           var request = request
           request.parameters = parameters
-          return route.answer(request, scheduler)
+          return try route.handler(request)
         }
         for method in route.method == .get ? [.get, .head] : [route.method] where !methods.contains(method) {
           methods.append(method)
         }
       }
       if !request.method.isStandard, !routes.contains(where: { $0.method == request.method }) {
-        return request.respond(Response(.notImplemented))
+        throw Status.notImplemented
       }
-      guard !methods.isEmpty else { return request.respond(Response(.notFound)) }
-      let allowed = (methods + [.options]).map(\.rawValue).joined(separator: ", ")
-      let status: Status = request.method == .options ? .noContent : .methodNotAllowed
-      var response = Response(status)
-      response.headers.add("Allow", allowed)
-      request.respond(response)
+      guard !methods.isEmpty else { throw Status.notFound }
+      if !methods.contains(.options) { methods.append(.options) }
+      let isAsked = request.method == .options
+      var answer = isAsked ? Response(.noContent) : response(for: Status.methodNotAllowed, to: request)
+      answer.headers["Allow"] = methods.map(\.rawValue).joined(separator: ", ")
+      return .now(answer)
     }
+
+    /// The most bytes of a request's body, if its route has a limit of its own.
+    func bodyBytes(_ method: Method, _ path: String) -> Int? {
+      let parts = Self.parts(path)
+      return routes.first { $0.method == method && Self.match($0.parts, $0.isFolder, parts) != nil }?.bodyBytes
+    }
+
+    var limitsBodies: Bool { routes.contains { $0.bodyBytes != nil } }
 
     private static func match(_ route: [Substring], _ isFolder: Bool, _ path: [Substring]) -> [String: String]? {
       guard isFolder ? path.count >= route.count : path.count == route.count else { return nil }

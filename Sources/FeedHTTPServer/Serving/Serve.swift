@@ -29,6 +29,7 @@ extension HTTPServer {
   ///
   /// - Returns: closes the connections when cancelled or released; keep it.
   public func serve(_ routes: Routes) -> AnyCancellable {
-    requests.sink { [scheduler] request in routes.answer(request, on: scheduler) }
+    bodyBytes = routes.limitsBodies ? { routes.bodyBytes($0, $1) } : nil
+    return requests.sink { [scheduler] request in routes.answer(request, on: scheduler) }
   }
 }

@@ -84,7 +84,7 @@ extension ServerConnection {
       body: isHead ? nil : text)
     if let encoded { enqueue(encoded) }
     beginClosing()
-    reader?.end(.failure(failure.status == .contentTooLarge ? .tooLarge(limit: limits.bodyBytes) : .malformed))
+    reader?.end(.failure(failure.status == .contentTooLarge ? .tooLarge(limit: bodyLimit) : .malformed))
     _ = decided
   }
 

@@ -46,6 +46,8 @@ final class ServerConnection {
 
   // The request.
   @exclusivity(unchecked) var body = BodyState.none
+  /// The most bytes of it.
+  @exclusivity(unchecked) var bodyLimit = 0
   @exclusivity(unchecked) var reader: BodyReader?
   @exclusivity(unchecked) var isBodyTaken = false
   @exclusivity(unchecked) var isDraining = false
@@ -191,12 +193,16 @@ final class ServerConnection {
     received = head
     parser.reset()
     (isBodyTaken, isDraining, isAnswering, isAnswered, willClose) = (false, false, false, false, !head.keepsAlive)
+    bodyLimit = limits.bodyBytes
+    if head.framing != .none, let find = server.bodyBytes {
+      bodyLimit = find(head.method, head.text(head.path)) ?? limits.bodyBytes
+    }
     switch head.framing {
     case .none: body = .none
     case .length(let length):
-      guard length <= limits.bodyBytes else { return refuse(ParseFailure(.contentTooLarge, "the body is too large")) }
+      guard length <= bodyLimit else { return refuse(ParseFailure(.contentTooLarge, "the body is too large")) }
       body = .length(length)
-    case .chunked: body = .chunked(ChunkedDecoder(limits))
+    case .chunked: body = .chunked(ChunkedDecoder(limits, bodyBytes: bodyLimit))
     }
     // Only CONNECT has this form.
     if head.form == .authority { return refuse(ParseFailure(.notImplemented, "this is not a proxy")) }

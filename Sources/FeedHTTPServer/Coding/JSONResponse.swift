@@ -1,0 +1,19 @@
+internal import FeedStream
+public import Foundation
+
+extension HTTPServer.Response {
+  /// A value as JSON.
+  ///
+  ///     routes.get("/todos") { _ in try .json(todos) }
+  ///
+  /// - Throws: the encoder's error.
+  public static func json(
+    _ value: some Encodable, _ status: HTTPServer.Status = .ok, headers: HTTPServer.Headers = [:],
+    encoder: JSONEncoder = JSONEncoder()
+  ) throws -> HTTPServer.Response {
+    let bytes = try encoder.encode(value)
+    var response = HTTPServer.Response(status, headers: headers, body: bytes.withUnsafeBytes { Chunk(copying: $0) })
+    if response.headers["Content-Type"] == nil { response.headers.add("Content-Type", "application/json") }
+    return response
+  }
+}

@@ -1,0 +1,79 @@
+internal import FeedStream
+internal import Foundation
+
+extension HTTPServer {
+  /// An error as a response in JSON that says what was wrong (RFC 9457, `application/problem+json`).
+  ///
+  ///     throw HTTPServer.Problem(.unprocessableContent, detail: "A title has at least one character.")
+  public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+    public var status: Status
+    /// What kind of problem it is: the URI of a page about it. `nil`, the default, for no other than the status says.
+    public var type: String?
+    /// The kind in a few words; the status's own unless given.
+    public var title: String?
+    /// What was wrong this time, for people.
+    public var detail: String?
+    /// The URI of this occurrence.
+    public var instance: String?
+    /// Further members, such as the fields that are wrong.
+    public var members: [String: String] = [:]
+    /// Header fields of the response, such as `Retry-After`.
+    public var headers: Headers = [:]
+
+    public init(_ status: Status, detail: String? = nil, type: String? = nil, title: String? = nil) {
+      self.status = status
+      self.type = type
+      self.title = title
+      self.detail = detail
+    }
+
+    public var description: String { detail.map { "\(status): \($0)" } ?? "\(status)" }
+
+    public static func == (a: Self, b: Self) -> Bool {
+      a.status == b.status && a.document == b.document && a.headers == b.headers
+    }
+
+    public func hash(into hasher: inout Hasher) {
+      hasher.combine(status)
+      hasher.combine(document)
+    }
+
+    private var document: [String: String] {
+      var document = members
+      document["type"] = type
+      document["title"] = title ?? status.reason
+      document["detail"] = detail
+      document["instance"] = instance
+      return document
+    }
+
+    private struct Encoded: Encodable {
+      struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+      }
+
+      let status: Int
+      let texts: [String: String]
+
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Name.self)
+        for (name, text) in texts where name != "status" { try container.encode(text, forKey: Name(stringValue: name)) }
+        try container.encode(status, forKey: Name(stringValue: "status"))
+      }
+    }
+
+    /// The response that says so.
+    public var response: Response {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      // Texts and a number can always be written.
+      let bytes = (try? encoder.encode(Encoded(status: status.code, texts: document))) ?? Data("{}".utf8)
+      var headers = headers
+      headers["Content-Type"] = "application/problem+json"
+      return Response(status, headers: headers, body: bytes.withUnsafeBytes { Chunk(copying: $0) })
+    }
+  }
+}

@@ -1,0 +1,136 @@
+public import FeedStream
+public import Foundation
+
+extension HTTPServer.Request {
+  /// The value of a placeholder of the route, `"/todos/:id"`.
+  ///
+  /// - Throws: 404 when what is there is no such value: then nothing is at this path.
+  public func parameter<Value: LosslessStringConvertible>(
+    _ name: String, as type: Value.Type = Value.self
+  ) throws -> Value {
+    guard let text = parameters[name] else {
+      preconditionFailure("Request.parameter: the route has no :\(name); name one that it has")
+    }
+    guard let value = Value(text) else { throw HTTPServer.Status.notFound }
+    return value
+  }
+
+  /// The query as a value: `?done=true&page=2` as a structure with these properties.
+  ///
+  /// - Throws: a ``HTTPServer/Problem`` with 400 when a part of it is missing or of another type.
+  public func query<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
+    do {
+      return try FormDecoder().decode(type, from: query ?? "")
+    } catch {
+      throw HTTPServer.Problem(.badRequest, detail: "The query is not as it should be: \(error.forPeople)")
+    }
+  }
+
+  /// The body as a value: JSON, or also what a page's form sends.
+  ///
+  ///     routes.post("/todos") { request in
+  ///       request.decoded(as: NewTodo.self).tryMap { try .json(add($0), .created) }
+  ///     }
+  ///
+  /// **Demand:** reads the body when a value is requested. **Failure:** ``HTTPServer/Problem``: 415 for another type, 400 for
+  /// a body that is malformed, 422 for one that is well-formed and not such a value; the body's own failure.
+  /// **Cancellation:** the rest of the body is thrown away. **Policy:** holds the body, which has at most
+  /// ``HTTPServer/Limits/bodyBytes``.
+  public func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, from forms: [HTTPServer.BodyForm] = [.json], decoder: JSONDecoder = JSONDecoder()
+  ) -> AnyPublisher<Value, any Error> {
+    guard let form = bodyForm, forms.contains(form) else {
+      let types = forms.map(\.rawValue).joined(separator: ", ")
+      var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send \(types).")
+      problem.headers = [method == .patch ? "Accept-Patch" : "Accept": types]
+      return Fail(error: problem).eraseToAnyPublisher()
+    }
+    return body.whole().tryMap { bytes in
+      do {
+        if form == .form { return try FormDecoder().decode(type, from: bytes.text) }
+        return try decoder.decode(type, from: bytes.withUnsafeBytes { Data($0) })
+      } catch let error as DecodingError {
+        let isMalformed = if case .dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
+        throw HTTPServer.Problem(isMalformed ? .badRequest : .unprocessableContent, detail: error.forPeople)
+      }
+    }
+    .eraseToAnyPublisher()
+  }
+
+  private var bodyForm: HTTPServer.BodyForm? {
+    guard let type = headers["Content-Type"]?.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased()
+    else { return nil }
+    if type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json") { return .json }
+    return type == "application/x-www-form-urlencoded" ? .form : nil
+  }
+
+  /// Writes the body to a file, which is there when all of it has arrived, and not before.
+  ///
+  ///     routes.put("/files/:name") { request in
+  ///       request.save(to: "uploads/\(id)").map { .init(.created) }
+  ///     }
+  ///     routes.limitBody(.put, "/files/:name", to: 1 << 30)
+  ///
+  /// **Demand:** reads when a value is asked for, a chunk at a time, as the disk takes them. Delivers `()` when the file is
+  /// whole. **Failure:** the body's, or the disk's; then there is no file. **Cancellation:** leaves no file.
+  public func save(to path: String) -> AnyPublisher<Void, any Error> {
+    let written = body.write(to: File(path), .atomically, on: scheduler).mapError { $0.cause }
+    return written.setOutputType(to: Void.self).append(Just(()).setFailureType(to: (any Error).self))
+      .eraseToAnyPublisher()
+  }
+
+  /// The request with its whole body, for handlers that run elsewhere.
+  public func whole() -> AnyPublisher<HTTPServer.WholeRequest, any Error> {
+    let request = HTTPServer.WholeRequest(
+      method: method, path: path, query: query, parameters: parameters, headers: headers, notes: notes, body: Chunk())
+    return body.whole().eraseFailureType().map { body in
+      var request = request
+      request.body = body
+      return request
+    }
+    .eraseToAnyPublisher()
+  }
+}
+
+extension HTTPServer {
+  /// How a body may be written.
+  public enum BodyForm: String, Hashable, Sendable {
+    /// Also types that end with `+json`.
+    case json = "application/json"
+    /// A form without files.
+    case form = "application/x-www-form-urlencoded"
+  }
+
+  /// A request with its whole body, as a value that may cross threads: see ``Routes/onAsync(_:_:_:)``.
+  public struct WholeRequest: Sendable {
+    public var method: Method
+    /// As it came, without the query.
+    public var path: String
+    /// As it came; `nil` without one.
+    public var query: String?
+    /// What the placeholders of its route stand for.
+    public var parameters: [String: String]
+    public var headers: Headers
+    /// See ``Request/notes``.
+    public var notes: [String: String]
+    public var body: Chunk
+  }
+}
+
+extension Error {
+  /// The place and the reason of a decoder's error.
+  fileprivate var forPeople: String {
+    guard let error = self as? DecodingError else { return "\(self)" }
+    func place(_ path: [any CodingKey]) -> String {
+      path.isEmpty ? "the document" : path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+    }
+    switch error {
+    case .keyNotFound(let key, let context): return "\(place(context.codingPath + [key])) is missing."
+    case .valueNotFound(_, let context): return "\(place(context.codingPath)) is null."
+    case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not of type \(type)."
+    case .dataCorrupted(let context) where context.codingPath.isEmpty: return "The body is malformed."
+    case .dataCorrupted(let context): return "\(place(context.codingPath)) is not valid."
+    @unknown default: return "The body is not as it should be."
+    }
+  }
+}

@@ -1,0 +1,49 @@
+internal import FeedStream
+internal import Foundation
+
+extension HTTPServer.Middleware {
+  /// Lets requests pass that have a name and a password (RFC 7617); others get 401.
+  ///
+  /// - Parameters:
+  ///   - realm: tells people which password is asked for.
+  ///   - isValid: compares; use a comparison that takes the same time for every password.
+  public static func basic(
+    realm: String, _ isValid: @escaping (_ user: String, _ password: String) -> Bool
+  ) -> Self {
+    let challenge = "Basic realm=\"\(realm.filter { $0 != "\"" && $0 != "\\" && !$0.isNewline })\", charset=\"UTF-8\""
+    return authenticating(challenge, scheme: "basic") { text in
+      guard let data = Data(base64Encoded: text), let pair = String(data: data, encoding: .utf8),
+        let colon = pair.firstIndex(of: ":")
+      else { return nil }
+      let user = String(pair[..<colon])
+      return isValid(user, String(pair[pair.index(after: colon)...])) ? user : nil
+    }
+  }
+
+  /// Lets requests pass that have a token (RFC 6750); others get 401.
+  ///
+  /// - Parameter user: the user of a token; `nil` for a token that is not valid.
+  public static func bearer(_ user: @escaping (_ token: String) -> String?) -> Self {
+    authenticating("Bearer", scheme: "bearer", user)
+  }
+
+  private static func authenticating(
+    _ challenge: String, scheme: String, _ user: @escaping (String) -> String?
+  ) -> Self {
+    Self { next in
+      { request in
+        let parts = request.headers["Authorization"]?.split(separator: " ", maxSplits: 1) ?? []
+        guard parts.count == 2, parts[0].lowercased() == scheme,
+          let user = user(parts[1].trimmingCharacters(in: .whitespaces))
+        else {
+          var problem = HTTPServer.Problem(.unauthorized)
+          problem.headers = ["WWW-Authenticate": challenge]
+          throw problem
+        }
+        var request = request
+        request.notes["user"] = user
+        return try next(request)
+      }
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import FeedStream
+
+extension HTTPServer.Middleware {
+  /// Lets pages of other origins use what is here (the Fetch standard's CORS protocol), and answers what browsers ask before.
+  ///
+  /// - Parameters:
+  ///   - origins: such as `https://example.com`; `nil`, the default, for all, which then get no credentials.
+  ///   - methods: what they may use besides GET, HEAD, and POST.
+  ///   - headers: the fields that they may send.
+  ///   - exposed: the fields of responses that they may read.
+  ///   - allowsCredentials: true to let them send cookies and log-ins. It takes `origins`.
+  ///   - maxAge: how long a browser may remember this: 10 minutes unless changed.
+  public static func cors(
+    origins: Set<String>? = nil, methods: [HTTPServer.Method] = [.put, .patch, .delete], headers: [String] = ["Content-Type"],
+    exposed: [String] = [], allowsCredentials: Bool = false, maxAge: Duration = .seconds(600)
+  ) -> Self {
+    precondition(
+      !allowsCredentials || origins != nil, "Middleware.cors: credentials are for origins that are named; name them")
+    let allMethods = ([.get, .head, .post] + methods).map(\.rawValue).joined(separator: ", ")
+    func allow(_ origin: String, _ response: inout HTTPServer.Response) {
+      response.headers["Access-Control-Allow-Origin"] = origins == nil ? "*" : origin
+      if allowsCredentials { response.headers["Access-Control-Allow-Credentials"] = "true" }
+    }
+    func vary(_ response: inout HTTPServer.Response) {
+      // The response is another one for other origins.
+      if origins != nil { response.headers.add("Vary", "Origin") }
+    }
+    return Self { next in
+      { request in
+        guard let origin = request.headers["Origin"] else { return try next(request).map(vary) }
+        let isAllowed = origins?.contains(origin) ?? true
+        if request.method == .options, request.headers["Access-Control-Request-Method"] != nil {
+          var response = HTTPServer.Response(.noContent)
+          if isAllowed {
+            allow(origin, &response)
+            response.headers["Access-Control-Allow-Methods"] = allMethods
+            if !headers.isEmpty { response.headers["Access-Control-Allow-Headers"] = headers.joined(separator: ", ") }
+            response.headers["Access-Control-Max-Age"] = "\(maxAge.components.seconds)"
+          }
+          vary(&response)
+          return .now(response)
+        }
+        return try next(request).map { response in
+          if isAllowed {
+            allow(origin, &response)
+            if !exposed.isEmpty { response.headers["Access-Control-Expose-Headers"] = exposed.joined(separator: ", ") }
+          }
+          vary(&response)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+internal import FeedStream
+
+extension HTTPServer.Middleware {
+  /// Lets a client make so many requests in a while; more get 429 with `Retry-After`.
+  ///
+  /// A client has a bucket of `requests`, which fills at an even pace: it may use them at once, and then as fast as they come
+  /// back.
+  ///
+  /// - Parameters:
+  ///   - requests: the number, per `while`.
+  ///   - while: the time in which an empty bucket fills.
+  ///   - clients: the most clients that are remembered, those seen last: 10,000 unless changed.
+  ///   - client: whom a request is counted for; its address unless given, and `nil` for requests that are not limited. A network
+  ///     of IPv6 with a prefix of 64 bits is one client.
+  public static func rateLimit(
+    _ requests: Int, per while: Duration, clients: Int = 10_000,
+    client: ((HTTPServer.Request) -> String?)? = nil
+  ) -> Self {
+    precondition(requests > 0 && clients > 0, "Middleware.rateLimit: it would let nothing pass; use 1 or more")
+    precondition(`while` > .zero, "Middleware.rateLimit: a bucket fills in some time; use more than zero")
+    let buckets = Buckets(size: requests, fill: StreamInstant.Stride(`while`).nanoseconds, most: clients)
+    let client = client ?? { $0.peer.client }
+    return Self { next in
+      { request in
+        guard let client = client(request), let wait = buckets.take(client, at: request.scheduler.now) else {
+          return try next(request)
+        }
+        var problem = HTTPServer.Problem(.tooManyRequests, detail: "Try again in \(wait) s.")
+        problem.headers = ["Retry-After": "\(wait)"]
+        throw problem
+      }
+    }
+  }
+}
+
+/// What each client has left.
+private final class Buckets {
+  /// In nanoseconds of filling.
+  private struct Bucket {
+    var level: Int64
+    var seen: StreamInstant
+  }
+
+  private let fill: Int64
+  private let price: Int64
+  private let most: Int
+  private var buckets: [String: Bucket] = [:]
+
+  init(size: Int, fill: Int64, most: Int) {
+    self.fill = fill
+    price = max(1, fill / Int64(size))
+    self.most = most
+  }
+
+  /// - Returns: `nil` when the request may pass; otherwise after how many seconds one may.
+  func take(_ client: String, at now: StreamInstant) -> Int64? {
+    var bucket = buckets[client] ?? Bucket(level: fill, seen: now)
+    bucket.level = min(fill, bucket.level + bucket.seen.distance(to: now).nanoseconds)
+    bucket.seen = now
+    let isAllowed = bucket.level >= price
+    if isAllowed { bucket.level -= price }
+    buckets[client] = bucket
+    if buckets.count > most { forget() }
+    return isAllowed ? nil : (price - bucket.level + 999_999_999) / 1_000_000_000
+  }
+
+  /// Drops the half that was seen longest ago, so that it is done rarely.
+  private func forget() {
+    let times = buckets.values.map(\.seen).sorted()
+    let limit = times[times.count / 2]
+    buckets = buckets.filter { $0.value.seen > limit }
+  }
+}

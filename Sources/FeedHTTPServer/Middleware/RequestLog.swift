@@ -1,0 +1,100 @@
+public import FeedStream
+
+extension HTTPServer {
+  /// A request that has been answered, for a log or for counting.
+  public struct AnsweredRequest: Sendable, CustomStringConvertible {
+    public var method: Method
+    /// As it came, without the query, which may have secrets.
+    public var path: String
+    public var status: Status
+    /// From the request's head to the response's.
+    public var duration: Duration
+    public var peer: SocketAddress
+    /// The request's id, if ``Middleware/requestIDs(_:)`` is around this one.
+    public var id: String?
+
+    public var description: String {
+      "\(method) \(path) \(status.code) \(duration) \(peer)" + (id.map { " \($0)" } ?? "")
+    }
+  }
+}
+
+extension HTTPServer.Middleware {
+  /// Tells `write` of every request when its response begins. One whose client leaves before that is not told of.
+  ///
+  ///     routes.use(.log { print($0) })
+  public static func log(_ write: @escaping (HTTPServer.AnsweredRequest) -> Void) -> Self {
+    Self { next in
+      { request in
+        let began = request.scheduler.now
+        return try next(request).map { response in
+          write(
+            HTTPServer.AnsweredRequest(
+              method: request.method, path: request.path, status: response.status,
+              duration: .nanoseconds(began.distance(to: request.scheduler.now).nanoseconds), peer: request.peer,
+              id: request.id))
+        }
+      }
+    }
+  }
+
+  /// Counts requests and times them: the same as ``log(_:)``, by the status's class and in one value.
+  public static func counting(in metrics: HTTPServer.Metrics) -> Self { log { metrics.count($0) } }
+
+  /// Gives each request an id, which its response has as `X-Request-ID`, and which handlers and logs find in
+  /// ``HTTPServer/Request/id``. One that a client sends is kept if it has at most 128 letters, digits, and `-_.`.
+  ///
+  /// - Parameter make: makes an id; 16 random digits and letters unless given.
+  public static func requestIDs(
+    _ make: @escaping () -> String = { String(UInt64.random(in: 1 << 60 ... .max), radix: 16) }
+  ) -> Self {
+    Self { next in
+      { request in
+        let sent = request.headers["X-Request-ID"].flatMap { isID($0) ? $0 : nil }
+        var request = request
+        let id = sent ?? make()
+        request.notes["id"] = id
+        return try next(request).map { $0.headers["X-Request-ID"] = id }
+      }
+    }
+  }
+
+  private static func isID(_ text: String) -> Bool {
+    (1...128).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+        default: false
+        }
+      }
+  }
+}
+
+extension HTTPServer.Request {
+  /// The id that ``HTTPServer/Middleware/requestIDs(_:)`` gave it.
+  public var id: String? { notes["id"] }
+  /// The user whom ``HTTPServer/Middleware/basic(realm:_:)`` or ``HTTPServer/Middleware/bearer(_:)`` found.
+  public var user: String? { notes["user"] }
+}
+
+extension HTTPServer {
+  /// How many requests there were, and how long they took. Lives on its server's thread.
+  public final class Metrics {
+    /// The number of responses by status.
+    public private(set) var responses: [Int: Int] = [:]
+    /// The time of all responses together.
+    public private(set) var time: Duration = .zero
+    /// The longest.
+    public private(set) var longest: Duration = .zero
+
+    public init() {}
+
+    public var count: Int { responses.values.reduce(0, +) }
+
+    func count(_ request: AnsweredRequest) {
+      responses[request.status.code, default: 0] += 1
+      time += request.duration
+      longest = max(longest, request.duration)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+public import FeedStream
+
+extension HTTPServer {
+  /// What a handler gives: a response, or a stream whose first value is one.
+  public enum Reply {
+    case now(Response)
+    case later(AnyPublisher<Response, any Error>)
+
+    /// The first value of `publisher`.
+    public static func first<P: Publisher>(of publisher: P) -> Reply where P.Output == Response {
+      .later(publisher.eraseFailureType().eraseToAnyPublisher())
+    }
+
+    /// The reply with its response changed.
+    public func map(_ change: @escaping (inout Response) -> Void) -> Reply {
+      func changed(_ response: Response) -> Response {
+        var response = response
+        change(&response)
+        return response
+      }
+      switch self {
+      case .now(let response): return .now(changed(response))
+      case .later(let publisher): return .later(publisher.map(changed).eraseToAnyPublisher())
+      }
+    }
+  }
+
+  /// Answers a request.
+  public typealias Handler = (Request) throws -> Reply
+
+  /// A function from handler to handler: it may look at the request before the next one does, change what that gives, or answer
+  /// itself.
+  ///
+  ///     let unlessClosed = HTTPServer.Middleware { next in
+  ///       { request in isClosed ? .now(.init(.serviceUnavailable)) : try next(request) }
+  ///     }
+  ///     routes.use(unlessClosed)
+  public struct Middleware {
+    let wrap: (@escaping Handler) -> Handler
+
+    public init(_ wrap: @escaping (_ next: @escaping Handler) -> Handler) { self.wrap = wrap }
+  }
+}
+
+extension HTTPServer.Request {
+  /// Answers with a reply.
+  func respond(_ reply: HTTPServer.Reply) {
+    switch reply {
+    case .now(let response): exchange.respond(response)
+    case .later(let publisher): exchange.respond(publisher)
+    }
+  }
+
+  /// The scheduler on which the server lives.
+  public var scheduler: any LoopScheduler { exchange.connection.server.scheduler }
+}

@@ -1,0 +1,125 @@
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+@Suite(.settled) struct MiddlewareTests {
+  private func ask(_ bench: Bench, _ line: String, _ fields: String = "") -> String {
+    bench.send("\(line) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n").receive()
+  }
+
+  @Test func `functions around all routes see every response, the first outermost`() {
+    var seen: [String] = []
+    func note(_ name: String) -> HTTPServer.Middleware {
+      HTTPServer.Middleware { next in
+        { request in
+          seen.append("\(name) \(request.path)")
+          return try next(request).map { seen.append("\(name) \($0.status.code)") }
+        }
+      }
+    }
+    var routes = HTTPServer.Routes()
+    routes.use(note("a"))
+    routes.use(note("b"))
+    routes.get("/now") { _ in .text("now") }
+    routes.get("/later") { _ in Just(HTTPServer.Response.text("later")) }
+    routes.get("/error") { _ in throw HTTPServer.Status.conflict }
+    let bench = Bench().serve(routes)
+    for path in ["/now", "/later", "/error", "/none"] { _ = ask(bench, "GET \(path)") }
+    #expect(
+      seen == [
+        "a /now", "b /now", "b 200", "a 200", "a /later", "b /later", "b 200", "a 200", "a /error", "b /error", "b 409",
+        "a 409", "a /none", "b /none", "b 404", "a 404",
+      ])
+    bench.end()
+  }
+
+  @Test func `a group has a path and functions of its own, and may hold another`() {
+    var routes = HTTPServer.Routes()
+    routes.get("/") { _ in .text("root") }
+    routes.group("/api", [.bearer { $0 == "secret" ? "ann" : nil }]) { api in
+      api.get("/me") { .text($0.user ?? "") }
+      api.group("/deep") { $0.get("/:id") { .text("\(try $0.parameter("id", as: Int.self) + 1)") } }
+    }
+    let bench = Bench().serve(routes)
+    #expect(ask(bench, "GET /").hasSuffix("root"))
+    let refused = ask(bench, "GET /api/me")
+    #expect(refused.hasPrefix("HTTP/1.1 401") && refused.contains("WWW-Authenticate: Bearer\r\n"))
+    #expect(ask(bench, "GET /api/me", "Authorization: Bearer wrong\r\n").hasPrefix("HTTP/1.1 401"))
+    #expect(ask(bench, "GET /api/me", "Authorization: bearer secret\r\n").hasSuffix("ann"))
+    #expect(ask(bench, "GET /api/deep/41", "Authorization: Bearer secret\r\n").hasSuffix("42"))
+    #expect(ask(bench, "GET /api/deep/x", "Authorization: Bearer secret\r\n").hasPrefix("HTTP/1.1 404"))
+    bench.end()
+  }
+
+  @Test func `basic log-ins are read with their colons`() {
+    var routes = HTTPServer.Routes()
+    routes.use(.basic(realm: "a\"b") { $0 == "ann" && $1 == "p:w" })
+    routes.get("/") { .text($0.user ?? "") }
+    let bench = Bench().serve(routes)
+    // ann:p:w and ann:x
+    #expect(ask(bench, "GET /", "Authorization: Basic YW5uOnA6dw==\r\n").hasSuffix("ann"))
+    let refused = ask(bench, "GET /", "Authorization: Basic YW5uOng=\r\n")
+    #expect(refused.contains("WWW-Authenticate: Basic realm=\"ab\", charset=\"UTF-8\"\r\n"))
+    #expect(ask(bench, "GET /", "Authorization: Basic !\r\n").hasPrefix("HTTP/1.1 401"))
+    bench.end()
+  }
+
+  @Test func `a client that asks too often waits until its bucket fills`() {
+    var routes = HTTPServer.Routes()
+    routes.use(.rateLimit(3, per: .seconds(30)))
+    routes.get("/") { _ in .text("ok") }
+    let bench = Bench().serve(routes)
+    for _ in 0..<3 { #expect(ask(bench, "GET /").hasPrefix("HTTP/1.1 200")) }
+    let refused = ask(bench, "GET /")
+    #expect(refused.hasPrefix("HTTP/1.1 429") && refused.contains("Retry-After: 10\r\n"))
+    bench.pass(.seconds(10))
+    #expect(ask(bench, "GET /").hasPrefix("HTTP/1.1 200"))
+    #expect(ask(bench, "GET /").hasPrefix("HTTP/1.1 429"))
+    let other = bench.connect(from: "192.0.2.77")
+    other.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+    bench.settle()
+    #expect(other.receive().hasPrefix("HTTP/1.1 200"))
+    bench.end()
+  }
+
+  @Test func `ids are given, kept when they are sound, and in the log`() {
+    var log: [String] = []
+    var routes = HTTPServer.Routes()
+    let metrics = HTTPServer.Metrics()
+    routes.use(.counting(in: metrics))
+    routes.use(.requestIDs { "made" })
+    routes.use(.log { log.append($0.description) })
+    routes.get("/") { .text($0.id ?? "none") }
+    let bench = Bench().serve(routes)
+    let made = ask(bench, "GET /?secret=1")
+    #expect(made.contains("X-Request-ID: made\r\n") && made.hasSuffix("made"))
+    #expect(ask(bench, "GET /", "X-Request-ID: a-b_c.1\r\n").hasSuffix("a-b_c.1"))
+    #expect(ask(bench, "GET /", "X-Request-ID: <script>\r\n").hasSuffix("made"))
+    #expect(log.count == 3)
+    #expect(log.first?.hasPrefix("GET / 200 ") == true && log.first?.hasSuffix(" made") == true)
+    #expect(log.allSatisfy { !$0.contains("secret") })
+    #expect(metrics.count == 3 && metrics.responses == [200: 3])
+    bench.end()
+  }
+
+  @Test func `pages of other origins are told what they may do`() {
+    var routes = HTTPServer.Routes()
+    routes.use(.cors(origins: ["https://a.example"], allowsCredentials: true))
+    routes.put("/") { _ in .text("ok") }
+    let bench = Bench().serve(routes)
+    let asked = ask(bench, "OPTIONS /", "Origin: https://a.example\r\nAccess-Control-Request-Method: PUT\r\n")
+    #expect(asked.hasPrefix("HTTP/1.1 204"))
+    #expect(asked.contains("Access-Control-Allow-Origin: https://a.example\r\n"))
+    #expect(asked.contains("Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n"))
+    #expect(asked.contains("Access-Control-Allow-Credentials: true\r\n") && asked.contains("Vary: Origin\r\n"))
+    let used = ask(bench, "PUT /", "Origin: https://a.example\r\nContent-Length: 0\r\n")
+    #expect(used.hasPrefix("HTTP/1.1 200") && used.contains("Access-Control-Allow-Origin: https://a.example\r\n"))
+    let other = ask(bench, "OPTIONS /", "Origin: https://b.example\r\nAccess-Control-Request-Method: PUT\r\n")
+    #expect(!other.contains("Access-Control-Allow") && other.contains("Vary: Origin\r\n"))
+    // Without an origin it is a question like others.
+    #expect(ask(bench, "OPTIONS /").contains("Allow: PUT, OPTIONS\r\n"))
+    bench.end()
+  }
+}
