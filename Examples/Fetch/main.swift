@@ -42,7 +42,7 @@ struct EventLine: Encodable {
   var id, event, data: String
 }
 
-/// What is written to standard output.
+/// The text for standard output.
 let output: AnyPublisher<Chunk, any Error>
 if isEvents {
   let encoder = JSONEncoder()

@@ -17,7 +17,7 @@ struct Todo: Codable, FetchableRecord, MutablePersistableRecord {
   mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
 }
 
-/// What a client sends: the whole of a new one, or what is to change.
+/// The body of a request: a new todo, or the changes of one.
 struct TodoChange: Decodable, Sendable {
   var title: String?
   var done: Bool?
@@ -56,14 +56,18 @@ struct TodoStore {
     let (database, scheduler) = (database, scheduler)
     return Deferred {
       Future { promise in
-        scheduler.offload { Result { try database.write(work) } } completion: { promise($0) }
+        scheduler.offload {
+          Result { try database.write(work) }
+        } completion: {
+          promise($0)
+        }
       }
     }
     .eraseToAnyPublisher()
   }
 }
 
-/// What is answered where.
+/// The routes of the API.
 func todoRoutes(_ store: TodoStore) -> HTTPServer.Routes {
   var routes = HTTPServer.Routes()
   routes.usesProblems = true

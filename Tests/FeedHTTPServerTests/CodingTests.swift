@@ -27,7 +27,9 @@ import Testing
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     routes.post("/items") { request in
-      request.decoded(as: Item.self, from: [.json, .form]).tryMap { try .json($0, .created, headers: ["Location": "/items/1"], encoder: encoder) }
+      request.decoded(as: Item.self, from: [.json, .form]).tryMap {
+        try .json($0, .created, headers: ["Location": "/items/1"], encoder: encoder)
+      }
     }
     routes.get("/items") { request in try .json(try request.query(as: Item.self), encoder: encoder) }
     routes.get("/broken") { _ in throw URLError(.badURL) }
@@ -47,12 +49,18 @@ import Testing
   }
 
   /// A body, its type, and the status.
-  @Test(arguments: [
-    (#"{"name":"#, "application/json", 400), ("", "application/json", 400), (#"{"name":1}"#, "application/json", 422),
-    ("{}", "application/json", 422), ("[]", "application/json", 422), (#"{"name":"a","kind":"huge"}"#, "application/json", 422),
-    ("name=a", "text/plain", 415), ("name=a", nil, 415), ("count=x", "application/x-www-form-urlencoded", 422),
-    ("name=%zz", "application/x-www-form-urlencoded", 400), ("name=a&name=b", "application/x-www-form-urlencoded", 422),
-  ] as [(String, String?, Int)]) func `what is no such value is a problem`(body: String, type: String?, status: Int) {
+  @Test(
+    arguments: [
+      (#"{"name":"#, "application/json", 400), ("", "application/json", 400), (#"{"name":1}"#, "application/json", 422),
+      ("{}", "application/json", 422), ("[]", "application/json", 422),
+      (#"{"name":"a","kind":"huge"}"#, "application/json", 422),
+      ("name=a", "text/plain", 415), ("name=a", nil, 415), ("count=x", "application/x-www-form-urlencoded", 422),
+      ("name=%zz", "application/x-www-form-urlencoded", 400),
+      ("name=a&name=b", "application/x-www-form-urlencoded", 422),
+    ] as [(String, String?, Int)]) func `anything but such a value is a problem`(
+      body: String, type: String?, status: Int
+    )
+  {
     let bench = bench()
     let answer = post(bench, body, type: type)
     #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
@@ -90,7 +98,8 @@ import Testing
     var routes = HTTPServer.Routes()
     routes.errors = { error in
       guard let missing = error as? Missing else { return error }
-      var problem = HTTPServer.Problem(.notFound, detail: "\(missing.name) is not here.", type: "https://example.com/missing")
+      var problem = HTTPServer.Problem(
+        .notFound, detail: "\(missing.name) is not here.", type: "https://example.com/missing")
       problem.members = ["name": missing.name, "status": "no"]
       return problem
     }
@@ -99,13 +108,16 @@ import Testing
     let answer = bench.send("GET /a HTTP/1.1\r\nHost: h\r\n\r\n").receive()
     #expect(
       answer.hasSuffix(
-        #"{"detail":"a is not here.","name":"a","status":404,"title":"Not Found","type":"https://example.com/missing"}"#))
+        #"{"detail":"a is not here.","name":"a","status":404,"title":"Not Found","type":"https://example.com/missing"}"#
+      ))
     bench.end()
   }
 
   @Test func `a route may take longer bodies than the others, and saves them as files`() throws {
     var routes = HTTPServer.Routes()
-    routes.put("/files/:name") { request in request.save(to: "/up/" + (request.parameters["name"] ?? "")).map { .init(.created) } }
+    routes.put("/files/:name") { request in
+      request.save(to: "/up/" + (request.parameters["name"] ?? "")).map { .init(.created) }
+    }
     routes.limitBody(.put, "/files/:name", to: 100)
     routes.put("/other") { request in request.body.whole().map { _ in .init(.noContent) } }
     let bench = Bench { $0.bodyBytes = 10 }

@@ -20,7 +20,10 @@ import Testing
         }
         .setOutputType(to: Chunk.self).append(connection.bytes)
       }
-      .sink { _ in } receiveValue: { answer += $0.text }
+      .sink { _ in
+      } receiveValue: {
+        answer += $0.text
+      }
       time.advance(by: .seconds(5))
       #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("at /x"), "\(answer)")
       withExtendedLifetime(asking) {}

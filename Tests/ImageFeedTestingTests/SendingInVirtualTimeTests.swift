@@ -6,7 +6,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// What a client adds to another one, in virtual time.
+/// Clients around other clients, in virtual time.
 @Suite(.settled) struct SendingInVirtualTimeTests {
   @Test func `retries repeat what is idempotent, and only that`() throws {
     let time = VirtualTimeScheduler()

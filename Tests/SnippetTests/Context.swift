@@ -71,7 +71,28 @@ let contexts: [String: String] = [
   let changes = PassthroughSubject<String, Never>()
   var routes = HTTPServer.Routes()
   """,
-  "Routes.swift": #"let page = "<!doctype html>""#,
+  "Routes.swift": #"""
+  let page = "<!doctype html>"
+  struct NotFound: Error {}
+  func isValid(_ token: String) -> String? { nil }
+  var routes = HTTPServer.Routes()
+  """#,
+  "Handler.swift": """
+  let isClosed = false
+  var routes = HTTPServer.Routes()
+  """,
+  "JSONResponse.swift": """
+  let todos = [1]
+  var routes = HTTPServer.Routes()
+  """,
+  "RequestDecoding.swift": """
+  struct NewTodo: Codable {}
+  func add(_ todo: NewTodo) -> NewTodo { todo }
+  let id = 1
+  var routes = HTTPServer.Routes()
+  """,
+  "RequestLog.swift": "var routes = HTTPServer.Routes()",
+  "HTTPClient+Sending.swift": "struct Todo: Decodable {}",
   "NewImagesFinder.swift": """
   let finder: NewImagesFinder! = nil
   let feeds: ManyFeeds! = nil

@@ -47,7 +47,10 @@ import Testing
           Just(Chunk(text)).write(to: connection).mapError { $0.cause }
             .setOutputType(to: Chunk.self).append(connection.bytes.mapError { $0 as any Error })
         }
-        .sink { _ in } receiveValue: { answer += $0.text }
+        .sink { _ in
+        } receiveValue: {
+          answer += $0.text
+        }
       time.advance(by: .seconds(10))
       withExtendedLifetime(asking) {}
       let parts = answer.components(separatedBy: "\r\n\r\n")
@@ -82,12 +85,17 @@ import Testing
     return values[0] == values[1]
   }
 
-  @Test(arguments: [
-    ("POST /todos", #"{"title":"#, 400), ("POST /todos", "{}", 422), ("POST /todos", #"{"title":"  "}"#, 422),
-    ("POST /todos", #"{"title":7}"#, 422), ("PATCH /todos/1", #"{"title":""}"#, 422), ("PATCH /todos/9", #"{"done":true}"#, 404),
-    ("GET /todos/x", nil, 404), ("GET /none", nil, 404), ("GET /todos?done=maybe", nil, 400), ("PUT /todos/1", "{}", 405),
-    ("DELETE /todos", nil, 405),
-  ] as [(String, String?, Int)]) func `what cannot be done is a problem`(line: String, body: String?, status: Int) throws {
+  @Test(
+    arguments: [
+      ("POST /todos", #"{"title":"#, 400), ("POST /todos", "{}", 422), ("POST /todos", #"{"title":"  "}"#, 422),
+      ("POST /todos", #"{"title":7}"#, 422), ("PATCH /todos/1", #"{"title":""}"#, 422),
+      ("PATCH /todos/9", #"{"done":true}"#, 404),
+      ("GET /todos/x", nil, 404), ("GET /none", nil, 404), ("GET /todos?done=maybe", nil, 400),
+      ("PUT /todos/1", "{}", 405),
+      ("DELETE /todos", nil, 405),
+    ] as [(String, String?, Int)]) func `what cannot be done is a problem`(line: String, body: String?, status: Int)
+    throws
+  {
     let world = try World()
     _ = world.ask("POST /todos", #"{"title":"Milk"}"#)
     let answer = world.ask(line, body)

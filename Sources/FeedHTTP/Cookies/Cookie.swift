@@ -103,7 +103,7 @@ enum CookieDate {
     (parts.hour, parts.minute, parts.second) = time
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = TimeZone(secondsFromGMT: 0)!
-    // The 30th of February is no day.
+    // February has no 30th day.
     guard let date = calendar.date(from: parts), calendar.component(.day, from: date) == day else { return nil }
     return date
   }
@@ -115,7 +115,7 @@ enum CookieDate {
     }
   }
 
-  /// The number that a token begins with, if it has so many digits.
+  /// The number that a token begins with, if the count of its digits is one of these.
   private static func digits(_ token: some Collection<UInt8>, _ count: ClosedRange<Int>) -> Int? {
     let digits = token.prefix { 0x30...0x39 ~= $0 }
     guard count.contains(digits.count) else { return nil }

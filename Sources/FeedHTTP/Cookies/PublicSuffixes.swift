@@ -3,7 +3,7 @@ import Foundation
 /// The domains under which anybody may have a name, such as `com` and `co.uk`: no cookie is for all of them
 /// (https://publicsuffix.org).
 public struct PublicSuffixes: Sendable {
-  /// What a rule is for: the domain itself, all names right below it, or a name that is none of those.
+  /// The subject of a rule: the domain itself, all names right below it, or a name that is none of those.
   private enum Rule: Sendable {
     case suffix, wildcard, exception
   }

@@ -24,7 +24,7 @@ final class BodyUpload {
   private var isAsked = false
   private var isOver = false
   private var chunks = FIFO<Chunk>()
-  /// What libcurl takes at present.
+  /// The chunk that libcurl takes at present.
   private var rest = Chunk()
   private var delivered = 0
   private(set) var isPaused = false

@@ -41,7 +41,7 @@ extension CurlTransfer {
     return true
   }
 
-  /// What stays paused when the transfer goes on.
+  /// The directions that stay paused when the transfer goes on.
   var paused: Int32 {
     (exchange?.stream?.isPaused == true ? CURLPAUSE_RECV : 0) | (upload?.isPaused == true ? CURLPAUSE_SEND : 0)
   }

@@ -32,7 +32,7 @@ public struct EventSourceOptions: Sendable {
 public enum EventSourceError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The response has a status other than 200 and 204.
   case status(Int)
-  /// The response is no stream of events; its type is this.
+  /// The response isn't a stream of events; its type is this.
   case contentType(String?)
   /// An event has more bytes than allowed.
   case tooLong(limit: Int)

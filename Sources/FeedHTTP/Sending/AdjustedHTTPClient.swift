@@ -8,7 +8,7 @@ extension HTTPClient {
   ///       $0.headers.append(.init(name: "Accept", value: "application/json"))
   ///     }
   ///
-  /// What it adds goes to every host that is asked, so secrets are better given to ``sending(_:to:)``.
+  /// Added fields go to every host, so give secrets to ``sending(_:to:)`` instead.
   public func adjusting(_ adjust: @escaping (inout HTTPRequest) -> Void) -> AdjustedHTTPClient {
     AdjustedHTTPClient(client: self, adjust: adjust)
   }

@@ -81,7 +81,7 @@ public final class RetryingHTTPClient: HTTPClient {
 
   private static func isOverloaded(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 
-  /// What `Retry-After` asks for, if it asks in seconds.
+  /// The pause that `Retry-After` asks for, if it does so in seconds.
   private static func pause(_ headers: HTTPHeaders) -> Duration {
     .seconds(min(headers["Retry-After"].flatMap { Int($0) }.map { max(0, $0) } ?? 0, 60))
   }

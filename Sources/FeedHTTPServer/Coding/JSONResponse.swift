@@ -2,18 +2,25 @@ internal import FeedStream
 public import Foundation
 
 extension HTTPServer.Response {
-  /// A value as JSON.
+  /// A value as JSON, its members in alphabetical order unless an encoder is given.
   ///
   ///     routes.get("/todos") { _ in try .json(todos) }
   ///
   /// - Throws: the encoder's error.
   public static func json(
     _ value: some Encodable, _ status: HTTPServer.Status = .ok, headers: HTTPServer.Headers = [:],
-    encoder: JSONEncoder = JSONEncoder()
+    encoder: JSONEncoder? = nil
   ) throws -> HTTPServer.Response {
-    let bytes = try encoder.encode(value)
+    let bytes = try (encoder ?? sorted).encode(value)
     var response = HTTPServer.Response(status, headers: headers, body: bytes.withUnsafeBytes { Chunk(copying: $0) })
     if response.headers["Content-Type"] == nil { response.headers.add("Content-Type", "application/json") }
     return response
+  }
+
+  /// Equal values have equal bytes, and so equal tags in caches.
+  private static var sorted: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
   }
 }

@@ -7,11 +7,11 @@ extension HTTPServer {
   ///     throw HTTPServer.Problem(.unprocessableContent, detail: "A title has at least one character.")
   public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     public var status: Status
-    /// What kind of problem it is: the URI of a page about it. `nil`, the default, for no other than the status says.
+    /// The kind of problem: the URI of a page about it. `nil`, the default, for no other than the status says.
     public var type: String?
     /// The kind in a few words; the status's own unless given.
     public var title: String?
-    /// What was wrong this time, for people.
+    /// The mistake of this request, for people.
     public var detail: String?
     /// The URI of this occurrence.
     public var instance: String?

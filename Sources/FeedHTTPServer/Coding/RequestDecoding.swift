@@ -58,7 +58,8 @@ extension HTTPServer.Request {
   }
 
   private var bodyForm: HTTPServer.BodyForm? {
-    guard let type = headers["Content-Type"]?.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased()
+    guard
+      let type = headers["Content-Type"]?.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased()
     else { return nil }
     if type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json") { return .json }
     return type == "application/x-www-form-urlencoded" ? .form : nil
@@ -108,7 +109,7 @@ extension HTTPServer {
     public var path: String
     /// As it came; `nil` without one.
     public var query: String?
-    /// What the placeholders of its route stand for.
+    /// The values of its route's placeholders.
     public var parameters: [String: String]
     public var headers: Headers
     /// See ``Request/notes``.
@@ -122,7 +123,8 @@ extension Error {
   fileprivate var forPeople: String {
     guard let error = self as? DecodingError else { return "\(self)" }
     func place(_ path: [any CodingKey]) -> String {
-      path.isEmpty ? "the document" : path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+      path.isEmpty
+        ? "the document" : path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
     }
     switch error {
     case .keyNotFound(let key, let context): return "\(place(context.codingPath + [key])) is missing."

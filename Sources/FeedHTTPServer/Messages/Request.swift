@@ -16,7 +16,7 @@ extension HTTPServer {
     let exchange: Exchange
     /// The values of the placeholders in its route: see ``HTTPServer/Routes``.
     public internal(set) var parameters: [String: String] = [:]
-    /// What middleware has found out about it, for handlers: see ``id`` and ``user``.
+    /// Findings of middleware, for handlers: see ``id`` and ``user``.
     public var notes: [String: String] = [:]
 
     init(_ exchange: Exchange) { self.exchange = exchange }

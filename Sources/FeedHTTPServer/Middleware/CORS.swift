@@ -11,7 +11,8 @@ extension HTTPServer.Middleware {
   ///   - allowsCredentials: true to let them send cookies and log-ins. It takes `origins`.
   ///   - maxAge: how long a browser may remember this: 10 minutes unless changed.
   public static func cors(
-    origins: Set<String>? = nil, methods: [HTTPServer.Method] = [.put, .patch, .delete], headers: [String] = ["Content-Type"],
+    origins: Set<String>? = nil, methods: [HTTPServer.Method] = [.put, .patch, .delete],
+    headers: [String] = ["Content-Type"],
     exposed: [String] = [], allowsCredentials: Bool = false, maxAge: Duration = .seconds(600)
   ) -> Self {
     precondition(

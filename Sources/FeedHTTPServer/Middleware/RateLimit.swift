@@ -1,7 +1,7 @@
 internal import FeedStream
 
 extension HTTPServer.Middleware {
-  /// Lets a client make so many requests in a while; more get 429 with `Retry-After`.
+  /// Limits the requests of each client in a period; more get 429 with `Retry-After`.
   ///
   /// A client has a bucket of `requests`, which fills at an even pace: it may use them at once, and then as fast as they come
   /// back.
@@ -33,7 +33,7 @@ extension HTTPServer.Middleware {
   }
 }
 
-/// What each client has left.
+/// The requests that each client has left.
 private final class Buckets {
   /// In nanoseconds of filling.
   private struct Bucket {

@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// What a handler gives: a response, or a stream whose first value is one.
+  /// The result of a handler: a response, or a stream whose first value is one.
   public enum Reply {
     case now(Response)
     case later(AnyPublisher<Response, any Error>)

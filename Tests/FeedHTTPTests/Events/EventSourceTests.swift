@@ -82,7 +82,7 @@ import Testing
     #expect(origin.requests[0].request.values(of: "Accept") == ["text/event-stream"])
   }
 
-  @Test func `it backs off while no event comes, and begins anew after one`() {
+  @Test func `it backs off while no event comes, and begins again after one`() {
     let origin = Origin(on: time) { number, _ in
       switch number {
       case 0, 1, 2: Origin.Reply(error: .connect)
@@ -118,7 +118,7 @@ import Testing
     (404, "text/event-stream", EventSourceError.status(404)), (200, "text/plain", .contentType("text/plain")),
     (200, "text/event-streams", .contentType("text/event-streams")), (500, "text/event-stream", .status(500)),
     (201, "text/event-stream", .status(201)),
-  ]) func `what is no stream of events is an error`(status: Int, type: String, error: EventSourceError) {
+  ]) func `anything but a stream of events is an error`(status: Int, type: String, error: EventSourceError) {
     let origin = Origin(on: time) { _, _ in Origin.Reply(status: status, type: type) }
     let events = origin.events(at: url).record(on: time)
     time.advance(by: 100)

@@ -9,7 +9,13 @@ final class UploadBench {
     var method: String
     var path: String
     var body: String
-    var headers: HTTPServer.Headers
+    var headers: Fields
+  }
+
+  /// Header fields as texts: those of a request are a piece of memory, which a failed expectation could not print.
+  struct Fields: Equatable {
+    let values: [String: String]
+    subscript(name: String) -> String? { values[name.lowercased()] }
   }
 
   let loop = EventLoop()
@@ -30,7 +36,9 @@ final class UploadBench {
     serving = server.serve { [unowned self] request in
       request.body.whole().map { [unowned self] body in
         let got = Got(
-          method: request.method.rawValue, path: request.target, body: body.text, headers: request.headers)
+          method: request.method.rawValue, path: request.target, body: body.text,
+          headers: Fields(
+            values: Dictionary(request.headers.map { ($0.name.lowercased(), $0.value) }) { first, _ in first }))
         self.got.append(got)
         return answer(request, got)
       }
