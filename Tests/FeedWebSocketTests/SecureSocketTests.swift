@@ -70,10 +70,12 @@ import Testing
     }
   }
 
-  @Test func `a real loop carries large messages both ways`() throws {
+  @Test(arguments: [nil, WebSocketCompression(keepsContext: true)])
+  func `a real loop carries messages of all lengths both ways`(_ compression: WebSocketCompression?) throws {
     let loop = EventLoop()
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
     var upgrade = WebSocketUpgrade()
+    upgrade.compression = compression
     upgrade.limits.messageBytes = 8 << 20
     upgrade.limits.frameBytes = 8 << 20
     let serving = server.serve { request in
@@ -81,24 +83,29 @@ import Testing
     }
     var options = WebSocketClient.Options()
     options.limits = upgrade.limits
-    let large = Chunk((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    options.compression = compression
+    // Around what is written, masked and compressed at a time.
+    let lengths = [
+      0, 1, 4_096, 4_097, 65_525, 65_526, 65_527, 65_536, 65_537, 131_072, 131_073, 262_144, 1_000_000, 3 << 20,
+    ]
+    let messages = lengths.map { count in
+      WebSocketMessage.binary(Chunk((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }))
+    }
     var echoes: [WebSocketMessage] = []
     let port = try #require(server.address?.port)
     let work = WebSocketClient(options, on: loop).webSocket("ws://127.0.0.1:\(port)/").eraseFailureType()
       .flatMap { socket in
-        socket.messages.eraseFailureType().prefix(2)
-          .merge(
-            with: ([.binary(large), .text("end")] as [WebSocketMessage]).publisher.write(to: socket).setOutputType(
-              to: WebSocketMessage.self))
+        socket.messages.eraseFailureType().prefix(messages.count)
+          .merge(with: messages.publisher.write(to: socket).setOutputType(to: WebSocketMessage.self))
       }
       .sink { _ in
-        server.close()
+        server.shutdown()
       } receiveValue: {
         echoes.append($0)
-        if echoes.count == 2 { server.shutdown() }
       }
     loop.run()
-    #expect(echoes == [.binary(large), .text("end")])
+    #expect(echoes.map(\.bytes.count) == lengths)
+    #expect(echoes == messages)
     work.cancel()
     serving.cancel()
   }

@@ -16,6 +16,9 @@ extension WebSocket {
   /// True when another message may be requested.
   var hasRoom: Bool { state == .open && queue.isEmpty && current == nil && outBytes < limits.bufferedBytes }
 
+  /// True when something waits that could be written now.
+  private var hasMore: Bool { !out.isEmpty || current != nil || !queue.isEmpty || !controls.isEmpty }
+
   /// True once a close frame is among what is written.
   var isCloseSent: Bool {
     guard state != .open else { return false }
@@ -90,7 +93,7 @@ extension WebSocket {
         // A stream that never waits takes turns with everything else on the loop.
         if !isWriting, !out.isEmpty { write(isQuick: rounds < 16) }
         callMarks()
-      } while state != .closed && (!isWriting && !out.isEmpty || askWriters())
+      } while state != .closed && (!isWriting && hasMore || askWriters())
       isFlushing = false
       lingerIfWritten()
       // Room for the answers of pings is room to read.
