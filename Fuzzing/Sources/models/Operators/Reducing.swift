@@ -20,13 +20,13 @@ class ResultModel: Model {
     return [.stop(0)] + settle(result)
   }
 
+  // The absence of a result waits for a request as a result does: Combine's operators wait so when there were values.
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
     if isSettled { return [] }
-    guard ending == .finished, let result = atEnd() else { return [.end(ending)] }
-    return settle(result)
+    return ending == .finished ? settle(atEnd()) : [.end(ending)]
   }
 
-  private func settle(_ result: Int) -> [Effect] {
+  private func settle(_ result: Int?) -> [Effect] {
     isSettled = true
     self.result = result
     return deliver()

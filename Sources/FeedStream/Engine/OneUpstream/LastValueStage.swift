@@ -1,11 +1,13 @@
 /// A stage that may have one value to deliver after upstream has ended: it delivers it as soon as the subscriber has
-/// asked for it, and then finishes. Without a value it finishes immediately.
+/// asked for it, and then finishes.
+///
+/// As in Combine, finishing without a value waits for the request too when there might have been a value.
 @usableFromInline class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
   private var last: Output?
   /// True when upstream has ended and the subscriber has not asked yet.
   private var isWaiting = false
 
-  /// Ends with `value`: immediately when `isAsked`, otherwise on the next request. Ends immediately when it is `nil`.
+  /// Ends with `value`, if any: immediately when `isAsked`, otherwise on the next request.
   ///
   /// - Parameter cancelling: true when upstream has not ended by itself.
   @usableFromInline final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {
@@ -14,7 +16,7 @@
     let up = self.up.take()
     if cancelling { up?.cancel() }
     guard phase == .draining else { return }
-    guard let value, !isAsked else { return deliver(value) }
+    guard !isAsked else { return deliver(value) }
     last = value
     isWaiting = true
   }
