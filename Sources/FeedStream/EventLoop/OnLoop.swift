@@ -1,5 +1,7 @@
 /// State that lives on a loop, such as subjects and subscriptions, in a handle that any thread may have.
 ///
+///     let thread = try EventLoopThread(name: "words")
+///
 ///     final class Words {
 ///       let texts = PassthroughSubject<String, Never>()
 ///       var count = 0
@@ -11,7 +13,6 @@
 ///           .store(in: &cancellables)
 ///       }
 ///     }
-///     let thread = try EventLoopThread(name: "words")
 ///     let words = thread.run { loop in Words(on: loop) }
 ///     words.run { $0.texts.send("sea") }
 ///     let count = await words.get { $0.count }
@@ -119,6 +120,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
 extension EventLoopThread {
   /// Makes state on this thread's loop, and returns the handle that owns it.
   ///
+  ///     let thread = try EventLoopThread(name: "ticks")
   ///     let ticking = thread.run { loop in
   ///       Interval(every: .seconds(1), scheduler: loop).sink { print($0) }
   ///     }
