@@ -7,7 +7,7 @@ import Synchronization
 
 /// The saved feeds of a fleet, for everything that is written for a `FeedStore`.
 ///
-/// Every call blocks until the server has answered, at most for the client's patience; it has a loop and a connection of its own. What
+/// Every call blocks until the server has answered, or the client's time limit is over; it has a loop and a connection of its own. What
 /// others save meanwhile is never lost: a call that finds it begins again.
 public final class RedisFeedStore: FeedStore {
   private let thread: EventLoopThread

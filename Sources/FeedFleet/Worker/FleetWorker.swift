@@ -10,7 +10,7 @@ public import ImageFeed
 ///     let subscription = worker.sink { print($0.address, $0.outcome) }
 ///
 /// Each poll is one of `FeedPoller`'s, with the same rules; what came of it is completed with the engine in one step.
-/// While the engine is away, polls that run are ended, and what came of them is offered until their hosts are another worker's;
+/// While the engine is unreachable, running polls end, and their results are offered until their hosts are another worker's;
 /// nothing is claimed, and attempts are further and further apart.
 ///
 /// Delivers a report of each poll. **Demand:** a host is claimed only when a report is wanted. **Failure:** none: what fails

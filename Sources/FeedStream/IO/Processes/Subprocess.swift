@@ -123,7 +123,7 @@ public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
 public enum SubprocessError: Error, CustomStringConvertible {
   /// It could not be started, read or written.
   case system(SystemError)
-  /// It ended like this. `errors` is the end of what it wrote to its standard error, when that is a pipe.
+  /// The program ended in this way. `errors` is the end of what it wrote to its standard error, when that is a pipe.
   case ended(program: String, ExitStatus, errors: String)
   /// Upstream, which was to be written to it, failed.
   case input(any Error)

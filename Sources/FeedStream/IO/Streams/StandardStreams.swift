@@ -69,7 +69,7 @@ extension Publisher where Output == Chunk {
   /// chunk.
   ///
   /// - Parameters:
-  ///   - stream: which of both.
+  ///   - stream: standard output or standard error.
   ///   - limit: how many bytes may wait: 256 KiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func write(
