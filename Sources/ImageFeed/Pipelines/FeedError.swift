@@ -21,13 +21,7 @@ extension RemoteFeedError {
   public var isWorthRetrying: Bool {
     if case .invalidData(.cutOff) = self { return true }
     guard case .connectivity(let error) = self else { return false }
-    switch error.kind {
-    case .nameResolution, .connect, .send, .receive, .truncated, .timedOut, .resources: return true
-    case .invalidRequest, .tls, .encoding, .tooLarge, .headersTooLarge, .tooManyRedirects, .redirectRefused,
-      .hostIsClosed,
-      .privateNetwork, .notHTTP, .closed:
-      return false
-    }
+    return error.isPassing
   }
 }
 
