@@ -1,7 +1,7 @@
 // An echo server of WebSocket on libwslay and epoll, and a client that loads any such server.
 //
 //   websocket serve                                  prints its port
-//   websocket load <port> <connections> <each> <bytes>   echoes <each> messages of <bytes> on every connection, eight on their way
+//   websocket load <port> <connections> <each> <bytes> <depth>   echoes <each> messages on every connection, <depth> on their way
 //   websocket idle <port> <connections>                  opens so many, prints "open", waits for the end of its input
 //
 // cc -O2 -D_GNU_SOURCE -o websocket websocket.c -lwslay -lcrypto
@@ -148,7 +148,7 @@ static int open_one(int port) {
   return fd;
 }
 
-static int load(int port, int connections, long each, size_t bytes) {
+static int load(int port, int connections, long each, size_t bytes, size_t depth) {
   size_t head = bytes < 126 ? 2 : bytes < 65536 ? 4 : 10, frame = head + 4 + bytes, back = head + bytes;
   unsigned char *data = calloc(1, frame * 8);
   for (int i = 0; i < 8; i++) {
@@ -182,8 +182,7 @@ static int load(int port, int connections, long each, size_t bytes) {
         left--;
         continue;
       }
-      // No more than eight on their way.
-      size_t most = (all[index].in / back + 8) * frame, end = frame * (size_t)each;
+      size_t most = (all[index].in / back + depth) * frame, end = frame * (size_t)each;
       if (most > end) most = end;
       while (all[index].out < most) {
         size_t from = all[index].out % (frame * 8), take = frame * 8 - from;
@@ -201,8 +200,8 @@ static int load(int port, int connections, long each, size_t bytes) {
 
 int main(int count, char **words) {
   if (count == 2 && !strcmp(words[1], "serve")) return serve();
-  if (count == 6 && !strcmp(words[1], "load"))
-    return load(atoi(words[2]), atoi(words[3]), atol(words[4]), (size_t)atol(words[5]));
+  if (count == 7 && !strcmp(words[1], "load"))
+    return load(atoi(words[2]), atoi(words[3]), atol(words[4]), (size_t)atol(words[5]), (size_t)atol(words[6]));
   if (count == 4 && !strcmp(words[1], "idle")) {
     for (int i = atoi(words[3]); i > 0; i--) open_one(atoi(words[2]));
     puts("open");
