@@ -10,6 +10,12 @@ let contexts: [String: String] = [
   @Sendable func ask() async throws(Refusal) -> Int { 1 }
   let (model, session, question) = (Model(), Session(), "")
   """,
+  "WebSocket.swift": "let socket: WebSocket! = nil",
+  "WriteMessages.swift": """
+  let socket: WebSocket! = nil
+  let ticks = (1...3).publisher
+  """,
+  "WebSocketUpgrade.swift": "var routes = HTTPServer.Routes()",
   "DecodeJSONLines.swift": "struct Event: Decodable {}",
   "ChunkDecoder.swift": "struct TornRecord: Error {}",
   "MergeByArity.swift": "let (cached, remote, pushed) = (Just(1), Just(2), Just(3))",

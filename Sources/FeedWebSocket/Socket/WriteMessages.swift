@@ -3,7 +3,7 @@ public import FeedStream
 extension Publisher where Output == WebSocketMessage {
   /// Sends the messages to a socket; finishes when upstream has and everything is written.
   ///
-  ///     ticks.map { .text("\($0)") }.write(to: socket)
+  ///     ticks.map { WebSocketMessage.text("\($0)") }.write(to: socket)
   ///
   /// Several publishers may be written to one socket; their messages are sent in turns.
   ///
