@@ -243,6 +243,7 @@ let package = Package(
       name: "FeedHTTPTests",
       dependencies: [
         "TestSupport", "HTTPTestSupport", "FeedHTTP", "FeedHTTPServer", "FeedStream", "FeedStreamTesting", "PlainText",
+        "Fetch",
       ],
       // The tests put a lookup of names of their own before the system's (`StuckNames`).
       linkerSettings: [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=getaddrinfo"], .when(platforms: [.linux]))]),

@@ -81,7 +81,6 @@ let contexts: [String: String] = [
   let page = "<!doctype html>"
   struct NotFound: Error {}
   func isValid(_ token: String) -> String? { nil }
-  var routes = HTTPServer.Routes()
   """#,
   "Handler.swift": """
   let isClosed = false

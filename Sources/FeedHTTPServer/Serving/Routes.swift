@@ -46,6 +46,7 @@ extension HTTPServer {
     /// Says what an error of a handler means: a ``Status`` or a ``Problem`` is the response, and any other error is answered
     /// with 500 and reported (``HTTPServer/onError``). Unless changed, errors are what they are.
     ///
+    ///     var routes = HTTPServer.Routes()
     ///     routes.errors = { $0 is NotFound ? HTTPServer.Status.notFound : $0 }
     public var errors: (any Error) -> any Error = { $0 }
     /// True to answer every error of a handler, and of no handler, with problem details (RFC 9457) instead of a line of text.
@@ -61,6 +62,7 @@ extension HTTPServer {
 
     /// Adds routes whose paths begin with `path`, with functions around them alone.
     ///
+    ///     var routes = HTTPServer.Routes()
     ///     routes.group("/api", [.bearer(isValid)]) { api in
     ///       api.get("/feeds") { _ in .text("none") }
     ///     }
