@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedStream
 import Foundation
 import ImageFeed
 import PlainText
@@ -35,6 +36,8 @@ struct FeedCommand: ParsableCommand {
 
 extension FeedCommand {
   static func main() {
+    // For those who change the command, not for those who use a debug build of it.
+    if ProcessInfo.processInfo.environment["FEEDSTREAM_WARNINGS"] == nil { StreamDiagnostics.writeWarnings(false) }
     let arguments = Array(CommandLine.arguments.dropFirst())
     HiddenArguments.hide()
     if HelpScreen.isAsked(arguments) {
