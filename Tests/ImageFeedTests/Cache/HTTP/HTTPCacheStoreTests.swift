@@ -258,7 +258,7 @@ import Testing
     try withVirtualTime { time in
       let bench = Bench(time, .file)
       bench.change("k", to: .save(response("zero")))
-      bench.store.close()
+      (bench.store as? SQLiteHTTPCache)?.close()
       let path = bench.folder.file("http.db")
       let file = try FileHandle(forUpdating: URL(filePath: path))
       let end = try file.seekToEnd()
