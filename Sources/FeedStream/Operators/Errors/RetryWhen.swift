@@ -42,6 +42,7 @@ extension Publishers {
         upstream.receive(subscriber: $0)
       }
       subscriber.receive(subscription: stage)
+      guard stage.isActive else { return }
       stage.signal.start(handler(stage.errors.eraseToAnyPublisher()))
       stage.start()
     }

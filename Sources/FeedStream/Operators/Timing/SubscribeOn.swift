@@ -63,7 +63,12 @@ extension Publishers {
     super.init(down)
   }
 
-  @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.receive(input) : .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    guard isLive else { return .none }
+    let more = down.receive(input)
+    // Upstream runs until the cancellation reaches it: the answer to a value that cancels asks for no more.
+    return isLive ? more : .none
+  }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 

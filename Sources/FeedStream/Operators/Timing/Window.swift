@@ -115,12 +115,17 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   /// A window has its first value, and is full when that fills it, by the time anybody sees it: what is sent while it
   /// is handed over comes after.
   @inlinable func beginWindow(with input: Input? = nil) {
-    let window = ReplaySubject<Input, Failure>(count: .max)
-    open = window
-    filled = 0
+    let window = newWindow()
     if let input { fill(window, input) }
     waiting.append(window)
     deliver()
+  }
+
+  @inlinable func newWindow() -> ReplaySubject<Input, Failure> {
+    let window = ReplaySubject<Input, Failure>(count: .max)
+    open = window
+    filled = 0
+    return window
   }
 
   @inlinable func fill(_ window: ReplaySubject<Input, Failure>, _ input: Input) {
@@ -142,8 +147,11 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   override func triggered() {
     guard isLive, ending == nil else { return }
-    endWindow(.finished)
-    if isLive { beginWindow() }
+    // The next is open before the last finishes: it takes what is sent within that completion.
+    let last = open
+    waiting.append(newWindow())
+    last?.send(completion: .finished)
+    deliver()
   }
 
   override func triggerEnded() {

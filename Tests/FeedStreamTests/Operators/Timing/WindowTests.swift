@@ -28,6 +28,27 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
+  @Test func `what is sent within a window's completion is in the next, and each trigger ends one`() {
+    let (subject, trigger) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Void, Never>())
+    let recorder = subject.window(on: trigger).flatMap { $0.collect() }.record()
+    recorder.onValue = { values in
+      if values == [1] { subject.send(2) }
+    }
+    subject.send(1)
+    trigger.send()
+    subject.send(3)
+    trigger.send()
+    // 2 and 3 are of one window.
+    #expect(recorder.values == [[1], [2, 3]])
+    recorder.onValue = { if $0 == [4] { trigger.send() } }
+    subject.send(4)
+    trigger.send()
+    subject.send(5)
+    trigger.send(completion: .finished)
+    #expect(recorder.values == [[1], [2, 3], [4], [], [5]])
+    #expect(recorder.completion == .finished)
+  }
+
   @Test func `a failure fails the open window`() {
     withVirtualTime { time in
       let recorder = time.hot("a#").window(for: .milliseconds(4), scheduler: time).record(on: time)
