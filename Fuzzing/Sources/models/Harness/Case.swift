@@ -77,6 +77,8 @@ struct Case {
   var answers: [[Int]]
   var script: [Step]
   var reactions: [Reaction]
+  /// True where a cancellation reaches the publishers at the scheduler's next opportunity.
+  var cancelsLater = false
 }
 
 /// The limits of an operator's random cases.
@@ -99,11 +101,14 @@ struct Shape {
   var attachesWithin = true
   /// True where everything is asked for at first.
   var isUnlimited = false
+  /// True where a cancellation reaches the publishers at the scheduler's next opportunity.
+  var cancelsLater = false
 }
 
 extension Case {
   init(seed: UInt64, _ shape: Shape) {
     var random = Random(seed)
+    cancelsLater = shape.cancelsLater
     parameters = Parameters(numbers: (0..<4).map { _ in random.below(1000) })
     var specs: [SourceSpec] = []
     for index in 0..<(shape.upstreams + shape.inners) {

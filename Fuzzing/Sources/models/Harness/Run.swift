@@ -86,6 +86,7 @@ final class Run {
     time.advance(by: .milliseconds(900))
     look()
     for probe in probes { probe.cancel() }
+    if scenario.cancelsLater { time.advance(by: .milliseconds(1)) }
     look()
   }
 

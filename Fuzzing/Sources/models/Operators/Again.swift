@@ -11,10 +11,15 @@ private final class Again: Model {
   private var isWaiting = false
   /// True where the subscription is handed out before upstream is subscribed.
   private let defers: Bool
+  /// The milliseconds between a completion and the next subscription.
+  private let pause: Int
   private var isHandingOut: Bool
-  init(_ parameters: Parameters, times: Int, defers: Bool = false, _ follows: @escaping (Ending) -> Bool) {
+  init(
+    _ parameters: Parameters, times: Int, defers: Bool = false, pause: Int = 0, _ follows: @escaping (Ending) -> Bool
+  ) {
     self.follows = follows
     self.defers = defers
+    self.pause = pause
     isHandingOut = defers
     left = times
     super.init(parameters)
@@ -40,10 +45,12 @@ private final class Again: Model {
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
     guard left > 0, follows(ending) else { return [.end(ending)] }
     left -= 1
+    if pause > 0 { return [.wait(pause, token: 0)] }
     if !isSubscribing { return play() }
     isWaiting = true
     return []
   }
+  override func due(_ token: Int) -> [Effect] { play() }
   override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
     if token == 1 {
       isHandingOut = false
@@ -53,6 +60,51 @@ private final class Again: Model {
     guard isWaiting else { return [] }
     isWaiting = false
     return play()
+  }
+}
+
+/// `retry(when:)`: subscribes again at each value of a signal, which is asked for one after each failure.
+private final class AgainWhen: Model {
+  private var demand = 0
+  private var latest: Int?
+  private var isSubscribing = false
+  private var isWaiting = false
+  /// The signal's completion, while its last value waits to be served.
+  private var ending: Ending?
+  override func subscribed(_ probe: Int) -> [Effect] { [.handOut(), .subscribe(1), .then(1)] }
+  override func began(_ source: Int) -> [Effect] {
+    if source == 0 { return [] }
+    latest = source
+    return [.request(source, demand)]
+  }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    demand = sum(demand, count)
+    return latest.map { [.request($0, count)] } ?? []
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    if source == 0 { return play() }
+    if demand != .max { demand -= 1 }
+    return [.emit(value)]
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    if source == 0 {
+      if !isWaiting { return [.end(ending)] }
+      self.ending = ending
+      return []
+    }
+    return ending == .finished ? [.end(.finished)] : [.request(0, 1)]
+  }
+  private func play() -> [Effect] {
+    isWaiting = isSubscribing
+    if isWaiting { return [] }
+    isSubscribing = true
+    return [.subscribe(0), .then(0)]
+  }
+  override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
+    if token == 1 { return play() }
+    isSubscribing = false
+    if isWaiting { return play() }
+    return ending.map { [.end($0)] } ?? []
   }
 }
 
@@ -74,11 +126,11 @@ private final class Materializing: Holding {
 }
 
 /// A subject that keeps the last values; what is sent within a delivery comes after it.
-final class Replaying: Model {
+class Replaying: Model {
   private let keeps: Int
   private var values: [Int] = []
-  private var ending: Ending?
-  private var attached: [Int] = []
+  private(set) var ending: Ending?
+  private(set) var attached: [Int] = []
   private var demand: [Int: Int] = [:]
   /// The place of each subscriber's next value.
   private var place: [Int: Int] = [:]
@@ -151,6 +203,23 @@ var again: [Definition] {
       build: {
         context -> AnyPublisher<Int, TestError> in
         context.source().retry(context.parameters[0, below: 4]).eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "retry with a policy",
+      model: {
+        Again($0, times: $0[0, below: 4], defers: true, pause: [0, 5, 45][$0[1, below: 3]]) { $0 != .finished }
+      },
+      build: { context -> AnyPublisher<Int, TestError> in
+        let parameters = context.parameters
+        return context.source().retry(
+          .constant(.milliseconds([0, 5, 45][parameters[1, below: 3]]), limit: parameters[0, below: 4]),
+          scheduler: context.time
+        ).eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "retry(when:)", shape: Shape(upstreams: 2), model: { AgainWhen($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source(0).retry(when: { _ in context.source(1) }).eraseToAnyPublisher()
       }),
     Definition(
       name: "repeat", model: { Again($0, times: $0[0, below: 4], defers: true) { $0 == .finished } },

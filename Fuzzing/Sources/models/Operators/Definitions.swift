@@ -1,6 +1,6 @@
 var definitions: [Definition] {
   [
     oneToOne, filtering, ending, reducing, collecting, holding, following, joining, merging, switching, sharing, timing,
-    triggered, again,
+    triggered, again, pacing, choosing,
   ].flatMap { $0 }
 }

@@ -171,6 +171,21 @@ var joining: [Definition] {
           .eraseToAnyPublisher()
       }),
     Definition(
+      name: "zip of a pack", shape: Shape(upstreams: 5), model: { Zipping($0, arity: 5) },
+      build: {
+        context -> AnyPublisher<Int, TestError> in
+        zip(context.source(0), context.source(1), context.source(2), context.source(3), context.source(4)).map {
+          (a: Int, b: Int, c: Int, d: Int, e: Int) -> Int in digits([a, b, c, d, e])
+        }.eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "combineLatest of a pack", shape: Shape(upstreams: 5), model: { CombiningLatest($0, arity: 5) },
+      build: {
+        context -> AnyPublisher<Int, TestError> in
+        combineLatest(context.source(0), context.source(1), context.source(2), context.source(3), context.source(4))
+          .map { (a: Int, b: Int, c: Int, d: Int, e: Int) -> Int in digits([a, b, c, d, e]) }.eraseToAnyPublisher()
+      }),
+    Definition(
       name: "combineLatest", shape: Shape(upstreams: 2), model: { CombiningLatest($0, arity: 2) },
       build: {
         context -> AnyPublisher<Int, TestError> in

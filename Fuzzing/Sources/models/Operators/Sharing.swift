@@ -141,6 +141,38 @@ private final class Sharing: Subjects {
   }
 }
 
+/// The same through a subject that keeps the last values.
+private final class ReplaySharing: Replaying {
+  private var connection: Int?
+  private var isConnecting = false
+  private var hasAsked = false
+  override func subscribed(_ probe: Int) -> [Effect] {
+    super.subscribed(probe) + (ending == nil ? [.then(9)] : [])
+  }
+  override func began(_ source: Int) -> [Effect] {
+    connection = source
+    return hasAsked ? [.request(source, .max)] : []
+  }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    if hasAsked { return super.requested(count, probe) }
+    hasAsked = true
+    return (connection.map { [.request($0, .max)] } ?? []) + super.requested(count, probe)
+  }
+  override func then(_ token: Int, _ probe: Int, _ value: Int) -> [Effect] {
+    guard token == 9 else { return super.then(token, probe, value) }
+    guard !isConnecting, ending == nil, !attached.isEmpty else { return [] }
+    isConnecting = true
+    return [.subscribe(0)]
+  }
+  override func cancelled(_ probe: Int) -> [Effect] {
+    _ = super.cancelled(probe)
+    guard attached.isEmpty, ending == nil, let connection else { return [] }
+    self.connection = nil
+    isConnecting = false
+    return [.stop(connection)]
+  }
+}
+
 var sharing: [Definition] {
   let shape = Shape(probes: 3, kinds: [.sync, .timed, .hot, .hot], steps: 12)
   let subject = Shape(probes: 3, hot: [0], steps: 12)
@@ -160,6 +192,21 @@ var sharing: [Definition] {
         let subject = CurrentValueSubject<Int, TestError>(7)
         context.inlet(0, subject)
         return subject.eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "multicast, autoconnect", shape: shape, model: { Sharing($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source().multicast { PassthroughSubject<Int, TestError>() }.autoconnect().eraseToAnyPublisher()
+      }),
+    // Nothing is sent within a delivery, as with ReplaySubject; a subscriber that came there would connect to one that
+    // delivers immediately.
+    Definition(
+      name: "share(replay:)",
+      shape: Shape(
+        probes: 3, kinds: [.sync, .timed, .hot], steps: 12, sendsWithin: false, attachesWithin: false),
+      model: { ReplaySharing($0, keeps: $0[0, below: 4]) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source().share(replay: context.parameters[0, below: 4]).eraseToAnyPublisher()
       }),
     Definition(
       name: "share", shape: shape, model: { Sharing($0) },

@@ -1,0 +1,378 @@
+import FeedStream
+import FeedStreamTesting
+
+/// `throttle`: a value, and then the first or the latest of each interval.
+private final class Throttling: Model {
+  private lazy var span = 10 + 20 * parameters[0, below: 3]
+  private lazy var keepsLatest = parameters[1, below: 2] == 1
+  private var waiting: Int?
+  private var demand = 0
+  private var last: Int?
+  private var ending: Ending?
+  override func began(_ source: Int) -> [Effect] { [.handOut(), .request(0, .max)] }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    demand = sum(demand, count)
+    return []
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    guard ending == nil else { return [] }
+    guard waiting == nil else {
+      if keepsLatest { waiting = value }
+      return []
+    }
+    guard demand > 0 else { return [] }
+    if demand != .max { demand -= 1 }
+    waiting = value
+    return [.wait(max(0, (last.map { $0 + span } ?? now) - now), token: 0)]
+  }
+  // The completion comes with the value that waits.
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    guard self.ending == nil else { return [] }
+    self.ending = ending
+    return waiting == nil ? [.wait(0, token: 0)] : []
+  }
+  override func due(_ token: Int) -> [Effect] {
+    var effects: [Effect] = []
+    if let value = waiting {
+      waiting = nil
+      if ending == nil { last = now }
+      effects = [.emit(value)]
+    }
+    return effects + (ending.map { [.end($0)] } ?? [])
+  }
+}
+
+/// `timeout`: each value at the next opportunity; an end, or a failure, after a silence.
+private final class TimingOut: Model {
+  private lazy var span = 10 + 20 * parameters[0, below: 3]
+  private lazy var fails = parameters[1, below: 2] == 1
+  /// `nil` is the completion.
+  private var waiting: [Int?] = []
+  private var ending: Ending?
+  private var hasAsked = false
+  /// The latest beginning of a silence.
+  private var silence = 1
+  private func listen() -> [Effect] {
+    silence += 1
+    return [.wait(span, token: silence)]
+  }
+  override func began(_ source: Int) -> [Effect] { listen() + [.handOut()] }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    defer { hasAsked = true }
+    return (hasAsked || ending != nil ? [] : listen()) + [.request(0, count)]
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    guard ending == nil else { return [] }
+    waiting.append(value)
+    return listen() + [.wait(0, token: 0)]
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    guard self.ending == nil else { return [] }
+    self.ending = ending
+    silence += 1
+    waiting.append(nil)
+    return [.wait(0, token: 0)]
+  }
+  override func due(_ token: Int) -> [Effect] {
+    if token == 0 { return waiting.removeFirst().map { [.emit($0)] } ?? [.end(ending!)] }
+    guard token == silence, ending == nil else { return [] }
+    return [.end(fails ? .failed(8) : .finished)]
+  }
+}
+
+/// `subscribe(on:)`: subscribing, asking and cancelling happen at the next opportunity.
+private final class SubscribingOn: Model {
+  private var asked: [Int] = []
+  override var isShared: Bool { true }
+  override func subscribed(_ probe: Int) -> [Effect] { [.wait(0, token: 0)] }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    asked.append(count)
+    return [.wait(0, token: 1)]
+  }
+  // The answer to a value goes up with it.
+  override func answered(_ count: Int, _ probe: Int) -> [Effect] { [.request(0, count)] }
+  override func cancelled(_ probe: Int) -> [Effect] { [.wait(0, token: 2)] }
+  override func due(_ token: Int) -> [Effect] {
+    switch token {
+    case 0: [.subscribe(0)]
+    case 1: [.request(0, asked.removeFirst())]
+    default: [.stopAll]
+    }
+  }
+}
+
+/// `sample`: the latest value at each trigger, once.
+private final class Sampling: Model {
+  private let period: Int?
+  private var latest: Int?
+  private var demand = 0
+  /// - Parameter period: the time between triggers; without one a second publisher sets them.
+  init(_ parameters: Parameters, period: Int? = nil) {
+    self.period = period
+    super.init(parameters)
+  }
+  required init(_ parameters: Parameters) {
+    period = nil
+    super.init(parameters)
+  }
+  override func subscribed(_ probe: Int) -> [Effect] {
+    [.subscribe(0)] + (period.map { [.wait($0, token: 0)] } ?? [.subscribe(1)])
+  }
+  override func began(_ source: Int) -> [Effect] {
+    source == 0 ? [.handOut(), .request(0, .max)] : [.request(1, .max)]
+  }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    demand = sum(demand, count)
+    return []
+  }
+  private func sample() -> [Effect] {
+    guard demand > 0, let value = latest else { return [] }
+    latest = nil
+    if demand != .max { demand -= 1 }
+    return [.emit(value)]
+  }
+  override func due(_ token: Int) -> [Effect] { [.wait(period!, token: 0)] + sample() }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    guard source == 0 else { return sample() }
+    latest = value
+    return []
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] { [.end(source == 0 ? ending : .finished)] }
+}
+
+/// `collect(.byTimeOrCount)`: full arrays, and what there is at the end of a period. Upstream is asked for as much as
+/// the arrays that were asked for can hold.
+private final class ByTimeOrCount: Model {
+  private lazy var period = 20 * (1 + parameters[0, below: 3])
+  private lazy var count = 1 + parameters[1, below: 3]
+  private var values: [Int] = []
+  /// Arrays that wait for their turn.
+  private var ready: [Int] = []
+  private var isDue = false
+  private var demand = 0
+  private var outstanding = 0
+  private var isDelivering = false
+  private var isClosed = false
+  private var ending: Ending?
+  override func subscribed(_ probe: Int) -> [Effect] { [.subscribe(0), .then(2)] }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] {
+    demand = sum(demand, count)
+    closeWhatIsDue()
+    return serve()
+  }
+  override func answered(_ count: Int, _ probe: Int) -> [Effect] {
+    demand = sum(demand, count)
+    return []
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    values.append(value)
+    if outstanding != .max { outstanding -= 1 }
+    guard values.count == count else { return [] }
+    close()
+    return [.wait(0, token: 1)]
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    isClosed = true
+    self.ending = ending
+    return [.wait(0, token: 2)]
+  }
+  override func due(_ token: Int) -> [Effect] {
+    switch token {
+    case 0:
+      if isClosed { return [] }
+      guard !values.isEmpty else { return [.wait(period, token: 0)] }
+      isDue = true
+      closeWhatIsDue()
+      return [.wait(period, token: 0)] + serve()
+    case 1: return serve()
+    default:
+      hasArrived = true
+      if ending == .finished { isDue = true }
+      return deliver()
+    }
+  }
+  /// True when the completion's turn has come.
+  private var hasArrived = false
+  private func close() {
+    ready.append(digits(values))
+    values = []
+    isDue = false
+  }
+  private func closeWhatIsDue() {
+    if isDelivering, isDue, !values.isEmpty, demand > ready.count { close() }
+  }
+  private func serve() -> [Effect] { deliver() + [.then(1)] }
+  private func deliver() -> [Effect] {
+    if isDelivering { return [] }
+    isDelivering = true
+    return [.then(0)]
+  }
+  override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
+    if token == 2 { return isClosed ? [] : [.wait(period, token: 0)] }
+    if token == 1 {
+      let wanted = demand == .max ? .max : (demand - ready.count) * count - values.count
+      guard !isClosed, outstanding != .max, wanted > outstanding else { return [] }
+      let missing = wanted == .max ? .max : wanted - outstanding
+      outstanding = wanted
+      return [.request(0, missing)]
+    }
+    if demand > 0, ready.isEmpty, isDue, !values.isEmpty { close() }
+    if demand > 0, !ready.isEmpty {
+      if demand != .max { demand -= 1 }
+      return [.emit(ready.removeFirst()), .then(0)]
+    }
+    isDelivering = false
+    guard hasArrived, let ending else { return [] }
+    return ending != .finished || (ready.isEmpty && values.isEmpty) ? [.end(ending)] : []
+  }
+}
+
+/// The values of each window as one number, with everything asked for. A window of one value is handed over when it is
+/// full; those that begin meanwhile are handed over after it.
+private final class Windowing: Model {
+  private let size: Int?
+  private var values: [Int] = []
+  private var isHanding = false
+  /// True when the open window waits to be handed over.
+  private var isOpenWaiting = false
+  /// Windows that were filled while they waited.
+  private var full: [Int] = []
+  /// How many windows are finishing, one within another: a finish comes after them.
+  private var depth = 0
+  private var isFinishing = false
+  private var ending: Ending?
+  private var isDone = false
+  private var hasBegun = false
+  init(_ parameters: Parameters, size: Int? = nil) {
+    self.size = size
+    super.init(parameters)
+  }
+  required init(_ parameters: Parameters) {
+    size = nil
+    super.init(parameters)
+  }
+  override func subscribed(_ probe: Int) -> [Effect] { [.subscribe(0), .then(1)] }
+  override func began(_ source: Int) -> [Effect] {
+    source == 0 ? [.handOut(), .then(0), .request(0, .max)] : [.request(source, .max)]
+  }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] { [] }
+  override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
+    if token == 3 {
+      depth -= 1
+      return depth == 0 && isFinishing ? [.end(.finished)] : []
+    }
+    if token == 1 { return size == nil && ending == nil ? [.subscribe(1)] : [] }
+    if token == 2 {
+      if !full.isEmpty { return emit(full.removeFirst()) + [.then(2)] }
+      isHanding = false
+      isOpenWaiting = false
+      return ending.map(end) ?? []
+    }
+    hasBegun = true
+    return ending.map(end) ?? []
+  }
+  private func row() -> Int {
+    defer { values = [] }
+    return digits(values)
+  }
+  private func emit(_ row: Int) -> [Effect] {
+    depth += 1
+    return [.emit(row), .then(3)]
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    if ending != nil { return [] }
+    if source > 0 { return emit(row()) }
+    values.append(value)
+    if values.count == 1 { isOpenWaiting = isHanding }
+    guard values.count == size else { return [] }
+    if isOpenWaiting {
+      full.append(row())
+      return []
+    }
+    guard size == 1 else { return emit(row()) }
+    isHanding = true
+    return emit(row()) + [.then(2)]
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    guard self.ending == nil else { return [] }
+    let ending = source == 0 ? ending : .finished
+    self.ending = ending
+    guard isHanding else { return hasBegun ? end(ending) : [] }
+    if values.isEmpty || isOpenWaiting { return [] }
+    return ending == .finished ? emit(row()) : [.end(ending)]
+  }
+  private func end(_ ending: Ending) -> [Effect] {
+    guard ending == .finished else { return [.stopAll, .end(ending)] }
+    isFinishing = true
+    let isLast = size == nil || !values.isEmpty
+    if isLast { return [.stopAll] + emit(row()) }
+    return [.stopAll] + (depth == 0 ? [.end(.finished)] : [])
+  }
+}
+
+var pacing: [Definition] {
+  let two = Shape(upstreams: 2, kinds: [.timed, .hot])
+  return [
+    Definition(
+      name: "throttle", model: { Throttling($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        let parameters = context.parameters
+        return context.source().throttle(
+          for: .milliseconds(10 + 20 * parameters[0, below: 3]), scheduler: context.time,
+          latest: parameters[1, below: 2] == 1
+        ).eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "timeout", model: { TimingOut($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        let parameters = context.parameters
+        let makeError: (() -> TestError)? = parameters[1, below: 2] == 1 ? { TestError(code: 8) } : nil
+        return context.source().timeout(
+          .milliseconds(10 + 20 * parameters[0, below: 3]), scheduler: context.time, customError: makeError
+        ).eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "subscribe(on:)", shape: Shape(cancelsLater: true), model: { SubscribingOn($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source().subscribe(on: context.time).eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "sample(on:)", shape: two, model: { Sampling($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source(0).sample(on: context.trigger(1)).eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "sample(every:)", model: { Sampling($0, period: 10 + 20 * $0[0, below: 3]) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source().sample(
+          every: .milliseconds(10 + 20 * context.parameters[0, below: 3]), scheduler: context.time
+        ).eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "collect(.byTimeOrCount)", model: { ByTimeOrCount($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        let parameters = context.parameters
+        return context.source()
+          .collect(
+            .byTimeOrCount(
+              context.time, .milliseconds(20 * (1 + parameters[0, below: 3])), 1 + parameters[1, below: 3])
+          ).map { (values: [Int]) -> Int in digits(values) }.eraseToAnyPublisher()
+      }),
+    // Everything is asked for: the values of a window are collected, whoever has asked for what.
+    Definition(
+      name: "window(on:)", shape: Shape(upstreams: 2, kinds: [.timed, .hot], isUnlimited: true),
+      model: { Windowing($0) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source(0).window(on: context.trigger(1)).flatMap {
+          (window: AnyPublisher<Int, TestError>) in window.collect()
+        }.map { (values: [Int]) -> Int in digits(values) }.eraseToAnyPublisher()
+      }),
+    Definition(
+      name: "window(_:)", shape: Shape(isUnlimited: true), model: { Windowing($0, size: 1 + $0[0, below: 3]) },
+      build: { context -> AnyPublisher<Int, TestError> in
+        context.source(0).window(1 + context.parameters[0, below: 3]).flatMap {
+          (window: AnyPublisher<Int, TestError>) in window.collect()
+        }.map { (values: [Int]) -> Int in digits(values) }.eraseToAnyPublisher()
+      }),
+  ]
+}
