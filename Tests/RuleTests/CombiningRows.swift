@@ -27,9 +27,9 @@ let combiningRows = rows {
   }
   RuleRow(
     "Operators/Combining/CombineLatestAll", "combineLatest(_:) of any arity", timed: .dependsOnDemand,
-    expects: { .latest($0) { ($0.0, $0.1, 5) } }
+    expects: { .latest($0) { ($0.0, $0.1, 5, 6, 7) } }
   ) { upstream, time in
-    combineLatest(upstream, other(time), constant(5))
+    combineLatest(upstream, other(time), constant(5), constant(6), constant(7))
   }
   RuleRow(
     "Operators/Combining/CombineLatestMany", "combineLatest() of a collection", timed: .dependsOnDemand,
@@ -68,9 +68,9 @@ let combiningRows = rows {
   }
   RuleRow(
     "Operators/Combining/ZipAll", "zip(_:) of any arity", timed: .failsAtOnce,
-    expects: { .zipped($0) { ($0, $1, $0) } }
+    expects: { .zipped($0) { ($0, $1, $0, $1, $0) } }
   ) { upstream, time in
-    zip(upstream, other(time), upstream)
+    zip(upstream, other(time), upstream, other(time), upstream)
   }
   RuleRow(
     "Operators/Combining/ZipMany", "zip() of a collection", timed: .failsAtOnce,

@@ -30,15 +30,22 @@ private func addCombining(to rows: inout Rows) {
   rows.add("CombineLatest", "combineLatest, as its argument") { Just(1).combineLatest($0).map(\.1).end($1) }
   rows.add("CombineLatest", "combineLatest of three") { $0.combineLatest(Just(1), Just(2)).map(\.0).end($1) }
   rows.add("CombineLatestMany", "combineLatest, of a collection") { [$0].combineLatest().map(\.count).end($1) }
+  rows.add("CombineLatestAll", "combineLatest, the function") { source, add in
+    combineLatest(source, Just(1), Just(2)).map { first, _, _ in first }.end(add)
+  }
   rows.add("CombineLatestAll", "combineLatest of a pack, erased first") { source, add in
-    combineLatest(source.eraseToAnyPublisher(), Just(1)).map { first, _ in first }.end(add)
+    combineLatest(source.eraseToAnyPublisher(), Just(1), Just(2), Just(3), Just(4)).map { first, _, _, _, _ in first }
+      .end(add)
   }
   rows.add("Zip", "zip") { $0.zip(partner).map(\.0).end($1) }
   rows.add("Zip", "zip, as its argument") { Subject().zip($0).map(\.1).end($1) }
   rows.add("Zip", "zip of three") { $0.zip(partner, partner).map(\.0).end($1) }
   rows.add("ZipMany", "zip, of a collection") { [$0].zip().map(\.count).end($1) }
+  rows.add("ZipAll", "zip, the function") { source, add in
+    zip(source, partner, partner).map { first, _, _ in first }.end(add)
+  }
   rows.add("ZipAll", "zip of a pack, erased first") { source, add in
-    zip(source.eraseToAnyPublisher(), partner).map { first, _ in first }.end(add)
+    zip(source.eraseToAnyPublisher(), partner, partner, partner, partner).map { first, _, _, _, _ in first }.end(add)
   }
 }
 

@@ -1,12 +1,40 @@
 /// Combines the newest values of any number of publishers of different types into a tuple, whenever one delivers.
 ///
-/// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. For two to four publishers the
-/// method is the faster: here the publishers' types are erased, and code that is not specialized subscribes to them.
-/// Let a long chain end with `eraseToAnyPublisher()`, which is specialized, before it comes here.
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. Two to four publishers keep their
+/// types. Those of five and more are erased, and code that is not specialized subscribes to them: let a long chain end
+/// with `eraseToAnyPublisher()`, which is specialized, before it comes here.
+@_disfavoredOverload
 public func combineLatest<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
 ) -> Publishers.CombineLatestAll<(repeat each Value), Failure> {
   Publishers.CombineLatestAll(repeat each publishers)
+}
+
+/// Combines the newest values of two publishers, whenever one delivers one.
+///
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
+@inlinable public func combineLatest<A: Publisher, B: Publisher>(_ a: A, _ b: B) -> Publishers.CombineLatest<A, B>
+where A.Failure == B.Failure {
+  Publishers.CombineLatest(a, b)
+}
+
+/// Combines the newest values of three publishers, whenever one delivers one.
+///
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
+@inlinable public func combineLatest<A: Publisher, B: Publisher, C: Publisher>(
+  _ a: A, _ b: B, _ c: C
+) -> Publishers.CombineLatest3<A, B, C> where A.Failure == B.Failure, B.Failure == C.Failure {
+  Publishers.CombineLatest3(a, b, c)
+}
+
+/// Combines the newest values of four publishers, whenever one delivers one.
+///
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
+@inlinable public func combineLatest<A: Publisher, B: Publisher, C: Publisher, D: Publisher>(
+  _ a: A, _ b: B, _ c: C, _ d: D
+) -> Publishers.CombineLatest4<A, B, C, D>
+where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
+  Publishers.CombineLatest4(a, b, c, d)
 }
 
 extension Publishers {

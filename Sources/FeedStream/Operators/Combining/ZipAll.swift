@@ -2,13 +2,40 @@
 ///
 ///     zip(image, title, author).map { image, title, author in "\(title) by \(author)" }
 ///
-/// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``. For two to four publishers the method is the
-/// faster: here the publishers' types are erased, and code that is not specialized subscribes to them. Let a long chain
-/// end with `eraseToAnyPublisher()`, which is specialized, before it comes here.
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``. Two to four publishers keep their types. Those
+/// of five and more are erased, and code that is not specialized subscribes to them: let a long chain end with
+/// `eraseToAnyPublisher()`, which is specialized, before it comes here.
+@_disfavoredOverload
 public func zip<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
 ) -> Publishers.ZipAll<(repeat each Value), Failure> {
   Publishers.ZipAll(repeat each publishers)
+}
+
+/// Combines the values at the same index of two publishers.
+///
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
+@inlinable public func zip<A: Publisher, B: Publisher>(_ a: A, _ b: B) -> Publishers.Zip<A, B>
+where A.Failure == B.Failure {
+  Publishers.Zip(a, b)
+}
+
+/// Combines the values at the same index of three publishers.
+///
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
+@inlinable public func zip<A: Publisher, B: Publisher, C: Publisher>(
+  _ a: A, _ b: B, _ c: C
+) -> Publishers.Zip3<A, B, C> where A.Failure == B.Failure, B.Failure == C.Failure {
+  Publishers.Zip3(a, b, c)
+}
+
+/// Combines the values at the same index of four publishers.
+///
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``.
+@inlinable public func zip<A: Publisher, B: Publisher, C: Publisher, D: Publisher>(
+  _ a: A, _ b: B, _ c: C, _ d: D
+) -> Publishers.Zip4<A, B, C, D> where A.Failure == B.Failure, B.Failure == C.Failure, C.Failure == D.Failure {
+  Publishers.Zip4(a, b, c, d)
 }
 
 extension Publishers {

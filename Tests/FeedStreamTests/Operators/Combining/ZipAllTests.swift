@@ -11,12 +11,23 @@ import Testing
     #expect(zipped.completion == .finished)
   }
 
-  @Test func `a subscription that is over releases everything it held`() {
+  @Test func `two to four publishers keep their types`() {
+    let two: Publishers.Zip<Just<Int>, Just<String>> = zip(Just(1), Just("a"))
+    #expect(two.record().values[0] == (1, "a"))
+    let three: Publishers.Zip3<Just<Int>, Just<Int>, Just<Int>> = zip(Just(1), Just(2), Just(3))
+    #expect(three.record().values[0] == (1, 2, 3))
+    #expect(zip(Just(1), Just(2), Just(3), Just(4)).record().values[0] == (1, 2, 3, 4))
+    // Publishers of types that are not known are erased.
+    let unknown: any Publisher<Int, Never> = Just(2)
+    #expect(zip(Just(1), unknown).record().values[0] == (1, 2))
+  }
+
+  @Test func `what a subscription held is released when it is over`() {
     weak var held: Held?
     do {
       let object = Held()
       held = object
-      zip(Just(1).map { [object] in ($0, object) }, Just(2), Just(3)).sink { _ in }.cancel()
+      zip(Just(1).map { [object] in ($0, object) }, Just(2), Just(3), Just(4), Just(5)).sink { _ in }.cancel()
     }
     #expect(held == nil)
   }
