@@ -28,7 +28,7 @@ extension Publisher {
   /// Makes a publisher that cannot fail from each value and delivers the values of all of them.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
-  @inlinable public func flatMap<P: Publisher>(
+  @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<Publishers.SetFailureType<P, Failure>, Self> where P.Failure == Never {
     flatMap(maxPublishers: maxPublishers) { transform($0).setFailureType(to: Failure.self) }
@@ -39,7 +39,7 @@ extension Publisher where Failure == Never {
   /// `flatMap` for a stream that cannot fail and publishers that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
-  @inlinable public func flatMap<P: Publisher>(
+  @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<P, Publishers.SetFailureType<Self, P.Failure>> {
     setFailureType(to: P.Failure.self).flatMap(maxPublishers: maxPublishers, transform)
@@ -48,7 +48,7 @@ extension Publisher where Failure == Never {
   /// `flatMap` where nothing can fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMap(maxPublishers:_:)` where both may fail.
-  @inlinable public func flatMap<P: Publisher>(
+  @_disfavoredOverload @inlinable public func flatMap<P: Publisher>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMap<P, Self> where P.Failure == Never {
     Publishers.FlatMap(upstream: self, maxPublishers: maxPublishers, transform: transform)

@@ -20,7 +20,7 @@ extension Publisher {
   /// `flatMapFirst` for publishers that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
-  @inlinable public func flatMapFirst<P: Publisher>(
+  @_disfavoredOverload @inlinable public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMapFirst<Publishers.SetFailureType<P, Failure>, Self> where P.Failure == Never {
     flatMapFirst { transform($0).setFailureType(to: Failure.self) }
@@ -31,7 +31,7 @@ extension Publisher where Failure == Never {
   /// `flatMapFirst` for a stream that cannot fail and publishers that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
-  @inlinable public func flatMapFirst<P: Publisher>(
+  @_disfavoredOverload @inlinable public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMapFirst<P, Publishers.SetFailureType<Self, P.Failure>> {
     setFailureType(to: P.Failure.self).flatMapFirst(transform)
@@ -40,7 +40,7 @@ extension Publisher where Failure == Never {
   /// `flatMapFirst` where nothing can fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapFirst(_:)` where both may fail.
-  @inlinable public func flatMapFirst<P: Publisher>(
+  @_disfavoredOverload @inlinable public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMapFirst<P, Self> where P.Failure == Never {
     Publishers.FlatMapFirst(upstream: self, transform: transform)

@@ -70,7 +70,7 @@ extension Publisher {
   /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
-  @inlinable public func flatMapLatest<P: Publisher>(
+  @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
   )
     -> Publishers.SwitchToLatest<
@@ -85,7 +85,7 @@ extension Publisher where Failure == Never {
   /// Makes a publisher that may fail of each value and delivers the values of the newest.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
-  @inlinable public func flatMapLatest<P: Publisher>(
+  @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.SwitchToLatest<P, Publishers.SetFailureType<Publishers.Map<Self, P>, P.Failure>> {
     map(transform).switchToLatest()
@@ -94,7 +94,7 @@ extension Publisher where Failure == Never {
   /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
-  @inlinable public func flatMapLatest<P: Publisher>(
+  @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.SwitchToLatest<P, Publishers.Map<Self, P>> where P.Failure == Never {
     map(transform).switchToLatest()
