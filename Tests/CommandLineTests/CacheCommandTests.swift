@@ -48,7 +48,7 @@ import Testing
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db")
       let store = SQLiteFeedStore(path: cache.path)
-      try store.replace(
+      _ = try store.replace(
         for: sampleURL, with: CachedFeed(images: sampleImages, timestamp: sampleDate), now: sampleDate)
       store.close()
       try damage(cache.path)

@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func `a server that doesn't speak TLS is told, with what to try`() async throws {
-    let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], Data("plain".utf8)) }
+    let origin = RawOrigin { try $0.send(RawOrigin.answer("400 Bad Request")) }
     defer { origin.stop() }
     try await withFolder { folder in
       let url = origin.url().absoluteString.replacingOccurrences(of: "http://", with: "https://")

@@ -198,11 +198,11 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       _ = try await user.feed("subscriptions", "add", user.base + "/a", "--title", "First")
       let run = try RunningFeed(["serve", "--port", "0"], environment: user.environment)
       let port = try port(of: try #require(await run.output.line()))
-      #expect(try await get(port, "/").contains("First"))
+      while try await !get(port, "/").contains("First") { try await Task.sleep(for: .milliseconds(20)) }
       run.send(SIGHUP)
       _ = try await user.feed("subscriptions", "add", user.base + "/b", "--title", "Second")
       _ = await run.errors.read(upTo: "it has 2 feeds now")
-      #expect(try await get(port, "/").contains("Second"))
+      while try await !get(port, "/").contains("Second") { try await Task.sleep(for: .milliseconds(20)) }
       run.send(SIGTERM)
       #expect(await run.status() == 143)
     }

@@ -28,7 +28,7 @@ import Testing
     }
 
     func start(_ hosts: String...) {
-      let cache = FeedCache(store: disk, on: time, now: { noon })
+      let cache = FeedCache(store: disk, on: time, now: { [clock = Clock(time)] in clock.now })
       var options = FeedPoller.Options()
       options.onProgress = { [unowned self] in progress = $0 }
       let poller = FeedPoller(
@@ -38,6 +38,12 @@ import Testing
       } receiveValue: { [unowned self] in
         results.append($0)
       }
+    }
+
+    private final class Clock: Sendable {
+      let time: VirtualTimeScheduler
+      init(_ time: VirtualTimeScheduler) { self.time = time }
+      var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
     }
 
     func follow(_ hosts: String...) { lists.send(hosts.map(Self.feed)) }
