@@ -113,7 +113,11 @@ final class CurlTransfer {
     offerContentCodings(true)
     ccurl_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
-    if let file = configuration.certificateAuthorities { ccurl_set_pointer(easy, CURLOPT_CAINFO, file) }
+    if let file = configuration.certificateAuthorities {
+      ccurl_set_pointer(easy, CURLOPT_CAINFO, file)
+      // Otherwise those of the system's folder would be trusted as well.
+      ccurl_set_pointer(easy, CURLOPT_CAPATH, nil)
+    }
     if let folder = configuration.certificateFolder { ccurl_set_pointer(easy, CURLOPT_CAPATH, folder) }
     setUpSending(this)
     apply(proxy)

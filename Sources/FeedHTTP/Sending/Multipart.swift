@@ -1,4 +1,4 @@
-public import FeedStream
+import FeedStream
 import Foundation
 
 /// A field of a form that may hold files (RFC 7578).

@@ -109,7 +109,7 @@ extension OPML {
     }
     var outline = feed.outline
     (outline.address, outline.outlines) = (feed.address, [])
-    Self.remove(feed.address, from: &outlines)
+    _ = Self.remove(feed.address, from: &outlines)
     Self.insert(outline, in: folders[...], of: &outlines)
     return true
   }
