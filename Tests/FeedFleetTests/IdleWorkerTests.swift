@@ -131,7 +131,7 @@ import Testing
       #expect(status.dueFeeds == 59 && status.queuedFeeds == 59 && status.totals["changed"] == 1)
       #expect(status.latePolls.upTo.last?.polls == 1 && status.latePolls.upTo.first?.polls == 0)
       try fleet.wait(redis.pause("a.example", for: nil, because: "quiet"))
-      #expect(try look().dueFeeds == 0, "what a person wants is no backlog")
+      #expect(try look().dueFeeds == 0, "a load that a person asks for is not a backlog")
       #expect(try look().clockAhead < .seconds(60))
     }
   }

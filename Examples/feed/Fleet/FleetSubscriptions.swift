@@ -98,7 +98,7 @@ struct FleetSubscriptions {
 
   private static func sentence(about error: any Error) -> String {
     if case ChunkError.partTooLong(let limit) = error {
-      return "A line has more than \(limit) bytes: this is no list of addresses, one a line."
+      return "A line has more than \(limit) bytes: it is not a list of URLs, one per line."
     }
     return "\(error)"
   }

@@ -143,7 +143,7 @@ enum GalleryPage {
     "<time datetime=\"\(date.stamp)\">\(Duration.seconds(max(0, Int(now.timeIntervalSince(date)))).ago)</time>"
   }
 
-  /// What stands around every page.
+  /// The frame of every page.
   static func frame(
     _ gallery: Gallery, title: String, current: String, hasStars: Bool = false, _ body: String
   ) -> String {

@@ -12,7 +12,7 @@ struct Site {
   private unowned let server: HTTPServer
   /// The history of the feeds; `nil` where only the latest is known.
   private let history: GalleryHistory?
-  /// Whose figures stand beside those of this process.
+  /// The fleet whose figures are shown next to those of this process.
   private let fleet: RedisFleet?
 
   init(
@@ -209,7 +209,7 @@ struct Site {
   private static let pagePolicy =
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
     + "form-action 'self'; frame-ancestors 'none'"
-  /// A picture that is opened by itself stands in a page of the browser's own, which has a style.
+  /// An image that is opened by itself is in a page of the browser's own, which has a style.
   private static let picturePolicy =
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 

@@ -39,7 +39,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var hosts: Int
   /// How many hosts may be asked now and are not.
   public var dueHosts: Int
-  /// How many feeds are due and not requested; at least so many when ``isCut``. Those of paused hosts are not among them.
+  /// The number of feeds that are due and not requested; at least that many when ``isCut``. Those of paused hosts are not among them.
   public var dueFeeds: Int
   /// How many of these wait for others of their host, which is requested, or rests.
   public var queuedFeeds: Int
@@ -66,7 +66,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var abandoned: [String: Int]
   /// Counts since the fleet began: those of ``lastMinute``, and `claimed`.
   public var totals: [String: Int]
-  /// How many polls were at most so many seconds late, and all of them together in seconds.
+  /// The number of polls for each upper limit of their lateness in seconds, and all of them together in seconds.
   public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
   /// How far the engine's clock is ahead of the fleet's time, which follows it: beyond seconds, it was set.
   public var clockAhead: Duration

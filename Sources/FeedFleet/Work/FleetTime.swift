@@ -12,7 +12,7 @@ struct FleetTime: Hashable, Sendable {
 
   /// A difference of two clocks that is believed, in milliseconds.
   static let tolerance = 2000
-  /// It is faster or slower by one part of so many, until it is the engine's clock.
+  /// The divisor of its speed: it is faster or slower by one part in this many, until it is the engine's clock.
   static let pace = 10
 
   /// Milliseconds since 1970.

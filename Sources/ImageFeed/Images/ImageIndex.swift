@@ -163,7 +163,7 @@ struct ImageIndex {
   private var hasFiles: Bool { FileManager.default.fileExists(atPath: "\(folder)/data") }
 
   private func read<R>(creating: Bool, _ body: (Database) throws -> R) throws -> R? {
-    // An index that is lost is made anew from the files also when nothing is saved.
+    // A lost index is made again from the files, even when nothing is saved.
     try refuseForeignFolder()
     return try shared.connect(creating: creating || hasFiles)?.queue.writeWithoutTransaction(body)
   }

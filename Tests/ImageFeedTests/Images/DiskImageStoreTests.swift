@@ -138,7 +138,7 @@ import Testing
     #expect(try store.usage().count == 1)
   }
 
-  @Test func `an index that is lost or damaged is made anew from the files`() throws {
+  @Test func `an index that is lost or damaged is made again from the files`() throws {
     let header = Data("SQLite format 3\0".utf8) + Data(count: 52) + Data("FIMG".utf8) + Data(repeating: 0xA5, count: 40)
     for damage in [Data(), header, nil] as [Data?] {
       let image = try makeSavedImage(validators: FeedValidators(etag: "\"a\""))
