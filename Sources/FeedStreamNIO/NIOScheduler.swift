@@ -6,10 +6,7 @@
 
   /// An event loop of SwiftNIO as a scheduler: streams on it are set up, run and cancelled on its thread.
   ///
-  ///     let scheduler = channel.eventLoop.scheduler
-  ///     let subscription = texts.debounce(for: .milliseconds(200), scheduler: scheduler).sink { print($0) }
-  ///
-  /// It is a `LoopScheduler`, so what is written for `any LoopScheduler` runs on it; blocking work goes to NIO's thread
+  /// For example `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. It is a `LoopScheduler`, so what is written for `any LoopScheduler` runs on it; blocking work goes to NIO's thread
   /// pool. Nothing checks that streams stay on its thread, which FeedStream's own `EventLoop` does in debug builds. Work
   /// that runs once cannot be taken back from it: a cancelled `delay` holds what it holds until its time.
   public final class NIOScheduler: LoopScheduler, Sendable {
