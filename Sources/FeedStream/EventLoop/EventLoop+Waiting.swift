@@ -85,6 +85,7 @@ enum ThreadLoops {
   // Made by the first loop.
   private static let entries = {
     CurrentDomain.resting = { ThreadLoops.owned(by: $0) }
+    CurrentDomain.hasLoop = { ThreadLoops.isOwner(number: $0) }
     return Locked<[Entry]>([])
   }()
 
@@ -97,6 +98,13 @@ enum ThreadLoops {
 
   static func remove(_ loop: EventLoop) {
     entries.withLock { entries in entries.removeAll { $0.loop == nil || $0.loop === loop } }
+  }
+
+  /// True when the thread with this number owns an open loop.
+  static func isOwner(number: UInt) -> Bool {
+    // Taken out of the lock, as below.
+    let loops = entries.withLock { entries in entries.compactMap(\.loop) }
+    return loops.contains { $0.ownerNumber.load(ordering: .relaxed) == number }
   }
 
   /// The newest open loop that `thread` owns.

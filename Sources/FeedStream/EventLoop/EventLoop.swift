@@ -43,6 +43,8 @@ public final class EventLoop: @unchecked Sendable {
   let lateJobs = LateJobs()
   var received = Mailbox.Mail()
   let owner: Atomic<UInt>
+  /// The number of the thread that owns the loop, which no other thread has had; 0 where a host runs it, or before it runs.
+  let ownerNumber: Atomic<UInt>
   /// Runs the loop instead of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
@@ -80,6 +82,7 @@ public final class EventLoop: @unchecked Sendable {
 
   init(owner: UInt, host: (any LoopHost)? = nil) {
     self.owner = Atomic(owner)
+    ownerNumber = Atomic(owner == 0 ? 0 : CurrentDomain.threadNumber)
     self.host = host
     _ = EventLoop.fillStandardStreams
     uv = .allocate(capacity: 1)
@@ -186,6 +189,7 @@ extension EventLoop: StreamDomain {
     precondition(
       entered, "EventLoop.run: the loop already runs; stop() it first, or give it work with execute { }")
     owner.store(thread, ordering: .releasing)
+    if host == nil { ownerNumber.store(CurrentDomain.threadNumber, ordering: .relaxed) }
     return CurrentDomain.enter(self)
   }
 

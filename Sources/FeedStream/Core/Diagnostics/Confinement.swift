@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -88,12 +90,14 @@ package enum HoldingPlace: Sendable {
 package enum CurrentDomain {
   // Written once, by its initializer. The slot is reached through functions that the optimizer cannot look into: after
   // a suspension a task may continue on another thread, where a cached address of a thread-local would be wrong.
-  private static let key: pthread_key_t = {
+  private static let key = newSlot()
+
+  static func newSlot() -> pthread_key_t {
     var key = pthread_key_t()
     let code = pthread_key_create(&key, nil)
     precondition(code == 0, "FeedStream: the process has no thread-local slot left; release some of them")
     return key
-  }()
+  }
 
   @inline(never) package static func get() -> (any StreamDomain)? {
     pthread_getspecific(key).map { Unmanaged<Token>.fromOpaque($0).takeUnretainedValue().domain }
@@ -102,6 +106,21 @@ package enum CurrentDomain {
   /// The loop that a thread owns, and need not be running.
   // Written once, before the first loop exists, by what knows of loops.
   nonisolated(unsafe) static var resting: @Sendable (_ thread: UInt) -> (any StreamDomain)? = { _ in nil }
+
+  /// True when the thread with this number owns a loop. Written as the above.
+  nonisolated(unsafe) static var hasLoop: @Sendable (_ threadNumber: UInt) -> Bool = { _ in false }
+
+  /// A number of the calling thread that no other thread of the process has had, unlike its system's name: a thread that
+  /// begins gets the name of one that has ended.
+  static var threadNumber: UInt {
+    if let number = pthread_getspecific(numbers) { return UInt(bitPattern: number) }
+    let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+    pthread_setspecific(numbers, UnsafeRawPointer(bitPattern: number))
+    return number
+  }
+
+  private static let lastNumber = Atomic<UInt>(0)
+  private static let numbers = newSlot()
 
   /// Makes `domain` the one that the calling thread runs.
   ///

@@ -15,14 +15,14 @@
 @usableFromInline struct SubjectConfinement {
   /// The thread that touched the subject last; 0 before the first.
   @usableFromInline var thread: UInt = 0
-  /// The thread that made it; 0 for a task, which may go on elsewhere.
+  /// The number of the thread that made it; 0 for a task, which may go on elsewhere.
   private let maker: UInt
   /// The domain in which it was first touched.
   private var home: ObjectIdentifier?
   /// True when it was first touched by a task, which may go on elsewhere.
   private var isOfTask = false
 
-  @usableFromInline init() { maker = Self.isInTask ? 0 : currentThread() }
+  @usableFromInline init() { maker = Self.isInTask ? 0 : CurrentDomain.threadNumber }
 
   @inlinable @inline(__always) mutating func check(_ name: @autoclosure () -> StaticString) {
     #if DEBUG
@@ -44,7 +44,7 @@
     // The threads of tasks may own loops of others.
     let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting(thread))
     let place = domain.map { ObjectIdentifier($0) }
-    if place == nil, home == nil, maker != 0, maker != thread, CurrentDomain.resting(maker) != nil {
+    if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
       fatalError(
         """
         \(name()): touched on another thread than that of the loop where it was made (CONTRACT, rule 1: a stream lives on one thread). \

@@ -68,16 +68,9 @@ import Synchronization
   // MARK: The thread's subscriptions
 
   // Written once, by their initializers. The slots hold addresses that are compared, or used while the watch is being made.
-  private static let making = newSlot()
+  private static let making = CurrentDomain.newSlot()
   /// The watch of the subscription that was made last on this thread, if no stream was used since.
-  private static let latest = newSlot()
-
-  private static func newSlot() -> pthread_key_t {
-    var key = pthread_key_t()
-    let code = pthread_key_create(&key, nil)
-    precondition(code == 0, "FeedStream: the process has no thread-local slot left; release some of them")
-    return key
-  }
+  private static let latest = CurrentDomain.newSlot()
 
   /// The stream that is being subscribed does not keep its loop running.
   static func isNotWaitedFor() {
