@@ -73,7 +73,9 @@ struct LoadCommand: ParsableCommand {
       } written: { result, done in
         switch result {
         case .success(let feed): source.finder.note(feed.images, of: address)
-        case .failure(let failure): session.fail(screen.text(of: failure))
+        case .failure(let failure):
+          session.console.report(screen.text(of: failure))
+          session.fail()
         }
         done()
       }

@@ -22,7 +22,7 @@ import Testing
         found.output.hasSuffix("\n   https://blog.example/1\n   https://blog.example/1.jpg\n"))
       #expect(found.status == 0)
       let none = try await run("search", "mountain", cache: cache)
-      #expect(none.status == 1 && none.output == "" && none.errors.hasPrefix("Nothing found in \(cache)"))
+      #expect(none.status == 1 && none.output == "" && none.errors == "feed: nothing found in \(cache)\n")
       #expect(try await run("search", "--feed", "http://other.example/", cache: cache).status == 1)
       #expect(try await run("search", "--limit", "2", cache: cache).output.contains("2. ") == true)
     }
@@ -33,7 +33,7 @@ import Testing
       _ = try await run("load", url, "--keep", "none", cache: cache)
       let star = try await run("star", "https://blog.example/2", "https://blog.example/9", cache: cache)
       #expect(star.output == "Starred Post 2 \"é\"\n" && star.status == 1)
-      #expect(star.errors == "https://blog.example/9 is not an item of \(cache)\n")
+      #expect(star.errors == "feed: https://blog.example/9 is not an item of \(cache)\n")
       await origin.setAnswer(body: SchemaTests.rich(4...6))
       _ = try await run("load", url, "--keep", "none", cache: cache)
       #expect(try await run("search", "1", cache: cache).status == 1)

@@ -84,8 +84,8 @@ import Testing
       let error = try #require(line["error"] as? [String: String])
       #expect(error["server"]?.contains("status 500") == true)
       #expect(error["cache"] == "nothing is saved for this address")
-      #expect(error["hint"] == "again later; the feed is then saved for times like this")
-      #expect(run.errors.hasPrefix("No feed to show for \(url)\n"))
+      #expect(error["hint"] == "retry later")
+      #expect(run.errors.hasPrefix("feed: no feed to show for \(url)\n"))
     }
   }
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import FeedHTTPServer
 import FeedStream
 import Foundation
@@ -209,9 +210,12 @@ import Testing
       let key = folder.appendingPathComponent("feeds.serve-key").path
       let attributes = try FileManager.default.attributesOfItem(atPath: key)
       #expect(attributes[.posixPermissions] as? Int == 0o600)
-      // A truncated key is replaced.
+      // Another file in the key's place is refused; an empty one is replaced.
       try Data([1, 2, 3]).write(to: URL(fileURLWithPath: key))
       let cache = folder.appendingPathComponent("feeds.db").path
+      #expect(throws: ValidationError.self) { try PageSecret.kept(besideCacheAt: cache) }
+      #expect(try Data(contentsOf: URL(fileURLWithPath: key)) == Data([1, 2, 3]))
+      try Data().write(to: URL(fileURLWithPath: key))
       #expect(try PageSecret.kept(besideCacheAt: cache).count == 16)
       #expect(try PageSecret.kept(besideCacheAt: cache) == PageSecret.kept(besideCacheAt: cache))
       #expect(try PageSecret.kept(besideCacheAt: "/proc/none/feeds.db").count == 16)

@@ -65,7 +65,7 @@ import Testing
         await origin.setAnswer(status: status, body: Data())
         if status == 500 { try await origin.start() }
         _ = await run.errors.read(upTo: "status \(status)")
-        let cacheLine = try #require(await run.errors.read(upTo: "\n  try:"))
+        let cacheLine = try #require(await run.errors.read(upTo: "\nhint:"))
         #expect(cacheLine.contains("not asked (--fallback connectivity); a feed saved"))
       }
       run.send(SIGTERM)

@@ -94,6 +94,8 @@ import Testing
 
   /// The functions that need no row, and why.
   static let functionsWithoutRow = [
+    "parallelMap(on:width:ordering:_:)": "mapAsync with another executor, which has a row",
+    "tryParallelMap(on:width:ordering:_:)": "tryMapAsync with another executor, which has a row",
     "breakpointOnError()": "breakpoint(receiveSubscription:receiveOutput:receiveCompletion:) with one closure given",
     "values(on:)": "values, with the loop named: ValuesTests",
     "sink(receiveCompletion:receiveValue:file:line:)": "a subscriber",

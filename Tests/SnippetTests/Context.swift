@@ -10,6 +10,16 @@ let contexts: [String: String] = [
   @Sendable func ask() async throws(Refusal) -> Int { 1 }
   let (model, session, question) = (Model(), Session(), "")
   """,
+  "EventLoopGroup.swift": """
+  let images = ["a"].publisher
+  @Sendable func thumbnail(of image: String) -> String { image }
+  func show(_ image: String) {}
+  """,
+  "Parallel.swift": """
+  struct Image: Sendable { var isLarge: Bool { size > 9 }; let size: Int }
+  let images = [[UInt8]]().publisher
+  @Sendable func decode(_ bytes: [UInt8]) throws -> Image { Image(size: bytes.count) }
+  """,
   "WebSocket.swift": "let socket: WebSocket! = nil",
   "WriteMessages.swift": """
   let socket: WebSocket! = nil

@@ -51,7 +51,7 @@ struct SearchCommand: ParsableCommand {
     session.run(found) { [format, style = session.outputStyle] images in
       Array(SeenText(style: style).text(of: images, format).utf8)
     } written: { images, done in
-      if images.isEmpty { session.fail("\(session.console.style.bad("Nothing found")) in \(desk.path.printable)\n") }
+      if images.isEmpty { session.fail("nothing found in \(desk.path.printable)") }
       done()
     } ended: { completion in
       if case .failure(let error) = completion { session.fail("\(error)".printable) }

@@ -2,7 +2,7 @@ extension Publisher where Output: Sendable {
   /// Divides the values among the loops of `group`, each with a pipeline of its own, and delivers what these deliver.
   ///
   ///     let sizes = images.parallel(on: group) { rail in
-  ///       rail.compactMap { try? decode($0) }.filter { $0.isLarge }.map(\.size)
+  ///       rail.compactMap { try? decode($0) }.filter { $0.isLarge }.map { $0.size }
   ///     }
   ///
   /// `pipeline` runs once on each loop; its operators and closures live there. A value goes to the pipeline with the

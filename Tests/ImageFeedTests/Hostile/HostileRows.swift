@@ -111,7 +111,7 @@ let trustRows: [HostileRow] = [
   certificate("a self-signed certificate", "self-signed certificate", host: "localhost", isTrusted: false),
   certificate("an expired certificate", "certificate has expired", host: "localhost", isExpired: true),
   certificate("a certificate for another host", "no alternative certificate subject name", host: "feeds.example"),
-  HostileRow("a server without TLS behind https:", .refused("no secure connection")) {
+  HostileRow("a server without TLS behind https:", .refused("doesn't speak TLS; try http://")) {
     let origin = RawOrigin { try $0.send("HTTP/1.1 400 Bad Request\r\n\r\n") }
     return HostileRow.Stand(url: URL(string: "https://127.0.0.1:\(origin.port)/feed")!) {
       origin.stop()

@@ -22,15 +22,4 @@ package enum ForeignFiles {
     guard let identity = file.identity, identity.isRegular else { return false }
     return file.isForeign(to: kind.applicationID)
   }
-
-  /// True when there is a folder at the path with content that ``DiskImageStore`` did not put there.
-  package static func isForeign(imageFolder folder: String) -> Bool {
-    let index = CacheFile(path: "\(folder)/index.sqlite")
-    if index.identity != nil { return index.isForeign(to: ImageIndex.applicationID) }
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    guard names.allSatisfy({ $0 == "data" || $0.hasPrefix("index.sqlite") }) else { return true }
-    // The index is lost, or these are somebody's own files.
-    let files = (try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/data")) ?? []
-    return !files.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{2}/) != nil || ImageFile.isName($0) }
-  }
 }

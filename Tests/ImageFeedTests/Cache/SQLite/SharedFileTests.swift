@@ -37,7 +37,15 @@ import Testing
 
   @Test func `many processes repair a damaged file once`() async throws {
     let path = folder.file()
-    try Data(repeating: 0xA5, count: 10_000).write(to: URL(filePath: path))
+    let damaged = SQLiteFeedStore(path: path)
+    _ = try damaged.replace(for: URL(string: "https://example.com/damaged")!, with: makeFeed(), now: noon)
+    damaged.close()
+    // All but its header, by which the file is still a cache of this program.
+    let file = try FileHandle(forUpdating: URL(filePath: path))
+    let end = try file.seekToEnd()
+    try file.seek(toOffset: 100)
+    try file.write(contentsOf: Data(repeating: 0xA5, count: Int(end) - 100))
+    try file.close()
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
         group.addTask {

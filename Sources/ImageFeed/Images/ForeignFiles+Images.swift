@@ -1,0 +1,14 @@
+import Foundation
+
+extension ForeignFiles {
+  /// True when there is a folder at the path with content that ``DiskImageStore`` did not put there.
+  package static func isForeign(imageFolder folder: String) -> Bool {
+    let index = CacheFile(path: "\(folder)/index.sqlite")
+    if index.identity != nil { return index.isForeign(to: ImageIndex.applicationID) }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    guard names.allSatisfy({ $0 == "data" || $0.hasPrefix("index.sqlite") }) else { return true }
+    // The index is lost, or these are somebody's own files.
+    let files = (try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/data")) ?? []
+    return !files.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{2}/) != nil || ImageFile.isName($0) }
+  }
+}
