@@ -15,7 +15,7 @@ import Testing
       #expect(try await run("load", url, cache: cache).status == 0)
       await origin.setAnswer(body: SchemaTests.rich(4...6))
       let latest = try await run("load", url, cache: cache)
-      #expect(latest.output.hasPrefix("3 images from \(url)\n") && !latest.output.contains("Post 1"))
+      #expect(latest.output.hasPrefix("3 images from Blog (\(url))\n") && !latest.output.contains("Post 1"))
       let found = try await run("search", "harbour", "1", cache: cache)
       #expect(found.output.hasPrefix("1. Post 1 \"é\"\n   Blog, 2026-03-02 "))
       #expect(

@@ -232,7 +232,9 @@ private final class RequestCount: @unchecked Sendable {
       let run = await (try watch([url], cache, "--exec", "'\(script)' 'a  $b'", "--count", "1")).ending()
       let lines = run.output.split(separator: "\n")
       #expect(lines.count == 2)
-      #expect(lines.first?.hasPrefix(#"a  $b|\#(url)|A; $(exit 3)|a2|2026-03-02T12:00:00Z|{"feed":{"url":""#) == true)
+      #expect(
+        lines.first?.hasPrefix(#"a  $b|\#(url)|A; $(exit 3)|a2|2026-03-02T12:00:00Z|{"version":1,"feed":{"url":""#)
+          == true)
       #expect(run.errors.contains("Warning: \(script) ended with status 3, for http://e.example/a2.jpg\n"))
       #expect(run.status == 0)
       let shell = await (try watch([url], "\(cache).other", "--exec", "echo $((1+1))", "--shell", "--count", "1"))

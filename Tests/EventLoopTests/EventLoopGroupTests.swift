@@ -305,6 +305,16 @@ import Testing
     #expect(Set(outcome.values) == Set(0..<10_000) && outcome.values.count == 10_000)
   }
 
+  @Test func `a stream that goes to another loop and comes back is delivered at home`() {
+    let home = loop
+    var isHome = true
+    let outcome = Outcome(
+      (0..<10_000).publisher.receive(on: group.loops[0]).map { $0 + 1 }.receive(on: group.loops[1]).map { $0 + 1 }
+        .receive(on: loop).handleEvents(receiveOutput: { _ in isHome = isHome && home.isCurrent }))
+    loop.run { outcome.completion != nil }
+    #expect(outcome.values == Array(2..<10_002) && isHome)
+  }
+
   @Test func `a cancellation from the loop that the stream left ends it`() {
     let other = group.loops[2]
     let count = Atomic(0)

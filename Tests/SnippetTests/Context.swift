@@ -16,6 +16,7 @@ let contexts: [String: String] = [
   func show(_ image: String) {}
   """,
   "Parallel.swift": """
+  let group = try EventLoopGroup()
   struct Image: Sendable { var isLarge: Bool { size > 9 }; let size: Int }
   let images = [[UInt8]]().publisher
   @Sendable func decode(_ bytes: [UInt8]) throws -> Image { Image(size: bytes.count) }

@@ -37,6 +37,8 @@ extension Publishers {
     /// Crosses to a scheduler on another thread: for values that are `Sendable`.
     @inlinable package init(crossing upstream: Upstream, to scheduler: Context) {
       self.init(upstream, scheduler, nil, mayCross: true)
+      // From now on a stream may come from elsewhere, and must cross on its way back too.
+      if scheduler.isElsewhere { Home.usesQueues() }
     }
 
     @inlinable init(_ upstream: Upstream, _ scheduler: Context, _ options: Context.SchedulerOptions?, mayCross: Bool) {
@@ -48,7 +50,9 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      if scheduler.isQueue || mayCross && scheduler.isElsewhere { return cross(to: ErasedSubscriber(subscriber)) }
+      if scheduler.isQueue || mayCross && (scheduler.isElsewhere || StreamHomes.mayCross) {
+        return cross(to: ErasedSubscriber(subscriber))
+      }
       upstream.receive(
         subscriber: ReceiveOnStage<Output, Failure>("ReceiveOn", ErasedSubscriber(subscriber)) { [scheduler, options] in
           scheduler.schedule(options: options, $0)
