@@ -353,7 +353,7 @@ import Testing
       }
       #expect(answers.count > 10 && answers.dropLast().allSatisfy { $0.hasSuffix("401") })
       let right = try await get(port, "/", "Authorization: Bearer sesame\r\n")
-      #expect(right.hasPrefix("HTTP/1.1 429") && right.contains("Retry-After: 60\r\n"))
+      #expect(right.hasPrefix("HTTP/1.1 429") && right.contains("\r\nRetry-After: "), "\(right.prefix(300))")
       #expect(try await get(port, "/", "Cookie: \(pass)\r\n").hasPrefix("HTTP/1.1 200"))
       #expect(try await get(port, "/").hasPrefix("HTTP/1.1 401"), "it offers none")
     }
