@@ -70,9 +70,8 @@ enum GalleryPage {
       <input id="words" type="search" name="q" value="\(words.markup)" maxlength="200" placeholder="Search"></form>
       """
     return frame(
-      gallery, title: title, current: current, hasStars: hasSearch,
+      gallery, title: title, current: current, hasStars: hasSearch, search: hasSearch ? search : "",
       """
-      \(hasSearch ? search : "")
       <ul id="gallery" aria-label="\(title)">
       \(list)</ul>
       <template id="origins">\(origins(gallery, now))</template>
@@ -145,7 +144,7 @@ enum GalleryPage {
 
   /// The frame of every page.
   static func frame(
-    _ gallery: Gallery, title: String, current: String, hasStars: Bool = false, _ body: String
+    _ gallery: Gallery, title: String, current: String, hasStars: Bool = false, search: String = "", _ body: String
   ) -> String {
     func link(_ path: String, _ text: String) -> String {
       "<a href=\"\(path)\"\(path == current ? " aria-current=\"page\"" : "")>\(text)</a>"
@@ -174,6 +173,7 @@ enum GalleryPage {
       \(link("/health", "Health"))</nav>
       <p id="count">\(count(pictures, "picture")) of \(count(feeds, "feed"))</p></header>
       <div id="bar" role="status"\(bar.isEmpty ? " hidden" : "")>\(bar)</div>
+      \(search)
       <main id="main" tabindex="-1">
       <h1 class="unseen">\(title)</h1>
       \(body)
