@@ -1,8 +1,10 @@
 import Foundation
 import Samples
+import Synchronization
 import TestSupport
 import Testing
 
+@testable import HTTPTestSupport
 @testable import feed
 
 @Suite(.settled) struct WatchCommandTests {
@@ -39,31 +41,47 @@ import Testing
     }
   }
 
+  /// An origin that answers its requests in this order, and then as at last: what comes next does not depend on how soon a test
+  /// notices what came before, while pauses double with each failure. `nil` breaks the connection.
+  private func origin(answering answers: [Data?]) -> RawOrigin {
+    let count = Atomic(0)
+    return RawOrigin { connection in
+      while true {
+        try connection.readRequest()
+        let number = count.add(1, ordering: .relaxed).oldValue
+        guard let answer = answers[min(number, answers.count - 1)] else { throw RawOrigin.Broken() }
+        try connection.send(answer)
+      }
+    }
+  }
+
+  private static func failure(_ status: String) -> Data { RawOrigin.answer(status) }
+  private static let view = RawOrigin.answer("200 OK", [], document("A view"))
+
   @Test func `watch keeps going through errors, and tells them when they change`() async throws {
-    try await withOrigin(serving: document("A view")) { origin, url, cache in
-      await origin.setAnswer(status: 500, body: Data())
-      let run = try watch(url, cache, "--count", "1")
-      _ = await run.errors.read(upTo: "status 500")
-      while await origin.requestCount < 4 { await Task.yield() }
-      await origin.setAnswer(status: 404, body: Data())
-      _ = await run.errors.read(upTo: "status 404")
-      await origin.setAnswer(body: document("A view"))
+    let origin = origin(
+      answering: Array(repeating: Self.failure("500 No"), count: 3) + [Self.failure("404 No"), Self.view])
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let run = try watch(origin.url().absoluteString, folder.appendingPathComponent("feeds.db").path, "--count", "1")
       let ending = await run.ending()
       #expect(ending.status == 0)
       #expect(ending.output.contains("A view"))
-      #expect(!ending.errors.contains("status"))
+      let statuses = ending.errors.matches(of: /status (\d+)/).map { String($0.1) }
+      #expect(statuses == ["500", "404"])
     }
   }
 
   @Test func `a failure that does not ask the cache says so, whatever an earlier load found there`() async throws {
-    try await withOrigin(serving: document("A view")) { origin, url, cache in
-      let run = try watch(url, cache, "--fallback", "connectivity")
+    // The client may repeat a request once whose connection broke.
+    let origin = origin(answering: [Self.view, nil, nil, Self.failure("500 No"), Self.failure("404 No")])
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let run = try watch(
+        origin.url().absoluteString, folder.appendingPathComponent("feeds.db").path, "--fallback", "connectivity")
       _ = await run.output.line()
-      await origin.stop()
       #expect(try #require(await run.output.line()).contains(#","origin":"cache","#))
       for status in [500, 404] {
-        await origin.setAnswer(status: status, body: Data())
-        if status == 500 { try await origin.start() }
         _ = await run.errors.read(upTo: "status \(status)")
         let cacheLine = try #require(await run.errors.read(upTo: "\nhint:"))
         #expect(cacheLine.contains("not asked (--fallback connectivity); a feed saved"))

@@ -12,19 +12,6 @@ import Testing
   private let a = URL(feed: 1)
   private let other = URL(feed: 1, host: "b.example")
 
-  private func withFleet(
-    _ engine: Engine, adding addresses: [URL] = [], _ body: (FleetUnderTest) throws -> Void
-  ) throws {
-    let fleet = try FleetUnderTest(engine)
-    if !addresses.isEmpty {
-      #expect(try fleet.wait(fleet.queue.add(addresses.map { NewFeed($0) })) == addresses.count)
-      try fleet.pass(.milliseconds(5))
-    }
-    try body(fleet)
-    fleet.end()
-    fleet.loop.run()
-  }
-
   @Test(arguments: Engine.allCases, [-86_400.0, -60, 60, 86_400])
   func `a clock of the engine that is set moves no lease and no due time`(_ engine: Engine, _ seconds: Double) throws {
     try withFleet(engine, adding: [a]) { fleet in

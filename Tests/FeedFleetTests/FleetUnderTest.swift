@@ -137,3 +137,17 @@ final class TestClocks: Sendable {
 
   func set(by duration: Duration) { ahead.withLock { $0.wall += duration / .seconds(1) } }
 }
+
+/// Runs `body` with a fleet of this engine, which ends with no work left.
+func withFleet(
+  _ engine: Engine, adding addresses: [URL] = [], _ body: (FleetUnderTest) throws -> Void
+) throws {
+  let fleet = try FleetUnderTest(engine)
+  if !addresses.isEmpty {
+    #expect(try fleet.wait(fleet.queue.add(addresses.map { NewFeed($0) })) == addresses.count)
+    try fleet.pass(.milliseconds(5))
+  }
+  try body(fleet)
+  fleet.end()
+  fleet.loop.run()
+}

@@ -11,19 +11,6 @@ import Testing
   private let b = URL(feed: 2)
   private let other = URL(feed: 1, host: "b.example")
 
-  private func withFleet(
-    _ engine: Engine, adding addresses: [URL] = [], _ body: (FleetUnderTest) throws -> Void
-  ) throws {
-    let fleet = try FleetUnderTest(engine)
-    if !addresses.isEmpty {
-      #expect(try fleet.wait(fleet.queue.add(addresses.map { NewFeed($0) })) == addresses.count)
-      try fleet.pass(.milliseconds(5))
-    }
-    try body(fleet)
-    fleet.end()
-    fleet.loop.run()
-  }
-
   @Test(arguments: Engine.allCases) func `a host is one worker's until it is completed`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a, b, other]) { fleet in
       let first = try fleet.claim()

@@ -22,28 +22,12 @@ public struct CookieHTTPClient: HTTPClient {
   public var scheduler: (any LoopScheduler)? { client.scheduler }
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    hop(request, []) { [client] in
-      client.get($0)
-    } take: { [jar] response, request, redirects in
-      jar.store(response.headers, from: response.url)
-      response.redirects = redirects + response.redirects
-      guard request.followsRedirects else { return .success(nil) }
-      return Self.redirect(response.status, response.headers, request).map { $0.map { ($0, response.isPrivate) } }
-    }
+    hop(request, []) { [client] in client.get($0) }
   }
 
   public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
-    hop(request, []) { [client] in
-      client.open($0)
-    } take: { [jar] response, request, redirects in
-      jar.store(response.headers, from: response.url)
-      response.redirects = redirects + response.redirects
-      guard request.followsRedirects else { return .success(nil) }
-      return Self.redirect(response.status, response.headers, request).map { $0.map { ($0, response.isPrivate) } }
-    }
+    hop(request, []) { [client] in client.open($0) }
   }
-
-  private typealias Next = Result<(HTTPRedirect, Bool?)?, HTTPError>
 
   private static func redirect(
     _ status: Int, _ headers: HTTPHeaders, _ request: HTTPRequest
@@ -55,10 +39,9 @@ public struct CookieHTTPClient: HTTPClient {
     }
   }
 
-  private func hop<Response>(
+  private func hop<Response: RedirectingResponse>(
     _ request: HTTPRequest, _ redirects: [HTTPRedirect],
-    _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>,
-    take: @escaping (inout Response, HTTPRequest, [HTTPRedirect]) -> Next
+    _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
     // The cookies are those of the time at which the request is sent.
     Deferred { [jar] in
@@ -69,23 +52,37 @@ public struct CookieHTTPClient: HTTPClient {
       }
       return send(sent)
     }
-    .flatMap { [maxRedirects] response -> AnyPublisher<Response, HTTPError> in
+    .flatMap { [jar, maxRedirects] response -> AnyPublisher<Response, HTTPError> in
       var response = response
       func fail(_ kind: HTTPError.Kind, _ cause: String = "") -> AnyPublisher<Response, HTTPError> {
         Fail(error: HTTPError(kind, host: request.url.hostAndPort, cause: cause)).eraseToAnyPublisher()
       }
-      switch take(&response, request, redirects) {
+      jar.store(response.headers, from: response.url)
+      response.redirects = redirects + response.redirects
+      switch request.followsRedirects ? Self.redirect(response.status, response.headers, request) : .success(nil) {
       case .success(nil): return Just(response).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
       case .failure(let error): return Fail(error: error).eraseToAnyPublisher()
-      case .success((let redirect, let isPrivate)?):
+      case .success(let redirect?):
         guard redirects.count < maxRedirects else { return fail(.tooManyRedirects(limit: maxRedirects)) }
-        let next = request.following(redirect, isPrivate: isPrivate)
+        let next = request.following(redirect, isPrivate: response.isPrivate)
         guard next.body?.canBeSent ?? true else {
           return fail(.body, "status \(redirect.status) repeats the request, and the body can be read only once")
         }
-        return hop(next, redirects + [redirect], send, take: take)
+        return hop(next, redirects + [redirect], send)
       }
     }
     .eraseToAnyPublisher()
   }
 }
+
+/// The parts of a response by which a redirect is followed, whether its body is whole or arrives.
+private protocol RedirectingResponse {
+  var status: Int { get }
+  var headers: HTTPHeaders { get }
+  var url: URL { get }
+  var redirects: [HTTPRedirect] { get set }
+  var isPrivate: Bool? { get }
+}
+
+extension HTTPResponse: RedirectingResponse {}
+extension StreamingResponse: RedirectingResponse {}

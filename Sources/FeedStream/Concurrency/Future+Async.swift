@@ -117,23 +117,15 @@ private final class HeldPromise<Output: Sendable, Failure: Error>: @unchecked Se
 
   func fulfill(_ result: Result<Output, Failure>) {
     guard home.domain?.isHere == false else { return deliver(result) }
-    let errand = Errand(result)
-    home.run {
-      errand.hasArrived = true
+    let errand = LoopErrand {
       self.deliver(result)
+    } dropped: {
+      StreamDiagnostics.dropped(result, "Future", .terminated)
     }
+    home.run { errand.run() }
   }
 
   private func deliver(_ result: Result<Output, Failure>) { held.future?.fulfill(result) }
-
-  /// Reports a result that finds its loop closed.
-  // @unchecked: run by the loop, or by nobody.
-  private final class Errand: @unchecked Sendable {
-    private let result: Result<Output, Failure>
-    var hasArrived = false
-    init(_ result: Result<Output, Failure>) { self.result = result }
-    deinit { if !hasArrived { StreamDiagnostics.dropped(result, "Future", .terminated) } }
-  }
 }
 
 /// A future that a task does not retain.

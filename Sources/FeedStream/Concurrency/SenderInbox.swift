@@ -145,12 +145,9 @@ extension SenderInbox {
   ///
   /// - Returns: false when the loop is closed: it has released the errand without running it, and everything is refused.
   @discardableResult @usableFromInline func wake() -> Bool {
-    schedule(Errand(self))
+    domain.bring({ [self] in serve(self) }, dropped: { [self] in abandon() })
     return mutex.withLock { !isClosed }
   }
-
-  /// Not inlined: what a closed loop drops is released here, not later.
-  @inline(never) private func schedule(_ errand: consuming Errand) { domain.bring { [errand] in errand.run() } }
 
   @usableFromInline func sendWhenWanted(_ value: Output) async -> SendOutcome {
     let waiting = WaitingValue(value)
@@ -216,21 +213,5 @@ extension SenderInbox {
       return true
     }
     if mustWake { wake() }
-  }
-
-  /// The work that a loop runs when values have arrived.
-  private final class Errand: @unchecked Sendable {
-    // @unchecked: run by the loop, or by nobody.
-    private let inbox: SenderInbox
-    private var hasRun = false
-
-    init(_ inbox: SenderInbox) { self.inbox = inbox }
-
-    func run() {
-      hasRun = true
-      inbox.serve(inbox)
-    }
-
-    deinit { if !hasRun { inbox.abandon() } }
   }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The place where a stream lives: the loop, or the virtual time, of the thread where it was made; without either,
 /// wherever its caller is.
 struct StreamHome: Sendable {
@@ -47,19 +45,13 @@ extension StreamHome {
   /// - Returns: true when it has run; false when it never will because the loop is closed.
   func perform(_ work: @escaping @Sendable () -> Void) async -> Bool {
     await withUnsafeContinuation { continuation in
-      let errand = Errand(continuation)
-      run {
+      let errand = LoopErrand {
         work()
-        errand.hasRun.store(true, ordering: .relaxed)
+        continuation.resume(returning: true)
+      } dropped: {
+        continuation.resume(returning: false)
       }
+      run { errand.run() }
     }
-  }
-
-  /// Answers when it is released: after its work has run, or instead of that.
-  private final class Errand: Sendable {
-    private let answer: UnsafeContinuation<Bool, Never>
-    let hasRun = Atomic(false)
-    init(_ answer: UnsafeContinuation<Bool, Never>) { self.answer = answer }
-    deinit { answer.resume(returning: hasRun.load(ordering: .relaxed)) }
   }
 }

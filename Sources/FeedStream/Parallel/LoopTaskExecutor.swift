@@ -5,24 +5,13 @@ final class LoopTaskExecutor: TaskExecutor {
   init(_ domain: any StreamDomain) { self.domain = domain }
 
   func enqueue(_ job: consuming ExecutorJob) {
-    let errand = Errand(UnownedJob(job), self)
-    domain.bring { errand.run() }
-  }
-
-  /// A job on its way: one that a closed loop drops runs where it is dropped, because a task that never runs would never end.
-  // @unchecked: run once, by the loop or by the one that releases it.
-  private final class Errand: @unchecked Sendable {
-    private let executor: LoopTaskExecutor
-    private var job: UnownedJob?
-
-    init(_ job: UnownedJob, _ executor: LoopTaskExecutor) {
-      self.job = job
-      self.executor = executor
+    let job = UnownedJob(job)
+    // A task that never runs would never end: one that a closed loop drops runs where it is dropped.
+    domain.bring {
+      job.runSynchronously(on: self.asUnownedTaskExecutor())
+    } dropped: {
+      job.runSynchronously(on: self.asUnownedTaskExecutor())
     }
-
-    func run() { job.take()?.runSynchronously(on: executor.asUnownedTaskExecutor()) }
-
-    deinit { run() }
   }
 }
 

@@ -53,8 +53,24 @@ import Synchronization
     total += 1
     updateWaiting()
     rails[rail].load.add(1, ordering: .relaxed)
-    let errand = Errand(self, rail, work, done, lost)
-    rails[rail].domain.bring { errand.run() }
+    rails[rail].domain.bring {
+      work()
+      self.settle(rail, done)
+    } dropped: {
+      self.settle(rail, lost)
+    }
+  }
+
+  /// On any thread: a piece of work is over.
+  private func settle(_ rail: Int, _ then: @escaping @Sendable () -> Void) {
+    rails[rail].load.subtract(1, ordering: .relaxed)
+    atHome { [self] in
+      pieces[rail] -= 1
+      then()
+      // A loop that waits only for this goes on until it has been dealt with.
+      total -= 1
+      updateWaiting()
+    }
   }
 
   /// Keeps the home's loop running until ``leave()``, whether there is work or not.
@@ -72,46 +88,5 @@ import Synchronization
     guard isWaiting != (total > 0 || isStaying) else { return }
     isWaiting.toggle()
     if isWaiting { home.beginWaiting() } else { home.stopWaiting() }
-  }
-
-  /// One piece of work on its way to a loop and back.
-  // @unchecked: run by the loop, or by nobody.
-  private final class Errand: @unchecked Sendable {
-    private let crew: ParallelCrew
-    private let rail: Int
-    private let work: @Sendable () -> Void
-    private let done: @Sendable () -> Void
-    private let lost: @Sendable () -> Void
-    private var hasRun = false
-
-    init(
-      _ crew: ParallelCrew, _ rail: Int, _ work: @escaping @Sendable () -> Void, _ done: @escaping @Sendable () -> Void,
-      _ lost: @escaping @Sendable () -> Void
-    ) {
-      self.crew = crew
-      self.rail = rail
-      self.work = work
-      self.done = done
-      self.lost = lost
-    }
-
-    func run() {
-      hasRun = true
-      work()
-      settle(done)
-    }
-
-    deinit { if !hasRun { settle(lost) } }
-
-    private func settle(_ then: @escaping @Sendable () -> Void) {
-      crew.rails[rail].load.subtract(1, ordering: .relaxed)
-      crew.atHome { [crew, rail] in
-        // A loop that waits only for this goes on until it has been dealt with.
-        crew.pieces[rail] -= 1
-        then()
-        crew.total -= 1
-        crew.updateWaiting()
-      }
-    }
   }
 }

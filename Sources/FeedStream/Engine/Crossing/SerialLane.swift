@@ -125,7 +125,7 @@ import Synchronization
 
   private func drainWhereItRuns() {
     guard let start else { return drain() }
-    let errand = Errand(self)
+    let errand = LoopErrand({ self.drain() }, dropped: { self.close() })
     start { errand.run() }
   }
 
@@ -147,21 +147,6 @@ import Synchronization
     _ = consume work
     letGo(place)
     action?()
-  }
-
-  /// One visit of the lane's queue or loop; a loop that is closed drops it.
-  private final class Errand {
-    private let lane: SerialLane
-    private var hasRun = false
-
-    init(_ lane: SerialLane) { self.lane = lane }
-
-    func run() {
-      hasRun = true
-      lane.drain()
-    }
-
-    deinit { if !hasRun { lane.close() } }
   }
 
   private func drain() {
