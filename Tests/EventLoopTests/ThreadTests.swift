@@ -1,7 +1,8 @@
-import FeedStream
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import FeedStream
 
 @Suite(.settled) struct ThreadTests {
   @Test func `work from many threads all arrives, each thread's in order`() throws {
@@ -71,6 +72,27 @@ import Testing
     thread.loop.execute { Issue.record("a closed loop ran work") }
     thread.loop.stop()
     answer.shutdown()
+  }
+
+  @Test func `a thread that begins does not own the loop of one that has ended, though it may get its name`() throws {
+    var names: Set<UInt> = []
+    for _ in 0..<8 {
+      let ended = try EventLoopThread()
+      ended.shutdown()
+      let begun = try EventLoopThread()
+      withLoop { loop in
+        let seen = Confined<(isHere: Bool, name: UInt)?>(nil)
+        begun.loop.execute {
+          seen.value = (ended.loop.isHere, currentThread())
+          loop.stop()
+        }
+        loop.run(.untilStopped)
+        #expect(seen.value?.isHere == false)
+        names.insert(seen.value?.name ?? 0)
+      }
+      begun.shutdown()
+    }
+    #expect(names.count < 8, "the system used no name twice, so nothing was seen")
   }
 
   @Test func `a loop thread released on its own loop ends by itself`() async throws {

@@ -27,12 +27,14 @@ extension EventLoop {
     // loop. Balanced below; the optimizer must not remove this retain.
     let held = Unmanaged.passRetained(self)
     defer { held.release() }
-    let thread = UInt(clibuv_thread_self())
-    owner.store(thread, ordering: .relaxed)
-    runner.store(thread, ordering: .relaxed)
-    while let job = lateJobs.next(orLeave: { runner.store(0, ordering: .relaxed) }) {
-      run(job)
+    let owner = self.owner.exchange(CurrentDomain.threadNumber, ordering: .relaxed)
+    runner.store(UInt(clibuv_thread_self()), ordering: .relaxed)
+    let leave = { [self] in
+      runner.store(0, ordering: .relaxed)
+      // Only its jobs are this thread's, not what else lived here.
+      self.owner.store(owner, ordering: .relaxed)
     }
+    while let job = lateJobs.next(orLeave: leave) { run(job) }
   }
 
   /// Runs the queued jobs, as the loop would.

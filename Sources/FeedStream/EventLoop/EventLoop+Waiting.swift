@@ -84,7 +84,7 @@ enum ThreadLoops {
 
   // Made by the first loop.
   private static let entries = {
-    CurrentDomain.resting = { ThreadLoops.owned(by: $0) }
+    CurrentDomain.resting = { ThreadLoops.ofCallingThread }
     CurrentDomain.hasLoop = { ThreadLoops.isOwner(number: $0) }
     return Locked<[Entry]>([])
   }()
@@ -104,14 +104,14 @@ enum ThreadLoops {
   static func isOwner(number: UInt) -> Bool {
     // Taken out of the lock, as below.
     let loops = entries.withLock { entries in entries.compactMap(\.loop) }
-    return loops.contains { $0.ownerNumber.load(ordering: .relaxed) == number }
+    return loops.contains { $0.owner.load(ordering: .relaxed) == number }
   }
 
-  /// The newest open loop that `thread` owns.
-  static func owned(by thread: UInt) -> EventLoop? {
+  /// The newest open loop that the calling thread owns.
+  static var ofCallingThread: EventLoop? {
     // Taken out of the lock: the last reference may be released here, and a loop that is released calls back into the
     // list.
     let loops = entries.withLock { entries in entries.compactMap(\.loop) }
-    return loops.last { $0.isOwned(by: thread) }
+    return loops.last(where: \.isHere)
   }
 }

@@ -42,9 +42,8 @@ public final class EventLoop: @unchecked Sendable {
   let mailbox = Mailbox()
   let lateJobs = LateJobs()
   var received = Mailbox.Mail()
+  /// The number of the thread that owns the loop, which no other thread has had; 0 before it runs, and where a host runs it.
   let owner: Atomic<UInt>
-  /// The number of the thread that owns the loop, which no other thread has had; 0 where a host runs it, or before it runs.
-  let ownerNumber: Atomic<UInt>
   /// Runs the loop instead of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
@@ -78,11 +77,10 @@ public final class EventLoop: @unchecked Sendable {
   /// Makes a loop that belongs to the calling thread.
   ///
   /// - Precondition: the process may open three more file descriptors.
-  public convenience init() { self.init(owner: clibuv_thread_self()) }
+  public convenience init() { self.init(owner: CurrentDomain.threadNumber) }
 
   init(owner: UInt, host: (any LoopHost)? = nil) {
     self.owner = Atomic(owner)
-    ownerNumber = Atomic(owner == 0 ? 0 : CurrentDomain.threadNumber)
     self.host = host
     _ = EventLoop.fillStandardStreams
     uv = .allocate(capacity: 1)
@@ -132,12 +130,11 @@ public final class EventLoop: @unchecked Sendable {
 
 extension EventLoop: StreamDomain {
   /// True when the calling thread owns the loop, and may use what lives on it.
-  package var isHere: Bool { host?.isHere ?? (owner.load(ordering: .relaxed) == UInt(clibuv_thread_self())) }
-
-  /// True when `thread` owns the loop. For a loop with a host, the calling thread must be the one asked about.
-  func isOwned(by thread: UInt) -> Bool {
-    guard let host else { return owner.load(ordering: .relaxed) == thread }
-    return thread == UInt(clibuv_thread_self()) && host.isHere
+  package var isHere: Bool {
+    if let host { return host.isHere }
+    // The system's name for a thread is cheaper to ask for, and good while the thread runs the loop: another thread may get it
+    // later.
+    return isCurrent || owner.load(ordering: .relaxed) == CurrentDomain.threadNumber
   }
 
   /// Runs the loop on the calling thread, which owns it from now on.
@@ -188,8 +185,7 @@ extension EventLoop: StreamDomain {
     let (entered, _) = runner.compareExchange(expected: 0, desired: thread, ordering: .acquiringAndReleasing)
     precondition(
       entered, "EventLoop.run: the loop already runs; stop() it first, or give it work with execute { }")
-    owner.store(thread, ordering: .releasing)
-    if host == nil { ownerNumber.store(CurrentDomain.threadNumber, ordering: .relaxed) }
+    if host == nil { owner.store(CurrentDomain.threadNumber, ordering: .releasing) }
     return CurrentDomain.enter(self)
   }
 

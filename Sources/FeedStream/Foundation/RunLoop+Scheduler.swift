@@ -116,7 +116,7 @@
 
       /// `nil` on a thread without such a loop.
       init?(in mode: RunLoop.Mode, for work: Work, _ timer: Timer? = nil) {
-        guard let loop = ThreadLoops.owned(by: currentThread()), loop.host == nil else { return nil }
+        guard let loop = ThreadLoops.ofCallingThread, loop.host == nil else { return nil }
         self.loop = loop
         // The common modes are several; a run loop runs in one.
         self.mode = mode == .common ? .default : mode

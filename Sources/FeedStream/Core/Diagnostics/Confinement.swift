@@ -103,9 +103,9 @@ package enum CurrentDomain {
     pthread_getspecific(key).map { Unmanaged<Token>.fromOpaque($0).takeUnretainedValue().domain }
   }
 
-  /// The loop that a thread owns, and need not be running.
+  /// The loop that the calling thread owns, and need not be running.
   // Written once, before the first loop exists, by what knows of loops.
-  nonisolated(unsafe) static var resting: @Sendable (_ thread: UInt) -> (any StreamDomain)? = { _ in nil }
+  nonisolated(unsafe) static var resting: @Sendable () -> (any StreamDomain)? = { nil }
 
   /// True when the thread with this number owns a loop. Written as the above.
   nonisolated(unsafe) static var hasLoop: @Sendable (_ threadNumber: UInt) -> Bool = { _ in false }

@@ -42,7 +42,7 @@
     thread = currentThread()
     let isInTask = Self.isInTask
     // The threads of tasks may own loops of others.
-    let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting(thread))
+    let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting())
     let place = domain.map { ObjectIdentifier($0) }
     if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
       fatalError(

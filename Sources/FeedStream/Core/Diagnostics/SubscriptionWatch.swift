@@ -48,7 +48,7 @@ import Synchronization
     guard subscriber.isOnQueue || subscriber.isLive else { return }
     pthread_setspecific(Self.latest, Unmanaged.passUnretained(self).toOpaque())
     if !isExpendable, !subscriber.isOnQueue {
-      (CurrentDomain.get() ?? CurrentDomain.resting(currentThread()))?.subscriptions?.add(subscriber, place)
+      (CurrentDomain.get() ?? CurrentDomain.resting())?.subscriptions?.add(subscriber, place)
     }
   }
 

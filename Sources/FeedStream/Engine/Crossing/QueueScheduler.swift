@@ -20,7 +20,7 @@ extension Scheduler {
 /// The place where streams live.
 @usableFromInline enum Home {
   /// The home of the calling code; `nil` where no loop, virtual time or lane runs, and the thread has no loop of its own.
-  static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting(currentThread()) }
+  static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting() }
 
   /// True once the process has used a queue as a scheduler.
   static var hasQueues: Bool { queues.load(ordering: .relaxed) }

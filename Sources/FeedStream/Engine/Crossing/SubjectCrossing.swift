@@ -11,7 +11,7 @@
 
   // Used on the subject's thread.
   @exclusivity(unchecked) private var up: (any Subscription)?
-  private let thread = currentThread()
+  private let thread = CurrentDomain.threadNumber
   private let isCancelled = Locked(false)
 
   // Used in the home.
@@ -87,7 +87,7 @@
     isLive = false
     _ = waiting.take()
     isCancelled.withLock { $0 = true }
-    if currentThread() == thread { CurrentDomain.outside { up.take()?.cancel() } }
+    if CurrentDomain.threadNumber == thread { CurrentDomain.outside { up.take()?.cancel() } }
   }
 
   override var description: String { "\(name)" }
