@@ -80,8 +80,13 @@ import Testing
     let log = Confined<[String]>([])
     let counter = thread.run { loop in Counter(on: loop, log) }
     counter.run { counter in counter = Counter(on: counter.loop, counter.log) }
-    counter.run { [unowned counter] _ in counter.cancel() }
-    #expect(await counter.get { $0.sum } == 0)
+    counter.run { [unowned counter] state in
+      counter.cancel()
+      // Released on the next turn.
+      #expect(state.sum == 0)
+    }
+    // Before that turn or after it; the next is after it.
+    _ = await counter.get { $0.sum }
     #expect(await counter.get { $0.sum } == nil)
     thread.shutdown()
     #expect(log.value == ["made", "made", "released", "released"])

@@ -42,7 +42,10 @@ package enum Descriptors {
         }
         guard attempt == 199 else { return false }
         complain(
-          "left open: \(left.joined(separator: ", ")), by one of: \(state.since.sorted().joined(separator: ", "))")
+          """
+          left open: \(left.joined(separator: ", ")), while these threads run: \(threads().joined(separator: ", ")), by one of: \
+          \(state.since.sorted().joined(separator: ", "))
+          """)
         state.before = open()
         state.since = []
         return true
@@ -72,6 +75,13 @@ package enum Descriptors {
       kinds[place.hasPrefix("/") ? place : String(place.prefix { $0 != ":" }), default: 0] += 1
     }
     return kinds
+  }
+
+  /// The names of the process's threads: a loop that is open often has one.
+  private static func threads() -> [String] {
+    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+    return tasks.compactMap { try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8) }
+      .map { $0.trimmingCharacters(in: .newlines) }.sorted()
   }
 
   /// Makes the libraries open what they open once.
