@@ -7,7 +7,7 @@ import Testing
 @testable import feed
 
 /// `feed cache images`, and what a process that is killed leaves of the pictures.
-@Suite(.settled, .timeLimit(.minutes(3))) struct CacheImagesTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct CacheImagesTests {
   private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
 
   private func save(_ count: Int, in folder: URL) throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import feed
 
 /// Arguments of a fleet's commands: hosts, lists, and how many clients there may be.
-@Suite(.settled, .timeLimit(.minutes(2))) struct FleetArgumentTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct FleetArgumentTests {
   @Test(arguments: [
     ("EXAMPLE.com", "example.com"), ("a.example:8080", "a.example:8080"), ("http://a.example:81/feed", "a.example:81"),
     ("https://B.example/", "b.example"), ("127.0.0.1:1", "127.0.0.1:1"),

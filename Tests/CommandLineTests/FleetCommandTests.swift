@@ -6,7 +6,7 @@ import Testing
 @testable import feed
 
 /// The commands of a fleet on a real server of the test's own.
-@Suite(.settled, .timeLimit(.minutes(3))) struct FleetCommandTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct FleetCommandTests {
   private static let feed = "http://127.0.0.1:1/feed"
 
   /// Every command that a store is given to, with what it needs.

@@ -6,7 +6,7 @@ import Testing
 
 /// Pictures of every kind of wrong, decoded by real processes: each has its error in words, or its picture, and costs no more
 /// than a process may. Prints its figures: a line of a table for each row.
-@Suite(.settled, .serialized, .timeLimit(.minutes(3))) struct HostilePictureTests {
+@Suite(.settled, .serialized, .timeLimit(.minutes(5))) struct HostilePictureTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let name: String
     let make: @Sendable () -> [UInt8]

@@ -189,7 +189,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a server that does not answer keeps no other feed waiting`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `a server that does not answer keeps no other feed waiting`() async throws {
     let silent = RawOrigin { $0.waitForClose() }
     defer { silent.stop() }
     try await withOrigin(serving: blog("A", [("a1", 1)])) { _, first, cache in
@@ -200,7 +200,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a feed whose answer an ended watch did not wait for is requested again`()
+  @Test(.timeLimit(.minutes(5))) func `a feed whose answer an ended watch did not wait for is requested again`()
     async throws
   {
     let requests = RequestCount()

@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a feed's login is in the list, is sent by serve, and isn't exported`()
+  @Test(.timeLimit(.minutes(5))) func `a feed's login is in the list, is sent by serve, and isn't exported`()
     async throws
   {
     let origin = RawOrigin.answering { request in

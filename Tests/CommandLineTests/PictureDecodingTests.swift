@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The pool of decoders with real processes: `picture-decoder`, and programs that behave badly.
-@Suite(.settled, .timeLimit(.minutes(2))) struct PictureDecodingTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct PictureDecodingTests {
   private let loop = EventLoop()
 
   private func decode(_ pictures: [Chunk], by decoder: PictureDecoder) -> [Result<Picture, PictureError>?] {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import feed
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct PicturesCommandTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct PicturesCommandTests {
   private static let colours = ["TERM": "xterm-256color", "COLORTERM": "truecolor"]
 
   /// The output of `feed load` for a feed of pictures with these descriptions, of which only the first is a picture.

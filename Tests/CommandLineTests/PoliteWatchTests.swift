@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func `feeds requested every second keep every rule, whenever the watch is killed`()
+  @Test(.timeLimit(.minutes(5))) func `feeds requested every second keep every rule, whenever the watch is killed`()
     async throws
   {
     let servers = Servers(hosts: 2, interval: 1)
@@ -159,7 +159,7 @@ import Testing
     #expect(servers.requests > 4)
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(5)))
   func `feeds polled every hour are requested once, however often the watch restarts`()
     async throws
   {

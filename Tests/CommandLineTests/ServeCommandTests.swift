@@ -8,7 +8,7 @@ import Testing
 
 @testable import feed
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct ServeCommandTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct ServeCommandTests {
   /// A gallery of a feed of pictures with these descriptions; both are gone after `body`.
   private func withGallery(
     _ descriptions: [String], _ arguments: String...,

@@ -5,7 +5,7 @@ import Testing
 @testable import feed
 
 /// The page of what feeds had, of stars, of words, and of one feed.
-@Suite(.settled, .timeLimit(.minutes(1))) struct ServeHistoryTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct ServeHistoryTests {
   /// A page of a feed with the posts 4 to 6, which had 1 to 3 before.
   private func withPage(_ body: (_ port: Int, _ origin: LoopbackOrigin, _ cache: String) async throws -> Void)
     async throws

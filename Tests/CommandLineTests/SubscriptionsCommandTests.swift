@@ -175,7 +175,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a watch shows a feed that is added later, and drops one that is removed`()
+  @Test(.timeLimit(.minutes(5))) func `a watch shows a feed that is added later, and drops one that is removed`()
     async throws
   {
     try await withUser { user in
@@ -191,7 +191,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a page shows a feed that is added later, and a hangup does not end it`()
+  @Test(.timeLimit(.minutes(5))) func `a page shows a feed that is added later, and a hangup does not end it`()
     async throws
   {
     try await withUser { user in

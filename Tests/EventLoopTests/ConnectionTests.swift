@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct ConnectionTests {
   private let loop = EventLoop()
 
   private func listener() throws -> Listener { try Listener(at: .internet("127.0.0.1", port: 0), on: loop) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FeedStream
 
-@Suite(.settled, .timeLimit(.minutes(2))) struct EventLoopGroupTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct EventLoopGroupTests {
   private let loop = EventLoop()
   private let group: EventLoopGroup
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct FileTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct FileTests {
   private let loop = EventLoop()
   private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
 

@@ -154,7 +154,7 @@ import Testing
     outcome.text.matches(of: /"message":"(\w)"/).map { String($0.1) }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a named pipe whose writer has left before, a folder, and what is there to be written`() {
     // The writer is gone when the program begins to look.
     let command = "mkfifo '\(folder("fifo"))'; (printf '%b' '\(lines)' > '\(folder("fifo"))' &)"

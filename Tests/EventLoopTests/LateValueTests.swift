@@ -16,7 +16,7 @@ private func turn(of loop: EventLoop) async {
   await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
 }
 
-@Suite("What arrives too late is reported", .settled, .timeLimit(.minutes(1))) struct LateValueTests {
+@Suite("What arrives too late is reported", .settled, .timeLimit(.minutes(5))) struct LateValueTests {
   @Test func `the results of tasks whose loop is closed, and a sequence is not iterated further`() async {
     await #expect(processExitsWith: .success) {
       let drops = drops()

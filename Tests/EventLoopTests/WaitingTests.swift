@@ -40,6 +40,43 @@ import Testing
     #expect(await entries { loop, log in elements.publisher.sink { log.note(loop.isCurrent ? $0 : -1) } } == [1, 2, 3])
   }
 
+  @Test func `a task that begins to iterate values late`() async {
+    let sum = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
+      Foundation.Thread.detachNewThread {
+        withLoop { loop in
+          let values = [1, 2, 3].publisher.values
+          let mayBegin = Mutex(false)
+          Foundation.Thread.detachNewThread {
+            // Long after the loop has nothing else to do.
+            stall(milliseconds: 50)
+            mayBegin.withLock { $0 = true }
+          }
+          Task {
+            while !mayBegin.withLock({ $0 }) { try? await Task.sleep(for: .milliseconds(1)) }
+            var sum = 0
+            for await number in values { sum += number }
+            continuation.resume(returning: sum)
+          }
+          loop.run()
+        }
+      }
+    }
+    #expect(sum == 6)
+  }
+
+  @Test func `values that nobody can iterate any more, and those that the loop need not wait for, let it end`() async {
+    await onThread {
+      withLoop { loop in
+        var values: AsyncPublisher<Publishers.Sequence<[Int], Never>>? = [1, 2].publisher.values
+        loop.schedule { values = nil }
+        let kept = [1, 2].publisher.keepsLoopAlive(false).values
+        loop.run()
+        #expect(values == nil)
+        withExtendedLifetime(kept) {}
+      }
+    }
+  }
+
   @Test(arguments: [1, 2, 5]) func `tasks, at every limit`(_ limit: Int) async {
     let doubled = await entries { loop, log in
       [1, 2, 3, 4].publisher

@@ -8,7 +8,7 @@ extension FaultTests {
   @Suite struct ClockTests {
     private static let year = Duration.seconds(365 * 86_400)
 
-    @Test(.timeLimit(.minutes(1)), arguments: [year, .zero - year])
+    @Test(.timeLimit(.minutes(5)), arguments: [year, .zero - year])
     func `a watch whose wall clock is set keeps its pace, and saves`(jump: Duration) async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
@@ -37,7 +37,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a saved feed from a wrong clock's future is not immortal, and is in nobody's way`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
@@ -61,7 +61,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Extent.isLong ? [year, .seconds(2 * 3600)] : [year])
+    @Test(.timeLimit(.minutes(5)), arguments: Extent.isLong ? [year, .seconds(2 * 3600)] : [year])
     func `a machine that wakes after sleeping loads once, not once for each interval missed`(
       sleep: Duration
     ) async throws {
@@ -88,7 +88,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `a process that was stopped for many intervals loads once when it goes on`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)

@@ -76,7 +76,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `a reader that goes away at a random moment ends watch quietly, with what was shown saved`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)

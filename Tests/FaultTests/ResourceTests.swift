@@ -10,7 +10,7 @@ extension FaultTests {
     }
 
     /// One for each thread of the pool, several times over, and for the lookup of the name.
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 2, 5, 9])
+    @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 5, 9])
     func `while no thread can be started, a load waits`(failures: Int) async throws {
       try await withBench { folder, _, url in
         let cache = CacheUnderTest(folder, url.replacing("127.0.0.1", with: "localhost"))
@@ -24,7 +24,7 @@ extension FaultTests {
       }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `when no thread can ever be started, a load ends all the same, with what it shows saved`() async throws {
       try await withBench { folder, _, url in
         let cache = CacheUnderTest(folder, url)
@@ -38,7 +38,7 @@ extension FaultTests {
     }
 
     /// By its address, whose answer is to be saved, and by a name that cannot be looked up; libcurl knows `localhost` itself.
-    @Test(.timeLimit(.minutes(1)), arguments: ["127.0.0.1", "feed.invalid"], [SIGINT, SIGTERM])
+    @Test(.timeLimit(.minutes(5)), arguments: ["127.0.0.1", "feed.invalid"], [SIGINT, SIGTERM])
     func `when no thread can ever be started, the first signal ends watch within a second, saves completed`(
       host: String, signal: Int32
     ) async throws {
@@ -67,7 +67,7 @@ extension FaultTests {
     /// True when this process may mount file systems.
     private static let canMount = getuid() == 0 && Self.run("unshare --mount true")
 
-    @Test(.timeLimit(.minutes(1)), .enabled(if: canMount, "only root can mount a small disk"))
+    @Test(.timeLimit(.minutes(5)), .enabled(if: canMount, "only root can mount a small disk"))
     func `on a full disk the feed is shown, the trouble told, and the old feed kept`() async throws {
       try await withBench { folder, origin, url in
         let disk = "\(folder)/disk"

@@ -10,7 +10,7 @@ import Testing
 @testable import ImageFeed
 
 /// Where a feed came from is kept in a fleet too, since it decides where what the feed names may lead.
-@Suite(.settled, .timeLimit(.minutes(1))) struct FleetMarkTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct FleetMarkTests {
   @Test func `what a worker saved knows where it came from`() throws {
     let body = Data(
       """

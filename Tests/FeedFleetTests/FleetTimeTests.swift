@@ -8,7 +8,7 @@ import Testing
 @testable import FeedFleet
 
 /// The time of a fleet goes on, whatever is done with the clock of its engine.
-@Suite(.settled, .timeLimit(.minutes(2))) struct FleetTimeTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct FleetTimeTests {
   private let a = URL(feed: 1)
   private let other = URL(feed: 1, host: "b.example")
 

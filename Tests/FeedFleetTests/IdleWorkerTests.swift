@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Workers that have nothing to do cost an engine little, and what waits is told.
-@Suite(.settled, .timeLimit(.minutes(2))) struct IdleWorkerTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct IdleWorkerTests {
   private let a = URL(feed: 1)
 
   private func withFleet(_ engine: Engine, _ body: (FleetUnderTest) throws -> Void) throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Errors of a store that is a server: they say nothing of files.
-@Suite(.settled, .timeLimit(.minutes(1))) struct RedisSentenceTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct RedisSentenceTests {
   private let address = URL(string: "http://127.0.0.1/feed")!
 
   private func sentence(of server: RedisServer, _ address: RedisAddress? = nil) throws -> String {

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A server that refuses is never taken for one that has nothing.
-@Suite(.settled, .timeLimit(.minutes(1))) struct RefusalTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct RefusalTests {
   private let a = URL(feed: 1)
   private let other = URL(feed: 1, host: "b.example")
 

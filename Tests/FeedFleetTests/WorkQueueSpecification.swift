@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The behavior of every engine.
-@Suite(.settled, .timeLimit(.minutes(2))) struct WorkQueueSpecification {
+@Suite(.settled, .timeLimit(.minutes(5))) struct WorkQueueSpecification {
   private let a = URL(feed: 1)
   private let b = URL(feed: 2)
   private let other = URL(feed: 1, host: "b.example")

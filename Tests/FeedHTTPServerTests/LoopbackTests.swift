@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The same server over real sockets.
-@Suite(.settled, .timeLimit(.minutes(1))) struct LoopbackTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct LoopbackTests {
   private let loop = EventLoop()
 
   @Test func `a request and its answer cross the loopback, and the server shuts down`() throws {

@@ -6,7 +6,7 @@ import RedisTestSupport
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(2))) struct RealRedisTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct RealRedisTests {
   private let loop = EventLoop()
 
   private func reply(

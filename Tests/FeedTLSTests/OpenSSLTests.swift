@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Against the programs of others, over real sockets.
-@Suite(.settled, .timeLimit(.minutes(2))) struct OpenSSLTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct OpenSSLTests {
   private let loop = EventLoop()
   private let papers: Papers
 

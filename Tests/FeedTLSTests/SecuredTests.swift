@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// TLS over connections in virtual time.
-@Suite(.settled, .timeLimit(.minutes(1))) struct SecuredTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct SecuredTests {
   private let papers: Papers
 
   init() throws { papers = try Papers.all.get() }

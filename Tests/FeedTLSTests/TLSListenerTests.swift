@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Listeners whose connections are secure, and what is built on them.
-@Suite(.settled, .timeLimit(.minutes(1))) struct TLSListenerTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct TLSListenerTests {
   private let papers: Papers
 
   init() throws { papers = try Papers.all.get() }

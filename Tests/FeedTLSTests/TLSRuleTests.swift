@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The rules of a stream over what is secure.
-@Suite(.settled, .timeLimit(.minutes(2))) struct TLSRuleTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct TLSRuleTests {
   private let client: TLSClient
   private let server: TLSServer
 

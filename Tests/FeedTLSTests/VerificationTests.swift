@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The clients and servers that are accepted or refused, and why.
-@Suite(.settled, .timeLimit(.minutes(1))) struct VerificationTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct VerificationTests {
   private let papers: Papers
 
   init() throws { papers = try Papers.all.get() }

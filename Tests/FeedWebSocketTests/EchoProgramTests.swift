@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `Examples/WebSocketEcho`, as a process.
-@Suite(.settled, .timeLimit(.minutes(1))) struct EchoProgramTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct EchoProgramTests {
   private static let program = FeedBinary.path(of: "WebSocketEcho")
 
   /// Sends the messages to `url`, and returns as many as come back.

@@ -9,7 +9,7 @@ import Testing
 @testable import FeedWebSocket
 
 /// Sockets over TLS, and over a real loop.
-@Suite(.settled, .timeLimit(.minutes(1))) struct SecureSocketTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct SecureSocketTests {
   /// A certificate for 10.0.0.1 and its key, which the `openssl` command makes.
   private func withPapers(_ body: (_ certificate: String, _ key: String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "papers-\(UUID().uuidString)").path

@@ -3,24 +3,33 @@
 @usableFromInline struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let attach: (AsyncRelay<Output, Failure>) -> Void
-  /// Kept by what may still be iterated; `nil` while warnings are off.
+  /// Kept by what may still be iterated; `nil` where no loop waits for it.
   private let unread: UnreadValues?
 
   /// - Parameters:
   ///   - loop: where the publisher lives; by default where this is made.
   ///   - attach: subscribes to the publisher; formed where its type is known, so that what is above stays specialized.
-  @usableFromInline init(on loop: EventLoop? = nil, attach: @escaping (AsyncRelay<Output, Failure>) -> Void) {
+  ///   - publisher: the publisher, to ask whether its loop waits for it.
+  @usableFromInline init(
+    on loop: EventLoop? = nil, _ publisher: some Publisher, attach: @escaping (AsyncRelay<Output, Failure>) -> Void
+  ) {
     home = loop.map { StreamHome(domain: $0) } ?? .current
     self.attach = attach
-    unread = Warnings.areOn && home.keepsLoopAlive && home.domain?.isHere == true ? UnreadValues() : nil
-    if let unread { home.domain?.subscriptions?.add(unread) }
+    let isWaitedFor = home.keepsLoopAlive && (publisher as? any LoopKeeping)?.keeps != false
+    if isWaitedFor, let domain = home.domain, domain.isHere {
+      let unread = UnreadValues(waitedForBy: domain)
+      if Warnings.areOn { domain.subscriptions?.add(unread) }
+      self.unread = unread
+    } else {
+      unread = nil
+    }
   }
 
   /// Subscribes, until the lease is released.
   func subscribe() -> RelayLease<Output, Failure> {
     let relay = AsyncRelay<Output, Failure>(home)
-    unread?.read()
     home.run { attach(relay) }
+    unread?.read()
     return RelayLease(relay)
   }
 }

@@ -9,7 +9,8 @@ extension Publisher where Failure == Never, Output: Sendable {
   ///
   /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is used on its loop only. Made elsewhere, it
   /// must be iterated where the stream lives, which the compiler cannot check; see `values(on:)`. Each iterator makes a
-  /// new subscription.
+  /// new subscription. The loop keeps running until a task iterates it or it is released, unless
+  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** one value for each call of `next()`. **Failure:** none. **Cancellation:** cancelling the task, or
   /// releasing the iterator, cancels the subscription. **Policy:** holds nothing; upstream decides what happens to a
@@ -33,10 +34,10 @@ where Upstream.Failure == Never, Upstream.Output: Sendable {
 
   @usableFromInline let origin: AsyncOrigin<Element, Never>
 
-  @inlinable public init(_ publisher: Upstream) { origin = AsyncOrigin { publisher.subscribe($0) } }
+  @inlinable public init(_ publisher: Upstream) { origin = AsyncOrigin(publisher) { publisher.subscribe($0) } }
 
   @inlinable init(_ publisher: Upstream, on loop: EventLoop) {
-    origin = AsyncOrigin(on: loop) { publisher.subscribe($0) }
+    origin = AsyncOrigin(on: loop, publisher) { publisher.subscribe($0) }
   }
 
   /// Subscribes to the publisher.

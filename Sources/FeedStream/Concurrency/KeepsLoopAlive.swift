@@ -8,7 +8,7 @@ extension Publisher {
   ///     let changes = sockets.changes.publisher.keepsLoopAlive(false).sink { … }
   ///     loop.run()      // returns when everything else is done
   ///
-  /// By default the loop waits for an asynchronous sequence that is awaited, the tasks of `mapAsync`, a future's task
+  /// By default the loop waits for `values` until a task iterates them, for an asynchronous sequence that is awaited, the tasks of `mapAsync`, a future's task
   /// or promise, and a `Create`'s sender. Timers are the loop's own work and are not affected. Passes everything on.
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** holds nothing.
@@ -19,7 +19,7 @@ extension Publisher {
 
 extension Publishers {
   /// See ``Publisher/keepsLoopAlive(_:)``.
-  public struct KeepsLoopAlive<Upstream: Publisher>: Operator {
+  public struct KeepsLoopAlive<Upstream: Publisher>: Operator, LoopKeeping {
     public typealias Output = Upstream.Output
 
     public let upstream: Upstream
@@ -40,6 +40,11 @@ extension Publishers {
       Home.$isKeeping.withValue(keeps, operation: subscribe)
     }
   }
+}
+
+/// A publisher that says whether its loop waits for it.
+@usableFromInline protocol LoopKeeping {
+  var keeps: Bool { get }
 }
 
 extension Publishers.KeepsLoopAlive: Equatable where Upstream: Equatable {}

@@ -20,6 +20,7 @@ extension EventLoop {
     let handle = UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)
     let mustWait = runsUntilStopped || waits > 0 || holds.isAwaited.load(ordering: .relaxed) && isHeld
     if mustWait { uv_ref(handle) } else { uv_unref(handle) }
+    if !mustWait { readerAlarm.take()?.cancel() }
   }
 
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) { closers[key] = action }
@@ -72,7 +73,16 @@ extension EventLoop {
     // Before the look: from now on, the last to arrive says so.
     holds.isAwaited.store(true, ordering: .sequentiallyConsistent)
     updateWaiting()
+    if isHeld { watchForReaders() }
     return isHeld
+  }
+
+  /// Warns, in a second, of values that nobody iterates and for which the loop waits.
+  private func watchForReaders() {
+    guard Warnings.areOn, readerAlarm == nil, subscriptions?.isWaitingForReaders() == true else { return }
+    readerAlarm = scheduleOnce(after: now.advanced(by: .seconds(1))) { [unowned self] in
+      subscriptions?.stillWaitingForReaders()
+    }
   }
 }
 

@@ -54,6 +54,8 @@ public final class EventLoop: @unchecked Sendable {
   /// The number of things that live streams wait for (`EventLoop+Waiting.swift`), and the functions to call when the loop closes.
   var waits = 0
   var closers: [ObjectIdentifier: () -> Void] = [:]
+  /// Warns of values that nobody iterates (`EventLoop+Waiting.swift`).
+  var readerAlarm: (any Cancellable)?
   /// Counts what is on its way out of the loop (`EventLoop+Waiting.swift`).
   let holds = Holds()
   package let subscriptions: LiveSubscriptions? = LiveSubscriptions()

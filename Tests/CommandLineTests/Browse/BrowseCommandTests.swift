@@ -5,7 +5,7 @@ import Testing
 
 @testable import feed
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct BrowseCommandTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct BrowseCommandTests {
   /// A terminal that `feed browse` is run in, as its own: what it shows, and whether it waits for lines.
   private final class Screen {
     private var keyboard: Int32 = -1

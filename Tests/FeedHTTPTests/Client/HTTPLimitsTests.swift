@@ -81,7 +81,7 @@ import Testing
 // MARK: - Descriptors, each in a process of its own
 
 extension HTTPLimitsTests {
-  @Test(.timeLimit(.minutes(2))) func `descriptors return to where they began`() async {
+  @Test(.timeLimit(.minutes(5))) func `descriptors return to where they began`() async {
     await #expect(processExitsWith: .success) {
       var before = 0
       // The first time opens what stays open for the process's life.
@@ -108,7 +108,7 @@ extension HTTPLimitsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func `requests wait when the process is out of descriptors`() async {
+  @Test(.timeLimit(.minutes(5))) func `requests wait when the process is out of descriptors`() async {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     await #expect(processExitsWith: .success) { [url = origin.url() as URL] in
@@ -124,7 +124,7 @@ extension HTTPLimitsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func `without any descriptor, the deadline says why`() async {
+  @Test(.timeLimit(.minutes(5))) func `without any descriptor, the deadline says why`() async {
     await #expect(processExitsWith: .success) {
       let bench = HTTPBench()
       var room = rlimit()
@@ -136,7 +136,7 @@ extension HTTPLimitsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func `proxies come from the environment`() async {
+  @Test(.timeLimit(.minutes(5))) func `proxies come from the environment`() async {
     await #expect(processExitsWith: .success) {
       let proxy = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
       setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
@@ -147,7 +147,7 @@ extension HTTPLimitsTests {
   }
 
   @Test(
-    .timeLimit(.minutes(2)),
+    .timeLimit(.minutes(5)),
     arguments: [
       ("HTTP/1.1 407 No\r\nContent-Length: 99999999999\r\n\r\n", "the proxy's answer has no end"),
       ("HTTP/1.1 200 OK\r\n", "the proxy's answer has no end"),

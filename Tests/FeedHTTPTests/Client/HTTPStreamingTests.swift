@@ -15,7 +15,7 @@ import Testing
     StreamProbe(bench.client.open(HTTPRequest(url, timeout: timeout, maxBodyBytes: maxBodyBytes)))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `the head and the first bytes are there before the last are sent`() {
     let isRead = DispatchSemaphore(value: 0)
     let origin = RawOrigin { connection in
@@ -63,7 +63,7 @@ import Testing
     #expect(probe.response?.status == 204 && probe.chunks.isEmpty && probe.completion == .finished)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `a connection whose bytes nobody asks for is not read, and goes on when they are`() {
     let size = 64 << 20
     let isStuck = Mutex(false)
@@ -152,7 +152,7 @@ import Testing
     #expect(probe.chunks == ["some"] && probe.failure?.kind == .timedOut(.receive))
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  @Test(.timeLimit(.minutes(5)), arguments: [true, false])
   func `cancelling a body, or dropping a response unread, closes the connection immediately`(isDropped: Bool) {
     let closed = DispatchSemaphore(value: 0)
     let origin = RawOrigin { connection in

@@ -9,7 +9,7 @@ import Testing
   .settled, .serialized,
   .enabled(if: SecureOrigin.isAvailable, "the openssl command makes the certificates and the server"))
 struct HTTPTrustTests {
-  @Test(.timeLimit(.minutes(1))) func `a self-signed certificate is refused`() throws {
+  @Test(.timeLimit(.minutes(5))) func `a self-signed certificate is refused`() throws {
     let origin = try SecureOrigin(host: "localhost")
     defer { origin.stop() }
     let error = try #require(HTTPBench().run(origin.url).error)
@@ -18,7 +18,7 @@ struct HTTPTrustTests {
       error.description.hasPrefix("no secure connection to localhost:\(origin.port): SSL certificate problem: self"))
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a certificate of a trusted authority is accepted`() throws {
+  @Test(.timeLimit(.minutes(5))) func `a certificate of a trusted authority is accepted`() throws {
     let origin = try SecureOrigin(host: "localhost")
     defer { origin.stop() }
     let bench = HTTPBench { $0.certificateAuthorities = origin.certificate }
@@ -27,7 +27,7 @@ struct HTTPTrustTests {
     #expect(probe.error == nil)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a certificate for another host is refused`() throws {
+  @Test(.timeLimit(.minutes(5))) func `a certificate for another host is refused`() throws {
     let origin = try SecureOrigin(host: "feeds.example")
     defer { origin.stop() }
     let error = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url).error
@@ -35,7 +35,7 @@ struct HTTPTrustTests {
     #expect(error?.cause.contains("does not match") == true || error?.cause.contains("no alternative") == true)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `an expired certificate is refused`() throws {
+  @Test(.timeLimit(.minutes(5))) func `an expired certificate is refused`() throws {
     let origin = try SecureOrigin(host: "localhost", isExpired: true)
     defer { origin.stop() }
     let error = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url).error
@@ -43,7 +43,7 @@ struct HTTPTrustTests {
     #expect(error?.cause.contains("expired") == true)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a certificate whose common name is its only name is refused`() throws {
+  @Test(.timeLimit(.minutes(5))) func `a certificate whose common name is its only name is refused`() throws {
     let origin = try SecureOrigin(host: "localhost", hasNames: false)
     defer { origin.stop() }
     let error = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url).error
@@ -51,7 +51,7 @@ struct HTTPTrustTests {
     #expect(error?.cause.contains("mismatch") == true)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: ["", "body"])
+  @Test(.timeLimit(.minutes(5)), arguments: ["", "body"])
   func `a body that ends with the connection needs the end that TLS has`(body: String) throws {
     let origin = try SecureOrigin(host: "localhost", response: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\(body)")
     defer { origin.stop() }
@@ -67,7 +67,7 @@ struct HTTPTrustTests {
   }
 
   @Test(
-    .timeLimit(.minutes(1)),
+    .timeLimit(.minutes(5)),
     arguments: ["Content-Length: 4\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"])
   func `a body whose end is known does not need the connection's`(rest: String) throws {
     let origin = try SecureOrigin(host: "localhost", response: "HTTP/1.1 200 OK\r\nConnection: close\r\n\(rest)")
@@ -88,7 +88,7 @@ struct HTTPTrustTests {
     #expect(error?.kind == .tls)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `an unanswered handshake meets the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `an unanswered handshake meets the deadline`() {
     let origin = RawOrigin { connection in connection.waitForClose() }
     defer { origin.stop() }
     let url = URL(string: "https://127.0.0.1:\(origin.port)/")!

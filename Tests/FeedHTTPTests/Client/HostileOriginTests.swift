@@ -142,24 +142,24 @@ extension HostileOriginTests {
     return (error, Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a trickling header meets the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `a trickling header meets the deadline`() {
     let (error, seconds) = timed(trickling("", "HTTP/1.1 200 OK\r\nX-A: b"))
     #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
     #expect(seconds >= 0.3 && seconds < 10)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a trickling body meets the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `a trickling body meets the deadline`() {
     let (error, seconds) = timed(trickling("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", "x"))
     #expect(error?.kind == .timedOut(.receive))
     #expect(seconds >= 0.3 && seconds < 10)
   }
 
-  @Test(.timeLimit(.minutes(1))) func `slow informational answers meet the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `slow informational answers meet the deadline`() {
     let (error, _) = timed(trickling("", "HTTP/1.1 103 Early Hints\r\n\r\n"))
     #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
   }
 
-  @Test(.timeLimit(.minutes(1))) func `silence meets the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `silence meets the deadline`() {
     let silent = RawOrigin { connection in
       try connection.readRequest()
       connection.waitForClose()
@@ -170,7 +170,7 @@ extension HostileOriginTests {
   }
 
   /// A socket whose queue of connections is full drops what arrives: the connection is never made.
-  @Test(.timeLimit(.minutes(1))) func `a black hole meets both deadlines`() throws {
+  @Test(.timeLimit(.minutes(5))) func `a black hole meets both deadlines`() throws {
     let hole = BlackHole()
     defer { hole.close() }
     let bench = HTTPBench()

@@ -185,17 +185,25 @@ import Testing
     expect(in: result)
   }
 
-  @Test func `a loop returns before a task has iterated the values that were made on it`() async {
+  @Test func `a loop waits for values that no task iterates`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       await WarningTests.onThread {
         let loop = EventLoop()
         let values = [1, 2].publisher.values
+        // After the warning.
+        loop.schedule(after: loop.now.advanced(by: .milliseconds(10))) {}
+        let late = Thread {
+          usleep(1_500_000)
+          loop.stop()
+        }
+        late.start()
         loop.run()
         withExtendedLifetime(values) {}
+        loop.close()
       }
     }
-    expect("the loop returned from run() before a task had iterated the values", in: result)
+    expect("wait for a task that iterates the values made on it", in: result)
   }
 
   @Test func `a turn of the loop takes longer than a second, and waiting does not count`() async {

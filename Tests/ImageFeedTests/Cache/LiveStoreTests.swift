@@ -155,7 +155,7 @@ import Testing
 
   // MARK: On a real file
 
-  @Test(.timeLimit(.minutes(1))) func `two stores on one file tell each other, from the first save on`() throws {
+  @Test(.timeLimit(.minutes(5))) func `two stores on one file tell each other, from the first save on`() throws {
     let folder = TemporaryFolder()
     let path = folder.file("new/cache.db")
     let (reader, writer) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))

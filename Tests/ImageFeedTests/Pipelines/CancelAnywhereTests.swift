@@ -126,7 +126,7 @@ private final class Points: @unchecked Sendable {
 // MARK: - The same over sockets and a file, in a process of its own
 
 extension CancelAnywhereTests {
-  @Test(.timeLimit(.minutes(3)), arguments: [Path.newFeed, .noFeed, .cutOff, .expired])
+  @Test(.timeLimit(.minutes(5)), arguments: [Path.newFeed, .noFeed, .cutOff, .expired])
   func `cancelled after any turn of a real loop, its socket is closed immediately and the cache is whole`(
     path: Path
   ) async {

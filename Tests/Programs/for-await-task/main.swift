@@ -1,7 +1,6 @@
-// The same with a plain task, which is the main actor's in the Swift 6 mode, and in the Swift 5 mode is not: there the loop may
-// return before the task begins, and says so.
+// The same with a plain task, which is the main actor's in the Swift 6 mode, and in the Swift 5 mode is not: the loop waits for it
+// to begin.
 // Expects: 1 2 3
-// Swift 5 warns: before a task had iterated the values
 import FeedStream
 
 let loop = EventLoop()

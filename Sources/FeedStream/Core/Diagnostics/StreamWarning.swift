@@ -21,7 +21,7 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     case closedLoop
     /// A loop returned from ``EventLoop/run(_:)`` while subscriptions were live on it.
     case liveSubscriptions
-    /// A loop returned before a task had iterated the `values` that were made on it.
+    /// A loop returned before a task had iterated the `values` that were made on it, or waits for nothing else.
     case unreadValues
     /// A turn of a loop took longer than a second.
     case longTurn

@@ -138,17 +138,44 @@ package final class LiveSubscriptions {
       Warnings.warn(
         .unreadValues, at: "values",
         """
-        the loop returned from run() before a task had iterated the values that were made on it; write \
-        Task { @MainActor in … } in main.swift, or use run(.untilStopped)
+        the loop returned from run() before a task had iterated the values that were made on it: code of the main queue ran the \
+        loop, and tasks of the main actor wait for that code. Use EventLoop.main there, or an EventLoopThread
         """)
     }
   }
+
+  /// True when the loop waits for a task to iterate values.
+  package func isWaitingForReaders() -> Bool {
+    unread.removeAll { $0.values?.isUnread != true }
+    return !unread.isEmpty
+  }
+
+  /// Warns of values that keep the loop running and that no task has begun to iterate.
+  package func stillWaitingForReaders() {
+    guard isWaitingForReaders() else { return }
+    Warnings.warn(
+      .unreadValues, at: "values",
+      """
+      the loop has had nothing to do for a second but to wait for a task that iterates the values made on it; iterate them, release \
+      them, or write keepsLoopAlive(false).values
+      """)
+  }
 }
 
-/// The values of a publisher that no task has iterated yet.
+/// The values of a publisher that no task has iterated yet: they keep the loop running until one does, or nobody can.
 final class UnreadValues: Sendable {
+  private let domain: any StreamDomain
   private let hasReader = Atomic(false)
   var isUnread: Bool { !hasReader.load(ordering: .relaxed) }
 
-  func read() { hasReader.store(true, ordering: .relaxed) }
+  init(waitedForBy domain: any StreamDomain) {
+    self.domain = domain
+    domain.hold(.mainQueueOrTask)
+  }
+
+  func read() {
+    if !hasReader.exchange(true, ordering: .relaxed) { domain.letGo(.mainQueueOrTask) }
+  }
+
+  deinit { if isUnread { domain.letGo(.mainQueueOrTask) } }
 }
