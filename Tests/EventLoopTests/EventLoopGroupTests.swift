@@ -153,34 +153,6 @@ import Testing
     #expect(values == Array(0...300) && subscription == nil)
   }
 
-  /// In a process of its own: the hook is the process's.
-  @Test func `values whose loop is closed are reported`() async {
-    await #expect(processExitsWith: .success) {
-      let lost = Mutex<[Int]>([])
-      StreamDiagnostics.onDrop { drop in if let value = drop.value as? Int { lost.withLock { $0.append(value) } } }
-      let loop = EventLoop()
-      let group = try EventLoopGroup(count: 2)
-      group.shutdown()
-      let mapped = Outcome((0..<10).publisher.parallelMap(on: group) { $0 })
-      loop.run()
-      #expect(mapped.values.isEmpty && mapped.isFinished)
-      #expect(lost.withLock { $0.count } == 10)
-      // Nothing is asked of upstream where nobody can take it.
-      let piped = Outcome((0..<10).publisher.parallel(on: group) { $0 })
-      loop.run()
-      #expect(piped.values.isEmpty && piped.isFinished)
-      #expect(lost.withLock { $0.count } == 10)
-      var isCancelled = false
-      let source = PassthroughSubject<Int, Never>()
-      let subscription = source.handleEvents(receiveCancel: { isCancelled = true })
-        .receive(on: group.loops[0]).sink { _ in Issue.record("delivered") }
-      source.send(1)
-      loop.run()
-      #expect(lost.withLock { $0.count } == 11 && isCancelled)
-      withExtendedLifetime(subscription) {}
-    }
-  }
-
   @Test func `asynchronous closures run on the group's loops`() {
     let outcome = Outcome(
       (0..<100).publisher.parallelMap(on: group, width: 4) { value in
@@ -331,5 +303,36 @@ import Testing
     loop.run()
     let received = count.load(ordering: .relaxed)
     #expect(received == 1)
+  }
+}
+
+/// Without a loop of the suite's: while a test is suspended, its thread runs others, whose streams would live on that loop.
+@Suite(.settled, .timeLimit(.minutes(5))) struct ClosedGroupTests {
+  /// In a process of its own: the hook is the process's.
+  @Test func `values whose loop is closed are reported`() async {
+    await #expect(processExitsWith: .success) {
+      let lost = Mutex<[Int]>([])
+      StreamDiagnostics.onDrop { drop in if let value = drop.value as? Int { lost.withLock { $0.append(value) } } }
+      let loop = EventLoop()
+      let group = try EventLoopGroup(count: 2)
+      group.shutdown()
+      let mapped = Outcome((0..<10).publisher.parallelMap(on: group) { $0 })
+      loop.run()
+      #expect(mapped.values.isEmpty && mapped.isFinished)
+      #expect(lost.withLock { $0.count } == 10)
+      // Nothing is asked of upstream where nobody can take it.
+      let piped = Outcome((0..<10).publisher.parallel(on: group) { $0 })
+      loop.run()
+      #expect(piped.values.isEmpty && piped.isFinished)
+      #expect(lost.withLock { $0.count } == 10)
+      var isCancelled = false
+      let source = PassthroughSubject<Int, Never>()
+      let subscription = source.handleEvents(receiveCancel: { isCancelled = true })
+        .receive(on: group.loops[0]).sink { _ in Issue.record("delivered") }
+      source.send(1)
+      loop.run()
+      #expect(lost.withLock { $0.count } == 11 && isCancelled)
+      withExtendedLifetime(subscription) {}
+    }
   }
 }
