@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
 #ifdef __linux__
@@ -45,6 +46,16 @@ static inline int clibuv_thread_get_name(char *name, size_t size) {
 
 /// Makes the loop measure for how long it waits (`uv_metrics_idle_time`); 0, or an error.
 static inline int clibuv_measure_waiting(uv_loop_t *loop) { return uv_loop_configure(loop, UV_METRICS_IDLE_TIME); }
+
+/// Lets sockets of other loops and processes of this user listen where this one does, if they allow that too; 0, or a negative error.
+static inline int clibuv_share_port(const uv_handle_t *handle) {
+  uv_os_fd_t descriptor;
+  int on = 1;
+  int code = uv_fileno(handle, &descriptor);
+  if (code != 0) return code;
+  if (setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) return 0;
+  return uv_translate_sys_error(errno);
+}
 
 /// Puts the null device where the process has no standard stream, so that no other descriptor gets its number: libuv
 /// aborts when it closes one of these. There is nothing to read from it, and what is written to it fails.

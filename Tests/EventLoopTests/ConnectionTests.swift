@@ -43,6 +43,40 @@ import Testing
     listener.close()
   }
 
+  @Test func `listeners that share a port get all connections between them`() throws {
+    let first = try Listener(at: .internet("127.0.0.1", port: 0), sharingPort: true, on: loop)
+    let second = try Listener(at: first.address, sharingPort: true, on: loop)
+    #expect(second.address == first.address)
+    #expect(throws: SystemError("listen at", "\(first.address)", code: 98)) {
+      try Listener(at: first.address, on: loop)
+    }
+    #expect(throws: SystemError("listen at", "/tmp/x", code: 95)) {
+      try Listener(at: .unix("/tmp/x"), sharingPort: true, on: loop)
+    }
+    var counts = [0, 0]
+    var kept: [Connection] = []
+    let servers = [first, second].enumerated().map { index, listener in
+      listener.connections.sink {
+        counts[index] += 1
+        kept.append($0)
+      }
+    }
+    var clients: [AnyCancellable] = []
+    for _ in 0..<64 {
+      clients.append(
+        Connection.connect(to: first.address, on: loop).sink { _ in
+        } receiveValue: {
+          kept.append($0)
+        })
+    }
+    loop.run { kept.count == 128 }
+    #expect(counts[0] + counts[1] == 64 && counts[0] > 0 && counts[1] > 0, "\(counts)")
+    for connection in kept { connection.close() }
+    for listener in [first, second] { listener.close() }
+    for subscription in servers { subscription.cancel() }
+    loop.run()
+  }
+
   @Test func `nothing is read without demand, and a writer then waits`() throws {
     let listener = try listener()
     var connection: Connection?

@@ -93,6 +93,14 @@ let contexts: [String: String] = [
   struct NotFound: Error {}
   func isValid(_ token: String) -> String? { nil }
   """#,
+  "SharedValue.swift": """
+  let address = SocketAddress.internet("127.0.0.1", port: 0)
+  let group = try EventLoopGroup()
+  """,
+  "EventChannel.swift": """
+  let address = SocketAddress.internet("127.0.0.1", port: 0)
+  let group = try EventLoopGroup()
+  """,
   "Handler.swift": """
   let isClosed = false
   var routes = HTTPServer.Routes()

@@ -26,23 +26,15 @@ extension HTTPServer {
     /// The data of `reset` for a client that was overtaken: the current state, where that helps.
     public var snapshot: () -> String = { "" }
 
-    private let capacity: Int
-    private let capacityBytes: Int
-    private var epoch: String
+    private(set) var ring: EventRing
+    /// Where its events come from, if other loops have them too.
+    private let channel: Channel?
     private let retry: Int
     private let scheduler: any LoopScheduler
     private let heartbeat: StreamInstant.Stride
-    /// The events, at their number modulo the count.
-    private var ring: ContiguousArray<Chunk> = []
-    private var bytes = 0
-    /// The numbers of the oldest event in the ring, and of the next.
-    private var first = 1
-    private var next = 1
     private var clients: ContiguousArray<EventClient> = []
     private var beat: (any Cancellable)?
     private var isFinished = false
-    /// Of the events in the ring and the one before.
-    private var ids = GivenIDs()
 
     /// - Parameters:
     ///   - capacity: how many events are kept: 4,096 by default.
@@ -51,21 +43,65 @@ extension HTTPServer {
     ///   - retry: how long a client shall wait before it connects again: 2 s by default, and up to half as much more, so
     ///     that not all of them come together.
     ///   - epoch: begins each id, so that ids of an earlier run are told apart; random unless given.
-    public init(
+    public convenience init(
       keeping capacity: Int = 4_096, bytes: Int = 8 << 20, heartbeat: StreamInstant.Stride = .seconds(15),
       retry: StreamInstant.Stride = .seconds(2), epoch: String? = nil, on scheduler: any LoopScheduler
     ) {
-      precondition(capacity > 0 && bytes > 0, "EventLog: it could keep nothing; use 1 or more")
+      let ring = EventRing(keeping: capacity, bytes: bytes, epoch: epoch)
+      self.init(ring, nil, heartbeat, retry, scheduler)
+    }
+
+    /// Makes one loop's log of the events of `channel`: those that it keeps, and all that are sent from now on.
+    ///
+    /// What is sent to this log, or resets it, goes to the channel, and comes to all its logs on a later turn of their loops.
+    ///
+    /// - Parameters:
+    ///   - channel: has the events.
+    ///   - heartbeat: as for a log of its own.
+    ///   - retry: as for a log of its own.
+    ///   - scheduler: an `EventLoop`, or virtual time.
+    public convenience init(
+      of channel: Channel, heartbeat: StreamInstant.Stride = .seconds(15), retry: StreamInstant.Stride = .seconds(2),
+      on scheduler: any LoopScheduler
+    ) {
+      guard let home = scheduler as? any StreamDomain else {
+        preconditionFailure(
+          "EventLog(of:): events can only be brought to an EventLoop or to virtual time; use one of these")
+      }
+      let member = Member()
+      let (ring, isFinished) = channel.join(ObjectIdentifier(member)) { update in
+        home.bring { member.log?.take(update) }
+      }
+      self.init(ring, channel, heartbeat, retry, scheduler)
+      self.member = member
+      self.isFinished = isFinished
+      member.log = self
+    }
+
+    /// A log, as its channel knows it.
+    // @unchecked: the log is used on its loop only.
+    private final class Member: @unchecked Sendable {
+      weak var log: EventLog?
+    }
+
+    private var member: Member?
+
+    private init(
+      _ ring: EventRing, _ channel: Channel?, _ heartbeat: StreamInstant.Stride, _ retry: StreamInstant.Stride,
+      _ scheduler: any LoopScheduler
+    ) {
       precondition(heartbeat > 0, "EventLog(heartbeat: \(heartbeat)): it would never pause; use more than 0")
-      self.capacity = capacity
-      capacityBytes = bytes
+      self.ring = ring
+      self.channel = channel
       self.heartbeat = heartbeat
       self.retry = Int(max(retry.nanoseconds, 0) / 1_000_000)
       self.scheduler = scheduler
-      self.epoch = epoch ?? String(UInt32.random(in: 0...UInt32.max), radix: 36)
     }
 
-    deinit { beat?.cancel() }
+    deinit {
+      if let member { channel?.leave(ObjectIdentifier(member)) }
+      beat?.cancel()
+    }
 
     /// The number of clients.
     public var clientCount: Int { clients.count }
@@ -76,64 +112,49 @@ extension HTTPServer {
     ///   breaks. An id of this log's own unless given.
     /// - Returns: its id.
     @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
-      if let given { ids.give(given, to: next) }
-      let id = self.id(next)
-      guard !isFinished else { return id }
-      let event = encode(Event(data, name: name), id)
-      keep(event)
-      for client in clients { client.take(event, next - 1) }
+      if let channel { return channel.send(data, name: name, id: given) }
+      if let given { ring.giveNext(given) }
+      let id = ring.id(ring.next)
+      if !isFinished { take(EventRing.encode(Event(data, name: name), id)) }
       return id
     }
 
     /// Says where the log is before its first event: a client that names this id has missed nothing.
-    public func begin(after id: String) { ids.give(id, to: next - 1) }
+    public func begin(after id: String) {
+      if let channel { channel.begin(after: id) } else { ring.begin(after: id) }
+    }
 
     /// Sends all clients a `reset` with the ``snapshot``: their state is out of date. No earlier id is known
     /// afterwards.
     ///
     /// - Parameter given: as for ``send(_:name:id:)``.
     public func reset(id given: String? = nil) {
-      ids = GivenIDs()
-      // Also ids of our own are of an earlier time.
-      epoch += "r"
-      first = next
-      bytes = 0
-      for place in ring.indices { ring[place] = Chunk() }
+      if let channel { return channel.reset(snapshot(), id: given) }
+      ring.reset()
       send(snapshot(), name: "reset", id: given)
     }
 
-    /// Ends all clients' streams; they will connect again, unless the server is gone.
+    /// Ends the streams of this log's clients; they will connect again, unless the server is gone.
     public func finish() {
       isFinished = true
       for client in clients { client.end() }
     }
 
-    // MARK: The ring
-
-    private func keep(_ event: Chunk) {
-      while first < next, next - first >= capacity || bytes + event.count > capacityBytes {
-        bytes -= ring[first % capacity].count
-        ring[first % capacity] = Chunk()
-        // The last that is gone is still known: who has seen it misses nothing.
-        ids.forget(first - 1)
-        first += 1
-      }
-      let place = next % capacity
-      while ring.count <= place { ring.append(Chunk()) }
-      ring[place] = event
-      bytes += event.count
-      next += 1
+    /// Keeps an event and sends it to all clients.
+    private func take(_ event: Chunk) {
+      ring.keep(event)
+      for client in clients { client.take(event, ring.next - 1) }
     }
 
-    private func id(_ number: Int) -> String { ids[number] ?? "\(epoch)-\(number)" }
-
-    private func encode(_ event: Event, _ id: String) -> Chunk {
-      var text = "id: \(id)\n"
-      if let name = event.name { text += "event: \(name.filter { !$0.isNewline })\n" }
-      // A line of the stream ends with any of these.
-      let lines = event.data.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
-      for line in lines { text += "data: \(line)\n" }
-      return Chunk(text + "\n")
+    private func take(_ update: Channel.Update) {
+      switch update {
+      case .event(let event, let given):
+        if let given { ring.giveNext(given) }
+        if !isFinished { take(event) }
+      case .begin(let id): ring.begin(after: id)
+      case .reset: ring.reset()
+      case .finish: finish()
+      }
     }
 
     // MARK: Clients
@@ -142,18 +163,22 @@ extension HTTPServer {
       _ connection: ServerConnection, after head: RequestHead, _ greeting: Event?
     ) -> any ResponseSource {
       // It has seen everything, unless it says where it stopped.
-      var seen = next - 1
+      var seen = ring.next - 1
       var isLost = false
       if let last = Headers(head)["Last-Event-ID"], !last.isEmpty {
-        if let number = self.number(last), number >= first - 1, number < next { seen = number } else { isLost = true }
+        if let number = ring.number(last), number >= ring.first - 1, number < ring.next {
+          seen = number
+        } else {
+          isLost = true
+        }
       }
       let client = EventClient(connection, self, seen: seen, index: clients.count)
       clients.append(client)
       let jitter = Int.random(in: 0...max(retry / 2, 1))
       // A line of the first event: some clients take one that stands alone for an event.
       connection.enqueue(Chunk("retry: \(retry + jitter)\n"))
-      if isLost { connection.enqueue(encode(Event(snapshot(), name: "reset"), id(seen))) }
-      if let greeting { connection.enqueue(encode(greeting, id(seen))) }
+      if isLost { connection.enqueue(EventRing.encode(Event(snapshot(), name: "reset"), ring.id(seen))) }
+      if let greeting { connection.enqueue(EventRing.encode(greeting, ring.id(seen))) }
       // What it has missed follows as soon as this is written.
       if isFinished {
         client.end()
@@ -163,16 +188,6 @@ extension HTTPServer {
         }
       }
       return client
-    }
-
-    /// The number in an id of ours.
-    private func number(_ id: String) -> Int? {
-      if let number = ids.number(of: id) { return number }
-      let parts = id.split(separator: "-", omittingEmptySubsequences: false)
-      guard parts.count == 2, parts[0] == epoch, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-        return nil
-      }
-      return Int(parts[1])
     }
 
     func detach(_ client: EventClient) {
@@ -186,19 +201,19 @@ extension HTTPServer {
       beat = nil
     }
 
-    func hasMore(than seen: Int) -> Bool { seen + 1 < next }
+    func hasMore(than seen: Int) -> Bool { seen + 1 < ring.next }
 
     /// Hands a client what it has not seen, as much as one write takes.
     ///
     /// - Returns: the number of the last event that it has seen now.
     func serve(_ connection: ServerConnection, after seen: Int) -> Int {
-      guard seen >= first - 1 else {
-        connection.enqueue(encode(Event(snapshot(), name: "reset"), id(next - 1)))
-        return next - 1
+      guard seen >= ring.first - 1 else {
+        connection.enqueue(EventRing.encode(Event(snapshot(), name: "reset"), ring.id(ring.next - 1)))
+        return ring.next - 1
       }
       var (seen, count) = (seen, 0)
-      while seen + 1 < next, count < EventClient.mostBytes {
-        let event = ring[(seen + 1) % capacity]
+      while seen + 1 < ring.next, count < EventClient.mostBytes {
+        let event = ring[seen + 1]
         connection.enqueue(event)
         count += event.count
         seen += 1

@@ -1,5 +1,5 @@
 /// The ids that were given to events instead of a log's own, and the events' numbers.
-struct GivenIDs {
+struct GivenIDs: Sendable {
   private var ids: [Int: String] = [:]
   private var numbers: [String: Int] = [:]
 

@@ -3,23 +3,12 @@ internal import FeedStream
 /// Counts what clients have, where a limit is for several connections together.
 struct ConnectionShares {
   /// The number of open connections of each limited client.
-  private var counts: [String: Int] = [:]
+  let clients: ClientCounts
   /// The memory of long bodies that wait, and how many times it does.
   private var bodies: [ObjectIdentifier: (users: Int, bytes: Int)] = [:]
   private(set) var bodyBytes = 0
 
-  /// - Returns: false when the client has as many as it may.
-  mutating func admit(_ client: String, upTo most: Int) -> Bool {
-    let count = counts[client, default: 0]
-    guard count < most else { return false }
-    counts[client] = count + 1
-    return true
-  }
-
-  mutating func leave(_ client: String) {
-    guard let count = counts[client] else { return }
-    counts[client] = count == 1 ? nil : count - 1
-  }
+  init(_ clients: ClientCounts) { self.clients = clients }
 
   mutating func hold(_ memory: (identity: ObjectIdentifier, bytes: Int)) {
     if bodies[memory.identity] == nil { bodyBytes += memory.bytes }
@@ -41,7 +30,7 @@ extension HTTPServer {
   /// - Returns: by which it is counted; `nil` for one that is not limited.
   func admit(_ connection: Connection) -> (isAdmitted: Bool, client: String?) {
     let client = limits.isUnlimited(connection.peer) ? nil : connection.peer.client
-    if let client, !shares.admit(client, upTo: limits.connectionsPerAddress) {
+    if let client, !shares.clients.admit(client, upTo: limits.connectionsPerAddress) {
       connection.close()
       return (false, nil)
     }

@@ -11,7 +11,7 @@ public import FeedStream
 /// connection are answered in their order, one at a time. It reads strictly, as RFC 9112 has it, and what two readers could
 /// read in two ways is refused and its connection closed. What clients may use up has a limit: ``Limits``.
 ///
-/// Lives on its scheduler's thread, and closes when it is released.
+/// Lives on its scheduler's thread, and closes when it is released. A ``Group`` serves one address with several loops.
 public final class HTTPServer {
   /// The scheduler on which it lives.
   public let scheduler: any LoopScheduler
@@ -27,7 +27,7 @@ public final class HTTPServer {
   @exclusivity(unchecked) var subscription: RequestSubscription?
   @exclusivity(unchecked) private(set) var isEnding = false
   private var whenEnded: [() -> Void] = []
-  var shares = ConnectionShares()
+  var shares: ConnectionShares
   /// The most bytes of the body of a request for this path, where that is not ``Limits/bodyBytes``.
   var bodyBytes: ((Method, String) -> Int?)?
 
@@ -92,14 +92,16 @@ public final class HTTPServer {
     self.init(connections, [], limits, scheduler, wallClock)
   }
 
-  private init<P: Publisher>(
+  /// - Parameter clients: counts the connections of servers that share a port.
+  init<P: Publisher>(
     _ connections: P, _ listeners: [Listener], _ limits: Limits, _ scheduler: any LoopScheduler,
-    _ wallClock: @escaping () -> Int64
+    _ wallClock: @escaping () -> Int64, clients: ClientCounts = ClientCounts()
   ) where P.Output == Connection, P.Failure == Never {
     limits.check()
     self.limits = limits
     self.scheduler = scheduler
     self.listeners = listeners
+    shares = ConnectionShares(clients)
     self.wallClock = wallClock
     incoming = connections.eraseToAnyPublisher()
   }
@@ -216,7 +218,7 @@ public final class HTTPServer {
   }
 
   func remove(_ connection: ServerConnection) {
-    if let client = connection.client { shares.leave(client) }
+    if let client = connection.client { shares.clients.leave(client) }
     let last = connections.removeLast()
     if last !== connection {
       last.index = connection.index

@@ -62,6 +62,11 @@ public final class OnLoop<State>: Sendable, Cancellable {
     loop.execute({ [slot] in slot.use(action) }, file: file, line: line)
   }
 
+  /// The same as ``run(_:file:line:)``, without a warning.
+  package func bring(_ action: @escaping @Sendable (inout State) -> Void) {
+    loop.bring { [slot] in slot.use(action) }
+  }
+
   /// Runs `read` with the state on the loop, and returns what it returns. Safe from any thread; do not wait for it on the loop.
   ///
   /// - Returns: `nil` after ``cancel()``, and when the loop is closed before `read` has run.

@@ -51,7 +51,8 @@ public final class VirtualInternet {
   public internal(set) var lostDatagrams = 0
 
   private unowned let time: VirtualTimeScheduler
-  private var listeners: [SocketAddress: VirtualListener] = [:]
+  /// Those that share an address, the one whose turn it is first.
+  private var listeners: [SocketAddress: [VirtualListener]] = [:]
   private var datagramPorts: [SocketAddress: VirtualDatagrams] = [:]
   private var channels: [Weak] = []
   private var nextPort = 49_152
@@ -70,11 +71,29 @@ public final class VirtualInternet {
 
   // MARK: Connections
 
-  func listen(at address: SocketAddress, backlog: Int) throws(SystemError) -> VirtualListener {
+  func listen(
+    at address: SocketAddress, backlog: Int, _ port: PortSharing
+  ) throws(SystemError) -> VirtualListener {
     let address = try place(of: address, "listen at")
-    guard listeners[address] == nil else { throw SystemError("listen at", "\(address)", code: 98) }  // EADDRINUSE
-    let listener = VirtualListener(address, backlog: backlog) { [weak self] in self?.listeners[address] = nil }
-    listeners[address] = listener
+    if case .unix = address.kind, port != .alone {
+      throw SystemError("listen at", "\(address)", code: 95)  // EOPNOTSUPP
+    }
+    let others = listeners[address, default: []]
+    guard others.isEmpty || port == .shared && others.allSatisfy(\.isShared) else {
+      throw SystemError("listen at", "\(address)", code: 98)  // EADDRINUSE
+    }
+    let listener = VirtualListener(address, backlog: backlog, isShared: port != .alone) { [weak self] closed in
+      self?.listeners[address]?.removeAll { $0 === closed }
+    }
+    listeners[address, default: []].append(listener)
+    return listener
+  }
+
+  /// The listener for the next connection: each in turn.
+  private func nextListener(at address: SocketAddress) -> VirtualListener? {
+    guard let listener = listeners[address]?.first else { return nil }
+    listeners[address]?.removeFirst()
+    listeners[address]?.append(listener)
     return listener
   }
 
@@ -96,7 +115,7 @@ public final class VirtualInternet {
     let latency = link.latency
     attempt.step = time.after(latency, "a connection to \(address)") { [self] in
       let answer = answers[address] ?? .usual
-      switch (answer, listeners[address]) {
+      switch (answer, answer == .usual ? nextListener(at: address) : nil) {
       case (.silence, _): attempt.step = nil
       case (.failure(let code), _): done(.failure(SystemError("connect to", "\(address)", code: code)))
       case (.usual, nil):

@@ -9,10 +9,13 @@ final class VirtualListener: ListeningSocket {
   private let backlog: Int
   private var waiting: [VirtualChannel] = []
   private var queueing: [(attempt: VirtualInternet.Attempt, proceed: () -> Void)] = []
-  private var onClose: (() -> Void)?
+  /// True when others may listen at the same address.
+  let isShared: Bool
+  private var onClose: ((VirtualListener) -> Void)?
 
-  init(_ address: SocketAddress, backlog: Int, onClose: @escaping () -> Void) {
+  init(_ address: SocketAddress, backlog: Int, isShared: Bool, onClose: @escaping (VirtualListener) -> Void) {
     self.address = address
+    self.isShared = isShared
     self.backlog = max(backlog, 1)
     self.onClose = onClose
   }
@@ -44,7 +47,7 @@ final class VirtualListener: ListeningSocket {
 
   func close() {
     onReady = nil
-    onClose.take()?()
+    onClose.take()?(self)
     queueing = []
     let left = waiting
     waiting = []

@@ -67,8 +67,10 @@ extension VirtualTimeScheduler {
 }
 
 extension VirtualTimeScheduler: IOHost {
-  package func listen(at address: SocketAddress, backlog: Int) throws(SystemError) -> any ListeningSocket {
-    try network.listen(at: address, backlog: backlog)
+  package func listen(
+    at address: SocketAddress, backlog: Int, port: PortSharing
+  ) throws(SystemError) -> any ListeningSocket {
+    try network.listen(at: address, backlog: backlog, port)
   }
 
   package func connect(

@@ -9,8 +9,10 @@ internal import CLibUV
 #endif
 
 extension EventLoop: IOHost {
-  package func listen(at address: SocketAddress, backlog: Int) throws(SystemError) -> any ListeningSocket {
-    try LoopListener(on: self, at: address, backlog: backlog)
+  package func listen(
+    at address: SocketAddress, backlog: Int, port: PortSharing
+  ) throws(SystemError) -> any ListeningSocket {
+    try LoopListener(on: self, at: address, backlog: backlog, port)
   }
 
   package func connect(
@@ -74,6 +76,10 @@ extension LoopChannel {
 }
 
 extension SocketAddress {
+  fileprivate var family: Int32 {
+    if case .internet(let host, _) = kind, host.utf8.contains(UInt8(ascii: ":")) { AF_INET6 } else { AF_INET }
+  }
+
   /// Calls `body` with the address as the system has it.
   func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
     // The system would end the name at a null.
@@ -135,19 +141,28 @@ private final class LoopListener: LoopHandle, ListeningSocket {
   private(set) var address: SocketAddress
   var onReady: (() -> Void)?
 
-  init(on loop: EventLoop, at address: SocketAddress, backlog: Int) throws(SystemError) {
+  init(
+    on loop: EventLoop, at address: SocketAddress, backlog: Int, _ port: PortSharing
+  ) throws(SystemError) {
     self.address = address
     do {
       switch address.kind {
-      case .internet: try super.init(on: loop, as: .openHandle, uv_tcp_t.self, uv_tcp_init)
+      case .internet:
+        // Only what has a descriptor can be shared before it is bound.
+        let family = port == .shared ? address.family : AF_UNSPEC
+        try super.init(on: loop, as: .openHandle, uv_tcp_t.self) { uv_tcp_init_ex($0, $1, UInt32(family)) }
       case .unix: try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
       }
     } catch {
       throw SystemError("open a socket for", "\(address)", code: error.errno)
     }
-    var code: Int32
+    var code: Int32 = 0
     switch address.kind {
-    case .internet: code = address.withSystemAddress { uv_tcp_bind(raw(), $0, 0) }
+    case .internet:
+      if port == .shared { code = clibuv_share_port(handle) }
+      if code == 0 { code = address.withSystemAddress { uv_tcp_bind(raw(), $0, 0) } }
+      if code == 0, port == .first { code = clibuv_share_port(handle) }
+    case .unix where port != .alone: code = UV_ENOTSUP.rawValue
     case .unix(let path): code = address.withSystemPath(path) { uv_pipe_bind(raw(), $0) }
     }
     if code == 0 {

@@ -4,7 +4,7 @@
 /// on the other.
 package protocol IOHost: LoopScheduler {
   /// Begins to listen.
-  func listen(at address: SocketAddress, backlog: Int) throws(SystemError) -> any ListeningSocket
+  func listen(at address: SocketAddress, backlog: Int, port: PortSharing) throws(SystemError) -> any ListeningSocket
 
   /// Connects to one address.
   ///
@@ -44,6 +44,16 @@ package protocol IOHost: LoopScheduler {
 
   /// Fills memory with random bytes.
   var randomBytes: ByteMaker { get }
+}
+
+/// Says who else may listen at the address of a socket.
+package enum PortSharing: Sendable {
+  /// Nobody.
+  case alone
+  /// Nobody when it begins to listen, and others with ``shared`` from then on.
+  case first
+  /// Others that say the same.
+  case shared
 }
 
 /// One of the process's standard streams.

@@ -21,10 +21,21 @@ public final class Listener {
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
   ///   - backlog: how many connections may wait: 511 by default; the system may allow fewer.
+  ///   - sharingPort: true to listen next to others of the same user that say the same (`SO_REUSEPORT`): one on each loop
+  ///     of a group, or a new process that takes over from an old one. Linux spreads the connections over them, and keeps
+  ///     each where it has put it, even when that listener accepts none; macOS gives all to one. Not for a path.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Throws: when the address is not one, is taken, or may not be used.
-  public init(at address: SocketAddress, backlog: Int = 511, on scheduler: any LoopScheduler) throws(SystemError) {
-    socket = try scheduler.world("Listener").listen(at: address, backlog: backlog)
+  public convenience init(
+    at address: SocketAddress, backlog: Int = 511, sharingPort: Bool = false, on scheduler: any LoopScheduler
+  ) throws(SystemError) {
+    try self.init(at: address, backlog: backlog, port: sharingPort ? .shared : .alone, on: scheduler)
+  }
+
+  package init(
+    at address: SocketAddress, backlog: Int = 511, port: PortSharing, on scheduler: any LoopScheduler
+  ) throws(SystemError) {
+    socket = try scheduler.world("Listener").listen(at: address, backlog: backlog, port: port)
     socket.keepsLoopAlive = false
     socket.onReady = { [unowned self] in subscription?.accept() }
   }

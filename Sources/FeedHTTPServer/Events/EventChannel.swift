@@ -1,0 +1,105 @@
+internal import FeedStream
+
+extension HTTPServer.EventLog {
+  /// The events of logs on several loops: sent once, from any thread, and kept in one copy.
+  ///
+  ///     let events = HTTPServer.EventLog.Channel()
+  ///     let servers = try HTTPServer.Group(at: address, on: group) { server in
+  ///       let log = HTTPServer.EventLog(of: events, on: server.scheduler)
+  ///       return server.serve { _ in .events(log) }
+  ///     }
+  ///     events.send("high tide", name: "sea")
+  ///
+  /// All logs have the same events with the same ids, in the same order, so that a client goes on with any of them. An event is
+  /// encoded once; the logs' rings, and what is being written to the clients of all loops, show the same bytes.
+  public final class Channel: Sendable {
+    /// A change of the events.
+    enum Update: Sendable {
+      case event(Chunk, givenID: String?)
+      case begin(after: String)
+      case reset
+      case finish
+    }
+
+    private struct State {
+      var ring: EventRing
+      var logs: [ObjectIdentifier: @Sendable (Update) -> Void] = [:]
+      var isFinished = false
+
+      mutating func add(_ event: Event, _ given: String?) -> String {
+        if let given { ring.giveNext(given) }
+        let id = ring.id(ring.next)
+        guard !isFinished else { return id }
+        let chunk = EventRing.encode(event, id)
+        ring.keep(chunk)
+        announce(.event(chunk, givenID: given))
+        return id
+      }
+
+      func announce(_ update: Update) { for tell in logs.values { tell(update) } }
+    }
+
+    // The logs are told with the lock held: so they hear of everything in one order. It is held for one copy of an event into the
+    // ring and one posting per loop; no client is served meanwhile.
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - capacity: how many events are kept: 4,096 by default.
+    ///   - bytes: how many bytes of them: 8 MiB by default.
+    ///   - epoch: begins each id, so that ids of an earlier run are told apart; random unless given.
+    public init(keeping capacity: Int = 4_096, bytes: Int = 8 << 20, epoch: String? = nil) {
+      state = Locked(State(ring: EventRing(keeping: capacity, bytes: bytes, epoch: epoch)))
+    }
+
+    /// Sends an event to all clients of all logs, and keeps it for those that are behind. Safe from any thread.
+    ///
+    /// - Parameter given: as for ``EventLog/send(_:name:id:)``.
+    /// - Returns: its id.
+    @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
+      state.withLock { $0.add(Event(data, name: name), given) }
+    }
+
+    /// Says where the logs are before their first event: a client that names this id has missed nothing.
+    public func begin(after id: String) {
+      state.withLock { state in
+        state.ring.begin(after: id)
+        state.announce(.begin(after: id))
+      }
+    }
+
+    /// Sends all clients a `reset`: their state is out of date. No earlier id is known afterwards.
+    ///
+    /// - Parameters:
+    ///   - snapshot: the data of the event: the current state, where that helps.
+    ///   - given: as for ``EventLog/send(_:name:id:)``.
+    public func reset(_ snapshot: String = "", id given: String? = nil) {
+      state.withLock { state in
+        state.ring.reset()
+        state.announce(.reset)
+        _ = state.add(Event(snapshot, name: "reset"), given)
+      }
+    }
+
+    /// Ends the streams of all clients; they will connect again, unless the servers are gone.
+    public func finish() {
+      state.withLock { state in
+        state.isFinished = true
+        state.announce(.finish)
+      }
+    }
+
+    // MARK: Logs
+
+    var logCount: Int { state.withLock { $0.logs.count } }
+
+    /// The events so far; `tell` hears of all changes from then on.
+    func join(_ log: ObjectIdentifier, _ tell: @escaping @Sendable (Update) -> Void) -> (EventRing, isFinished: Bool) {
+      state.withLock { state in
+        state.logs[log] = tell
+        return (state.ring, state.isFinished)
+      }
+    }
+
+    func leave(_ log: ObjectIdentifier) { _ = state.withLock { $0.logs.removeValue(forKey: log) } }
+  }
+}

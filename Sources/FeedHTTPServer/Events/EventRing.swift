@@ -1,0 +1,79 @@
+internal import FeedStream
+
+/// The latest events of a log, encoded, each at its number.
+struct EventRing: Sendable {
+  private let capacity: Int
+  private let capacityBytes: Int
+  private var epoch: String
+  /// The events, at their number modulo the count.
+  private var events: ContiguousArray<Chunk> = []
+  private var bytes = 0
+  /// The numbers of the oldest event in the ring, and of the next.
+  private(set) var first = 1
+  private(set) var next = 1
+  /// Of the events in the ring and the one before.
+  private var ids = GivenIDs()
+
+  init(keeping capacity: Int, bytes: Int, epoch: String?) {
+    precondition(capacity > 0 && bytes > 0, "EventLog: it could keep nothing; use 1 or more")
+    self.capacity = capacity
+    capacityBytes = bytes
+    self.epoch = epoch ?? String(UInt32.random(in: 0...UInt32.max), radix: 36)
+  }
+
+  subscript(number: Int) -> Chunk { events[number % capacity] }
+
+  /// The id of an event, or of the one before the first.
+  func id(_ number: Int) -> String { ids[number] ?? "\(epoch)-\(number)" }
+
+  /// The number in an id of ours.
+  func number(_ id: String) -> Int? {
+    if let number = ids.number(of: id) { return number }
+    let parts = id.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[0] == epoch, parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int(parts[1])
+  }
+
+  /// The next event gets `id`.
+  mutating func giveNext(_ id: String) { ids.give(id, to: next) }
+
+  /// The event before the next has `id`, whether there is one or not.
+  mutating func begin(after id: String) { ids.give(id, to: next - 1) }
+
+  mutating func keep(_ event: Chunk) {
+    while first < next, next - first >= capacity || bytes + event.count > capacityBytes {
+      bytes -= events[first % capacity].count
+      events[first % capacity] = Chunk()
+      // The last that is gone is still known: who has seen it misses nothing.
+      ids.forget(first - 1)
+      first += 1
+    }
+    let place = next % capacity
+    while events.count <= place { events.append(Chunk()) }
+    events[place] = event
+    bytes += event.count
+    next += 1
+  }
+
+  /// Forgets all events, and their ids.
+  mutating func reset() {
+    ids = GivenIDs()
+    // Also ids of our own are of an earlier time.
+    epoch += "r"
+    first = next
+    bytes = 0
+    for place in events.indices { events[place] = Chunk() }
+  }
+
+  /// An event as clients receive it.
+  static func encode(_ event: HTTPServer.EventLog.Event, _ id: String) -> Chunk {
+    var text = "id: \(id)\n"
+    if let name = event.name { text += "event: \(name.filter { !$0.isNewline })\n" }
+    // A line of the stream ends with any of these.
+    let lines = event.data.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
+    for line in lines { text += "data: \(line)\n" }
+    return Chunk(text + "\n")
+  }
+}

@@ -1,0 +1,23 @@
+internal import FeedStream
+
+/// Counts the connections of limited clients: those of one server, or of servers on several loops together.
+final class ClientCounts: Sendable {
+  private let counts = Locked<[String: Int]>([:])
+
+  /// - Returns: false when the client has as many as it may.
+  func admit(_ client: String, upTo most: Int) -> Bool {
+    counts.withLock { counts in
+      let count = counts[client, default: 0]
+      guard count < most else { return false }
+      counts[client] = count + 1
+      return true
+    }
+  }
+
+  func leave(_ client: String) {
+    counts.withLock { counts in
+      guard let count = counts[client] else { return }
+      counts[client] = count == 1 ? nil : count - 1
+    }
+  }
+}

@@ -1,0 +1,174 @@
+public import FeedStream
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension HTTPServer {
+  /// Servers of one address, one on each loop of a group.
+  ///
+  ///     let group = try EventLoopGroup()
+  ///     let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: 8080), on: group) { server in
+  ///       server.serve { .text("You asked for \($0.path)\n") }
+  ///     }
+  ///     await servers.shutdown()
+  ///
+  /// Each loop listens at the port (`SO_REUSEPORT`), and the system spreads new connections over them; a connection stays on its
+  /// loop, and so do its handlers, which take no locks. What handlers of several loops share must be `Sendable`: an actor,
+  /// a ``FeedStream/SharedValue``, the senders of subjects, an ``EventLog/Channel``.
+  ///
+  /// Another program's server at the port is an error, as it is for a single server. Closes when it is released.
+  public final class Group: Sendable {
+    /// Where all of them listen.
+    public let address: SocketAddress
+    private let servers: [OnLoop<Serving?>]
+
+    /// One loop's server.
+    private final class Serving {
+      let server: HTTPServer
+      private let serving: AnyCancellable
+      private var ending: AnyCancellable?
+      private var leaving: [Ticket] = []
+
+      init(_ server: HTTPServer, _ serving: AnyCancellable) {
+        self.server = server
+        self.serving = serving
+      }
+
+      func shutdown(within deadline: StreamInstant.Stride, _ ticket: Ticket) {
+        leaving.append(ticket)
+        ending = server.shutdown(within: deadline).sink { [unowned self] _ in
+          leaving = []
+        } receiveValue: { _ in
+        }
+      }
+
+      deinit { server.close() }
+    }
+
+    /// Starts the servers.
+    ///
+    /// - Parameters:
+    ///   - address: a numeric address of this machine, `0.0.0.0` or `::` for all of them; not a path.
+    ///   - limits: what clients may use up, on all loops together: each loop has an equal part of ``Limits/connections`` and
+    ///     ``Limits/wholeBodyBytes``, rounded up, and the connections of a client are counted together.
+    ///   - group: its loops serve.
+    ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
+    ///   - serve: runs once on each loop, with its server; the result is kept until the server closes.
+    /// - Precondition: the group has event loops, and none of them is the calling thread's.
+    /// - Throws: `SystemError` when the address is not one, is taken, or may not be used, or the group is shut down; and the error that
+    ///   `serve` throws. Then nothing listens.
+    public convenience init(
+      at address: SocketAddress, limits: Limits = Limits(), on group: EventLoopGroup,
+      wallClock: @escaping @Sendable () -> Int64 = SystemClock.seconds,
+      _ serve: @escaping @Sendable (HTTPServer) throws -> AnyCancellable
+    ) throws {
+      try self.init(
+        at: address, limits: limits, on: group, wallClock: wallClock, transform: { connections, _ in connections },
+        serve)
+    }
+
+    /// Starts servers of the connections that `transform` returns for those that arrive: secure ones, for example.
+    ///
+    /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: $1) }`. The rest is as without it.
+    ///
+    /// - Parameter transform: runs once on each loop, with its connections and its loop.
+    public init<P: Publisher>(
+      at address: SocketAddress, limits: Limits = Limits(), on group: EventLoopGroup,
+      wallClock: @escaping @Sendable () -> Int64 = SystemClock.seconds,
+      transform: @escaping @Sendable (Publishers.Connections, EventLoop) -> P,
+      _ serve: @escaping @Sendable (HTTPServer) throws -> AnyCancellable
+    ) throws where P.Output == Connection, P.Failure == Never {
+      precondition(
+        !group.loops.isEmpty && !group.loops.contains(where: \.isCurrent),
+        "HTTPServer.Group: it waits for event loops other than the calling thread's; make it elsewhere, or use HTTPServer"
+      )
+      limits.check()
+      let limits = limits.divided(by: group.count)
+      let clients = ClientCounts()
+      var servers: [OnLoop<Serving?>] = []
+      var place = address
+      do {
+        for loop in group.loops {
+          let port: PortSharing = group.count == 1 ? .alone : servers.isEmpty ? .first : .shared
+          let outcome = Locked<Result<SocketAddress, any Error>?>(nil)
+          let server = OnLoop<Serving?>(loop) { [place] loop in
+            let started = Result {
+              let listener = try Listener(at: place, port: port, on: loop)
+              let server = HTTPServer(
+                transform(listener.connections, loop), [listener], limits, loop, wallClock, clients: clients)
+              return (Serving(server, try serve(server)), listener.address)
+            }
+            outcome.withLock { $0 = started.map(\.1) }
+            return try? started.get().0
+          }
+          servers.append(server)
+          guard let outcome = loop.result(of: { outcome.withLock { $0 } }) ?? nil else {
+            throw SystemError("listen at", "\(place)", code: ECANCELED)
+          }
+          place = try outcome.get()
+        }
+      } catch {
+        for server in servers {
+          server.cancel()
+          server.loop.result(of: {})
+        }
+        throw error
+      }
+      self.servers = servers
+      self.address = place
+    }
+
+    deinit { close() }
+
+    /// The number of connections that are open, on all loops; those of a loop that is closed don't count.
+    public var connectionCount: Int {
+      get async {
+        var count = 0
+        for server in servers { count += await server.get { $0?.server.connectionCount ?? 0 } ?? 0 }
+        return count
+      }
+    }
+
+    /// Stops listening and closes all connections, on the next turn of each loop. Idempotent, and safe from any thread.
+    public func close() {
+      for server in servers { server.cancel() }
+    }
+
+    /// Takes no more connections, and lets those that are open finish the requests that they have begun. Safe from any
+    /// thread.
+    ///
+    /// Returns when the last connection is closed, or the loops are.
+    ///
+    /// - Parameter deadline: after how long what is left is cut off: 10 s by default.
+    public func shutdown(within deadline: StreamInstant.Stride = .seconds(10)) async {
+      await withUnsafeContinuation { continuation in
+        let ticket = Ticket(continuation)
+        for server in servers { server.bring { $0?.shutdown(within: deadline, ticket) } }
+      }
+      close()
+    }
+  }
+}
+
+/// Resumes a task when the last who has it has released it.
+private final class Ticket: Sendable {
+  private let continuation: UnsafeContinuation<Void, Never>
+
+  init(_ continuation: UnsafeContinuation<Void, Never>) { self.continuation = continuation }
+  deinit { continuation.resume() }
+}
+
+extension HTTPServer.Limits {
+  /// One loop's part of what is counted loop by loop.
+  fileprivate func divided(by count: Int) -> Self {
+    var limits = self
+    limits.connections = (connections + count - 1) / count
+    limits.wholeBodyBytes = (wholeBodyBytes + count - 1) / count
+    return limits
+  }
+}

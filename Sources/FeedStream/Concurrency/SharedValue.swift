@@ -1,0 +1,58 @@
+import Synchronization
+
+/// A value that several threads read and that seldom changes: what a program is told to do, or the list of its rooms.
+///
+///     let greeting = SharedValue("Hello")
+///     let servers = try HTTPServer.Group(at: address, on: group) { server in
+///       let greeting = greeting.local()
+///       return server.serve { _ in .text(greeting.value) }
+///     }
+///     greeting.value = "Good evening"  // on any thread; all loops answer so from their next request on
+///
+/// ``value`` takes a lock. A loop that reads often has a copy of its own (``local()``), which takes none.
+public final class SharedValue<Value: Sendable>: Sendable {
+  private let state: Locked<Value>
+  /// The number of changes.
+  private let changes = Atomic(0)
+
+  public init(_ value: Value) { state = Locked(value) }
+
+  /// The value. Safe from any thread.
+  public var value: Value {
+    get { state.withLock { $0 } }
+    set { update { $0 = newValue } }
+  }
+
+  /// Changes the value in one step: nobody reads or changes it meanwhile. Safe from any thread.
+  ///
+  /// - Parameter change: must not use this value in any other way.
+  @discardableResult public func update<R>(_ change: (inout Value) throws -> R) rethrows -> R {
+    try state.withLock { value in
+      defer { changes.add(1, ordering: .releasing) }
+      return try change(&value)
+    }
+  }
+
+  /// A copy for the calling thread, which reads it without a lock as long as the value does not change.
+  public func local() -> Local { Local(self) }
+
+  /// A thread's copy of a ``SharedValue``. Use it on one thread.
+  public final class Local {
+    private let shared: SharedValue
+    private var copy: Value
+    private var seen: Int
+
+    fileprivate init(_ shared: SharedValue) {
+      self.shared = shared
+      (copy, seen) = shared.current
+    }
+
+    /// The value as of the latest change that this thread can know of.
+    public var value: Value {
+      if shared.changes.load(ordering: .acquiring) != seen { (copy, seen) = shared.current }
+      return copy
+    }
+  }
+
+  private var current: (Value, Int) { state.withLock { ($0, changes.load(ordering: .relaxed)) } }
+}

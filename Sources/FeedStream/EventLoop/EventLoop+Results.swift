@@ -1,0 +1,41 @@
+internal import CLibUV
+
+extension EventLoop {
+  /// Runs `work` on the loop, and waits for it: at once where the calling thread is running the loop.
+  ///
+  /// - Returns: what `work` returns; `nil` when the loop is closed.
+  @discardableResult package func result<T: Sendable>(of work: @escaping @Sendable () -> T) -> T? {
+    if isCurrent { return work() }
+    let result = Locked<T?>(nil)
+    let gate = Gate()
+    bring {
+      let value = work()
+      result.withLock { $0 = value }
+      gate.open()
+    } dropped: {
+      gate.open()
+    }
+    gate.wait()
+    return result.withLock { $0 }
+  }
+}
+
+/// Holds one thread until another opens it.
+// @unchecked: the system's semaphore may be used by several threads.
+private final class Gate: @unchecked Sendable {
+  // Never moved, as the system requires.
+  private let semaphore = UnsafeMutablePointer<uv_sem_t>.allocate(capacity: 1)
+
+  init() {
+    let code = uv_sem_init(semaphore, 0)
+    precondition(code == 0, "EventLoop: the system has no semaphore left: \(String(cString: uv_strerror(code)))")
+  }
+
+  deinit {
+    uv_sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
+
+  func open() { uv_sem_post(semaphore) }
+  func wait() { uv_sem_wait(semaphore) }
+}

@@ -1,0 +1,204 @@
+import FeedHTTPServer
+import FeedStream
+import Synchronization
+import TestSupport
+import Testing
+
+/// Servers on several real loops that share a port.
+@Suite(.settled, .timeLimit(.minutes(1))) struct ServerGroupTests {
+  private let group: EventLoopGroup
+  private static let anywhere = SocketAddress.internet("127.0.0.1", port: 0)
+
+  init() throws { group = try EventLoopGroup(count: 2, name: "serving") }
+
+  /// The number of the loop that runs the calling code.
+  @Sendable private static func number(in group: EventLoopGroup) -> Int {
+    group.loops.firstIndex { $0.isCurrent } ?? -1
+  }
+
+  /// Each response is the number of the loop that gives it.
+  private func servers(_ limits: HTTPServer.Limits = HTTPServer.Limits()) throws -> HTTPServer.Group {
+    try HTTPServer.Group(at: Self.anywhere, limits: limits, on: group) { [group] server in
+      let home = Self.number(in: group)
+      return server.serve { _ in .text("\(home == Self.number(in: group) ? home : -2)\n") }
+    }
+  }
+
+  private func client(of servers: HTTPServer.Group) throws -> BlockingClient {
+    try #require(BlockingClient(port: servers.address.port ?? 0))
+  }
+
+  @Test func `clients are answered by all loops, each by one of them`() async throws {
+    let servers = try servers()
+    let clients = try (0..<64).map { _ in try client(of: servers) }
+    let first = clients.map { $0.ask("/") }
+    // All of one loop's would be a chance of 2 to 1 in 2⁶⁴.
+    #expect(Set(first) == ["0\n", "1\n"])
+    #expect(clients.map { $0.ask("/") } == first)
+    let count = await servers.connectionCount
+    #expect(count == 64)
+    servers.close()
+    group.shutdown()
+  }
+
+  @Test func `closing ends all connections and frees the port`() throws {
+    let servers = try servers()
+    let clients = try (0..<16).map { _ in try client(of: servers) }
+    for client in clients { _ = client.ask("/") }
+    servers.close()
+    for client in clients { #expect(client.rest() == "") }
+    for loop in group.loops { loop.result(of: {}) }
+    #expect(BlockingClient(port: servers.address.port ?? 0) == nil)
+    let loop = EventLoop()
+    let next = try HTTPServer(at: servers.address, on: loop)
+    next.close()
+    loop.close()
+    group.shutdown()
+  }
+
+  @Test func `shutting down waits until the connections of all loops have ended`() async throws {
+    let served = Atomic(0)
+    let servers = try HTTPServer.Group(at: Self.anywhere, on: group) { server in
+      server.serve { _ in
+        served.add(1, ordering: .relaxed)
+        return Just(HTTPServer.Response.text("late\n")).delay(for: .milliseconds(50), scheduler: EventLoop.current!)
+      }
+    }
+    let clients = try (0..<16).map { _ in try client(of: servers) }
+    for client in clients { client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n") }
+    while served.load(ordering: .relaxed) < 16 { await Task.yield() }
+    await servers.shutdown()
+    #expect(clients.allSatisfy { $0.rest().hasSuffix("late\n") })
+    #expect(BlockingClient(port: servers.address.port ?? 0) == nil)
+    // Once more, and where there are no loops any more.
+    await servers.shutdown()
+    group.shutdown()
+    await servers.shutdown()
+  }
+
+  @Test func `a port that is taken is an error, though it is a group's`() throws {
+    let servers = try servers()
+    let other = try EventLoopGroup(count: 2, name: "other")
+    #expect(throws: SystemError("listen at", "\(servers.address)", code: 98)) {
+      try HTTPServer.Group(at: servers.address, on: other) { $0.serve { _ in .text("") } }
+    }
+    servers.close()
+    group.shutdown()
+    other.shutdown()
+    #expect(throws: SystemError.self) {
+      try HTTPServer.Group(at: Self.anywhere, on: other) { $0.serve { _ in .text("") } }
+    }
+  }
+
+  private struct Refusal: Error {}
+
+  @Test func `an error of one loop's beginning leaves nobody listening`() throws {
+    let begun = Atomic(0)
+    let port = Atomic(0)
+    #expect(throws: Refusal.self) {
+      try HTTPServer.Group(at: Self.anywhere, on: group) { server in
+        port.store(server.address?.port ?? 0, ordering: .relaxed)
+        if begun.add(1, ordering: .relaxed).newValue == 2 { throw Refusal() }
+        return server.serve { _ in .text("") }
+      }
+    }
+    let taken = port.load(ordering: .relaxed)
+    #expect(taken != 0 && BlockingClient(port: taken) == nil)
+    group.shutdown()
+  }
+
+  @Test func `the connections of a client are counted on all loops together`() throws {
+    var limits = HTTPServer.Limits()
+    limits.connectionsPerAddress = 3
+    limits.isUnlimited = { _ in false }
+    let servers = try servers(limits)
+    let clients = try (0..<12).map { _ in try client(of: servers) }
+    #expect(clients.count { $0.ask("/") != "" } == 3)
+    servers.close()
+    group.shutdown()
+  }
+
+  @Test func `a shared value changes for all loops`() throws {
+    let greeting = SharedValue("first")
+    let servers = try HTTPServer.Group(at: Self.anywhere, on: group) { server in
+      let greeting = greeting.local()
+      return server.serve { _ in .text("\(greeting.value)\n") }
+    }
+    let clients = try (0..<16).map { _ in try client(of: servers) }
+    #expect(Set(clients.map { $0.ask("/") }) == ["first\n"])
+    greeting.value = "second"
+    #expect(Set(clients.map { $0.ask("/") }) == ["second\n"])
+    #expect(greeting.update { $0.count } == 6)
+    servers.close()
+    group.shutdown()
+  }
+
+  @Test func `an event that is sent once reaches the clients of all loops`() async throws {
+    let events = HTTPServer.EventLog.Channel(epoch: "e")
+    let servers = try HTTPServer.Group(at: Self.anywhere, on: group) { [group] server in
+      let log = HTTPServer.EventLog(of: events, on: server.scheduler)
+      return server.serve { _ in .events(log, greeting: .init("\(Self.number(in: group))")) }
+    }
+    events.send("early")
+    for loop in group.loops { loop.result(of: {}) }
+    let clients = try (0..<32).map { _ in try client(of: servers) }
+    let greetings = clients.map { client in
+      client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      _ = client.text(upTo: "data: ")
+      return client.text(upTo: "\n\n")
+    }
+    #expect(Set(greetings) == ["0\n\n", "1\n\n"])
+    // From other threads, all at once.
+    await withTaskGroup { tasks in for name in 0..<4 { tasks.addTask { events.send("\(name)") } } }
+    let heard = clients.map { client in (0..<4).map { _ in client.text(upTo: "\n\n") } }
+    #expect(Set(heard).count == 1)
+    #expect(Set(heard[0].map { $0.suffix(3) }) == ["0\n\n", "1\n\n", "2\n\n", "3\n\n"])
+    #expect(heard[0].map { $0.prefix(7) } == (2...5).map { "id: e-\($0)" })
+    // A client goes on where it was, on whichever loop.
+    for _ in 0..<16 {
+      let client = try client(of: servers)
+      client.send("GET / HTTP/1.1\r\nHost: h\r\nLast-Event-ID: e-4\r\n\r\n")
+      _ = client.text(upTo: "retry: ")
+      _ = client.text(upTo: "\n\n")
+      #expect(client.text(upTo: "\n\n") == heard[0][3])
+    }
+    events.finish()
+    for client in clients { #expect(client.rest() == "") }
+    servers.close()
+    group.shutdown()
+  }
+
+  @Test func `a connection that never pauses does not starve the others of its loop`() throws {
+    let one = try EventLoopGroup(count: 1)
+    let hot = Atomic(0)
+    let servers = try HTTPServer.Group(at: Self.anywhere, on: one) { server in
+      server.serve { request in
+        if request.path == "/hot" { hot.add(1, ordering: .relaxed) }
+        return .text("\n")
+      }
+    }
+    // It sends requests without waiting for responses, and ends when the other has all of its own.
+    let flood = try EventLoopThread(name: "flood")
+    let requests = Chunk(String(repeating: "GET /hot HTTP/1.1\r\nHost: h\r\n\r\n", count: 1000))
+    let flooding = flood.run { [address = servers.address] loop in
+      Connection.connect(to: address, on: loop)
+        .eraseFailureType()
+        .flatMap { connection in
+          let sent = repeatElement(requests, count: .max).publisher
+            .write(to: connection).eraseFailureType().map { (_: Never) -> Chunk in }
+          return connection.bytes.eraseFailureType().merge(with: sent)
+        }
+        .sink { _ in
+        } receiveValue: { _ in
+        }
+    }
+    let cold = try client(of: servers)
+    while hot.load(ordering: .relaxed) < 1000 {}
+    for _ in 0..<100 { #expect(cold.ask("/cold") == "\n") }
+    flooding.cancel()
+    flood.shutdown()
+    servers.close()
+    one.shutdown()
+    group.shutdown()
+  }
+}
