@@ -1,3 +1,4 @@
+internal import CLibUV
 import Synchronization
 
 /// The loops that work for one subscription, and what each of them has to do.
@@ -5,6 +6,10 @@ import Synchronization
 @usableFromInline final class ParallelCrew: @unchecked Sendable {
   /// How many pieces of work a loop has at most: one that it does, and one so that it need not wait for the next.
   private static let ahead = 2
+  /// How many values cross together at most, before it is known how long they take.
+  private static let fewest = 16
+  /// The work that one crossing is worth: many times what it costs to wake a loop, and short for those who wait for a result.
+  private static let nanoseconds = 100_000.0
 
   /// Where the stream lives.
   let home = StreamHome.currentOrLane
@@ -12,6 +17,10 @@ import Synchronization
   private var pieces: [Int]
   /// How many pieces of work all of them have.
   private var total = 0
+  /// True where time passes while work is done: not in virtual time.
+  private let isTimed: Bool
+  /// How long a value takes, by the latest pieces of work.
+  private var cost = 0.0
   private var isStaying = false
   /// True while the home's loop is kept running.
   private var isWaiting = false
@@ -19,6 +28,7 @@ import Synchronization
   @usableFromInline init(of group: EventLoopGroup, _ width: Int?) {
     rails = group.rails(width)
     pieces = Array(repeating: 0, count: rails.count)
+    isTimed = rails.allSatisfy { $0.domain is EventLoop }
   }
 
   /// True when the calling code runs where the stream lives.
@@ -37,6 +47,27 @@ import Synchronization
   /// How many of `count` values that wait to hand over together: fewer toward the end, so that all loops end together.
   @usableFromInline func share(of count: Int) -> Int {
     max(1, min(128, count / (Self.ahead * rails.count)))
+  }
+
+  /// The same for work whose length is measured: as much as is worth a crossing.
+  ///
+  /// - Parameter limit: how many values may be held in all.
+  @usableFromInline func share(of count: Int, within limit: Int) -> Int {
+    guard isTimed else { return share(of: count) }
+    let wanted = cost > 0 ? Self.nanoseconds / cost : Double(Self.fewest)
+    // Two pieces for each loop, and as much again that waits for them or is on its way out.
+    let most = max(1, limit / (2 * Self.ahead * rails.count))
+    return max(1, min(Int(min(wanted, Double(most))), (count + rails.count - 1) / rails.count))
+  }
+
+  /// The time, for ``noteWork(_:from:to:)``.
+  @usableFromInline static var now: UInt64 { uv_hrtime() }
+
+  /// A piece of work with `count` values took this long.
+  @usableFromInline func noteWork(_ count: Int, from began: UInt64, to ended: UInt64) {
+    guard isTimed, count > 0 else { return }
+    let each = max(1, Double(ended &- began) / Double(count))
+    cost = cost == 0 ? each : (3 * cost + each) / 4
   }
 
   /// Sends work to a loop.

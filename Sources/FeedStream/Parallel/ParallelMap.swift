@@ -5,8 +5,8 @@ extension Publisher where Output: Sendable {
   ///     parallelMap(on: group)
   ///     downstream  ----1-2-3-4---|
   ///
-  /// Values that wait go to a loop together: one at a time while the loops keep up, and up to 128 at a time when they
-  /// do not. Results are delivered where the stream lives, which keeps running while any are being computed, unless
+  /// Values that wait go to a loop together: one at a time while the loops keep up, and about 100 µs of work at a time
+  /// when they do not, by how long `transform` has taken. Results are delivered where the stream lives, which keeps running while any are being computed, unless
   /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** upstream is asked for `limit` values, and for more as results are delivered. **Failure:** passes
@@ -18,7 +18,7 @@ extension Publisher where Output: Sendable {
   /// - Parameters:
   ///   - group: computes the results.
   ///   - width: how many of its loops to use; `nil` for all.
-  ///   - limit: how many values and results to hold; 256 per loop by default.
+  ///   - limit: how many values and results to hold; 1,024 per loop by default.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
   ///   - transform: runs on a loop of the group.
   @inlinable public func parallelMap<T: Sendable>(
@@ -106,7 +106,7 @@ extension Publishers {
       self.upstream = upstream
       self.group = group
       self.width = width
-      self.limit = limit ?? 256 * Swift.min(width ?? group.count, group.count)
+      self.limit = limit ?? 1024 * Swift.min(width ?? group.count, group.count)
       self.ordering = ordering
       self.transform = transform
     }

@@ -6,6 +6,8 @@ import Synchronization
   @exclusivity(unchecked) @usableFromInline var inputs: ContiguousArray<Input>
   @exclusivity(unchecked) @usableFromInline var outputs = ContiguousArray<Output>()
   @exclusivity(unchecked) @usableFromInline var error: RuleError?
+  /// When the work began and ended, and the number of values.
+  @exclusivity(unchecked) @usableFromInline var work: (count: Int, began: UInt64, ended: UInt64) = (0, 0, 0)
   /// True when the loop has handed it back.
   @exclusivity(unchecked) @usableFromInline var isDone = false
   /// How many of the results have been delivered.
@@ -19,11 +21,13 @@ import Synchronization
     let inputs = self.inputs.take()
     var outputs = ContiguousArray<Output>()
     outputs.reserveCapacity(inputs.count)
+    let began = ParallelCrew.now
     do throws(RuleError) {
       for input in inputs where !isCancelled.isSet { outputs.append(try transform(input)) }
     } catch {
       self.error = error
     }
+    work = (outputs.count, began, ParallelCrew.now)
     self.outputs = outputs
   }
 }
@@ -127,7 +131,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   @inlinable @inline(never) func dispatch() {
     while !waiting.isEmpty, let rail = crew.free() {
       var inputs = ContiguousArray<Input>()
-      let count = crew.share(of: waiting.count)
+      let count = crew.share(of: waiting.count, within: limit)
       inputs.reserveCapacity(count)
       for _ in 0..<count { inputs.append(waiting.removeFirst()) }
       let batch = Batch(inputs)
@@ -145,6 +149,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   @inlinable @inline(never) func settle(_ batch: Batch) {
     guard isLive else { return }
     batch.isDone = true
+    crew.noteWork(batch.work.count, from: batch.work.began, to: batch.work.ended)
     if ordering == .asCompleted { batches.append(batch) }
     dispatch()
     drain()
