@@ -14,6 +14,8 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
   /// True when it states what must be delivered, apart from the operator.
   let hasExpectation: Bool
   let verify: @Sendable () -> StreamRules.Summary
+  /// The same in the orders that seeds choose.
+  let verifyOrders: @Sendable (Range<UInt64>) -> StreamRules.Summary
   /// Subscribes to the operator over an upstream, and asks for nothing.
   let subscribe: @Sendable (Upstream, VirtualTimeScheduler) -> SubscriptionKeeper
 
@@ -52,6 +54,10 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
       StreamRules.verify(
         name, traits: traits, survives: survives, expects: expects, fileID: fileID, filePath: filePath, line: line,
         column: column, build)
+    }
+    verifyOrders = { seeds in
+      StreamRules.verify(
+        name, traits: traits, seeds: seeds, fileID: fileID, filePath: filePath, line: line, column: column, build)
     }
     subscribe = { upstream, time in
       let keeper = SubscriptionKeeper()

@@ -107,6 +107,15 @@ struct RuleScript: CustomStringConvertible {
     }
   }
 
+  /// The script of a seed.
+  static func seeded(_ seed: UInt64) -> RuleScript {
+    var generator = SeededGenerator(seed: seed)
+    let count = Int.random(in: 0...8, using: &generator)
+    return RuleScript(
+      source: [Source.synchronous, .subject, .scheduled].randomElement(using: &generator)!, count: count,
+      fails: Bool.random(using: &generator), demand: Demand.all.randomElement(using: &generator)!, order: .seeded(seed))
+  }
+
   /// Scripts with a source that breaks the rules, also while values wait to be requested.
   static func misbehaving(_ misbehaviours: Set<Misbehaviour>) -> [RuleScript] {
     Misbehaviour.allCases.filter(misbehaviours.contains).flatMap { misbehaviour in

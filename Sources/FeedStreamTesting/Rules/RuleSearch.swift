@@ -46,6 +46,28 @@ struct RuleSearch<P: Publisher> {
     return "breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message)."
   }
 
+  /// Runs one script for each seed, which chooses everything about it and the order of the events of one instant; then
+  /// cancels that within one callback, and after one step.
+  ///
+  /// - Returns: the message, beginning after the operator's name.
+  mutating func breach(seeds: Range<UInt64>) -> String? {
+    for seed in seeds {
+      var script = RuleScript.seeded(seed)
+      let plain = run(script)
+      if let found = plain.breaches.first(where: isJudged) { return "\(report(found, script))\nThe seed: \(seed)." }
+      for point in [
+        RuleScript.Cancellation.within(callback: Int(seed % UInt64(Swift.max(plain.callbacks, 1)))),
+        .after(steps: Int(seed % UInt64(Swift.max(plain.steps, 1)))),
+      ] {
+        script.cancellation = point
+        if let found = run(script).breaches.first(where: isJudged) {
+          return "\(report(found, script))\nThe seed: \(seed)."
+        }
+      }
+    }
+    return nil
+  }
+
   /// Runs a script and cancels at every point of its plain run.
   private mutating func cancelledBreach(
     of script: RuleScript, like plain: RuleRun<P>.Result, _ reference: RuleRun<P>.Result

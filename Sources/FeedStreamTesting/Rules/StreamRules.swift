@@ -94,4 +94,16 @@ public enum StreamRules {
     }
     return search.summary
   }
+
+  /// Checks the operator that `build` applies in the orders that `seeds` choose, with one script for each.
+  @discardableResult package static func verify<P: Publisher>(
+    _ name: String, traits: Traits, seeds: Range<UInt64>, fileID: StaticString, filePath: StaticString, line: UInt,
+    column: UInt, _ build: @escaping (AnyPublisher<Int, MarbleFailure>, VirtualTimeScheduler) -> P
+  ) -> Summary {
+    var search = RuleSearch(run: RuleRun(build: build, traits: traits), traits: traits, expects: nil)
+    if let found = search.breach(seeds: seeds) {
+      CallSite(fileID: fileID, filePath: filePath, line: line, column: column).fail("\(name) \(found)")
+    }
+    return search.summary
+  }
 }
