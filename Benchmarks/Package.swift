@@ -34,7 +34,12 @@ let package = Package(
     // What an operator does to what is above it: see the script `downstream`.
     .executableTarget(
       name: "downstream", dependencies: ["Harness", subject], swiftSettings: [.swiftLanguageMode(.v5)]),
-    .executableTarget(name: "cores", dependencies: ["Harness", subject], swiftSettings: [.swiftLanguageMode(.v5)]),
+    .executableTarget(
+      name: "cores",
+      dependencies: [
+        "Harness", "CIO", subject, .product(name: "FeedHTTPServer", package: "FeedStream"),
+        .product(name: "ImageFeed", package: "FeedStream"),
+      ], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CLoop", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("uv")]),
     .executableTarget(
       name: "loop",

@@ -105,6 +105,34 @@ import Testing
     }
   }
 
+  @Test func `workers on several loops share a fleet and poll each feed once`() async throws {
+    let server = try RedisServer()
+    try await withOrigin(serving: document("A view")) { origin, url, _ in
+      let feeds = (0..<12).map { "\(url)?\($0)" }
+      for feed in feeds {
+        _ = try await FeedBinary.run(["subscriptions", "add", feed, "--force", "--store", server.text])
+      }
+      let before = await origin.requestCount
+      let worker = try RunningFeed([
+        "work", "--store", server.text, "--loops", "3", "--name", "w", "--gap", "1ms", "--verbose",
+      ])
+      var seen: [String] = []
+      while seen.count < 12, let line = await worker.output.line() {
+        seen += feeds.filter { line.contains("\($0)  ") }
+      }
+      #expect(seen.sorted() == feeds.sorted())
+      let count = await origin.requestCount
+      #expect(count - before == 12)
+      worker.send(SIGINT)
+      #expect(await worker.status() == 130)
+    }
+  }
+
+  @Test func `a worker has no more loops than requests`() async throws {
+    let run = try await FeedBinary.run(["work", "--store", "redis://127.0.0.1:1", "--concurrency", "2", "--loops", "3"])
+    #expect(run.status == 64 && run.errors.contains("--loops is between 1 and --concurrency, 2."), "\(run.errors)")
+  }
+
   @Test func `a worker says what is wrong with its store, and goes on when that is over`() async throws {
     let server = try RedisServer()
     try await withOrigin(serving: document("A view")) { _, url, _ in

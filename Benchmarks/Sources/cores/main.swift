@@ -125,6 +125,27 @@ func processor() -> Double {
     withExtendedLifetime(subscription) {}
   }.nanoseconds / Double(count)
 }
+/// The same with two threads of the system and nothing of the library: what waking a thread costs here.
+func roundTripsByHand(_ trips: Int) -> Double {
+  let (there, back) = (Pipe(), Pipe())
+  let thread = Thread {
+    var count: UInt64 = 0
+    for _ in 0..<trips {
+      _ = read(there.fileHandleForReading.fileDescriptor, &count, 8)
+      count = 1
+      _ = write(back.fileHandleForWriting.fileDescriptor, &count, 8)
+    }
+  }
+  thread.start()
+  return Clock.wall.time {
+    var count: UInt64 = 1
+    for _ in 0..<trips {
+      count = 1
+      _ = write(there.fileHandleForWriting.fileDescriptor, &count, 8)
+      _ = read(back.fileHandleForReading.fileDescriptor, &count, 8)
+    }
+  }.nanoseconds / Double(trips)
+}
 func roundTrips(_ trips: Int) -> Double {
   let subject = PassthroughSubject<Int, Never>()
   var left = trips
@@ -144,13 +165,14 @@ let crossing = (0..<rounds).map { _ in cross() }.min()!
 let staying = (0..<rounds).map { _ in stay() }.min()!
 let cost = (0..<rounds).map { _ in processor() }.min()!
 let trip = (0..<rounds).map { _ in roundTrips(isShort ? 2_000 : 20_000) }.min()!
+let tripByHand = (0..<rounds).map { _ in roundTripsByHand(isShort ? 2_000 : 20_000) }.min()!
 show(
   """
 
   | crossing | per value |
   |---|---|
   | `receive(on:)` another loop, full flow | \(number(crossing)) ns (without: \(number(staying)) ns) |
-  | there and back, one value at a time | \(number(trip / 1000)) µs |
+  | there and back, one value at a time | \(number(trip / 1000)) µs (two threads with pipes: \(number(tripByHand / 1000)) µs) |
   | `parallelMap` of no work, processor time on all cores | \(number(cost)) ns |
 
   Amdahl's law with that cost: of \(number(cost)) ns per value, \(number(staying)) ns stay on one core.
@@ -167,4 +189,7 @@ for microseconds in [1.0, 10, 100] {
   }
   show("| \(Int(microseconds)) µs | \(row.joined(separator: " | ")) |")
 }
+show("\n| work | one loop | \(group.count) loops and the stream's own | ratio |\n|---|---|---|---|")
+try records(on: group, isShort, rounds: rounds)
 group.shutdown()
+try serving(isShort, rounds: rounds)

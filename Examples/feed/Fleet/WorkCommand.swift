@@ -26,6 +26,12 @@ struct WorkCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "How many loops, each on a thread of its own, share the requests: more when one core is busy with them.",
+      valueName: "count"))
+  var loops = 1
+
+  @Option(
+    help: ArgumentHelp(
       "How often a feed is asked for at most, such as 15m; \"auto\" goes by how often it changes. (default: 1h)",
       valueName: "duration"), transform: WatchInterval.init(parsing:))
   var every: WatchInterval?
@@ -63,6 +69,9 @@ struct WorkCommand: ParsableCommand {
 
   func validate() throws {
     guard (1...10_000).contains(concurrency) else { throw ValidationError("--concurrency is between 1 and 10000.") }
+    guard (1...concurrency).contains(loops) else {
+      throw ValidationError("--loops is between 1 and --concurrency, \(concurrency).")
+    }
     if let name, name.isEmpty || name.contains(where: { $0.isWhitespace }) || name.utf8.count > 100 {
       throw ValidationError("--name is one word.")
     }
@@ -82,17 +91,38 @@ struct WorkCommand: ParsableCommand {
     let feeds = list?.subscriptions ?? []
     let session = Session(verbose: fleet.verbose)
     let store = session.fleet(at: fleet.store)
-    let listed = ListedHTTPClient(trust.client(on: session.loop), feeds)
+    let configuration = trust.configuration()
+    let listed = ListedHTTPClient(CurlHTTPClient(on: session.loop, configuration), feeds)
     let client = ObservedClient(client: listed, observer: nil, log: session.log)
-    let worker = FleetWorker(store, client: client, on: session.loop, options: options(store, session))
+    let (trouble, status) = (session.storeReporter(), WorkStatus(session.console))
+    var options = FleetWorker.Options()
+    change(&options)
+    options.report = trouble
+    options.beat = { [name = options.name] counts in
+      status.take(counts, worker: 1)
+      return store.beat(name, about: counts)
+    }
+    let worker = FleetWorker(store, client: client, on: session.loop, options: options)
+    let others = try others(
+      WorkLoops.Terms(
+        store: fleet.store.address, client: configuration, feeds: feeds, log: session.log, options: change), on: session
+    ) { event in
+      switch event {
+      case .trouble(let error): trouble(error)
+      case .counts(let counts, let worker): status.take(counts, worker: worker)
+      case .left: break
+      }
+    }
     // What runs is completed first.
     session.stopping = { [unowned session] done in
       session.console.setStatus("ending what runs…")
       session.ended = done
       worker.finish()
+      others?.finish()
     }
     // Reports are printed one by one; up to `concurrency` polls run all the same.
-    let reports = worker.buffer(size: concurrency, prefetch: .keepFull, whenFull: .dropNewest)
+    let reports = worker.merge(with: others?.reports ?? Empty().eraseToAnyPublisher())
+      .buffer(size: concurrency, prefetch: .keepFull, whenFull: .dropNewest)
     session.run(reports) { [format, verbose = fleet.verbose] report in
       Self.text(of: report, format, all: verbose)
     } ended: { _ in
@@ -105,25 +135,33 @@ struct WorkCommand: ParsableCommand {
         } receiveValue: { _ in
         })
     }
-    try session.finish {}
+    try session.finish { others?.shutdown() }
   }
 
-  private func options(_ store: RedisFleet, _ session: Session) -> FleetWorker.Options {
-    var options = FleetWorker.Options()
-    options.concurrency = concurrency
-    if let every { options.interval = every.duration }
-    if let gap { options.gap = gap.duration }
-    if let timeout { options.load.timeout = timeout.duration }
-    if let lease { options.lease = lease.duration }
-    if let name { options.name = name }
-    options.report = session.storeReporter()
-    let (name, console) = (options.name, session.console)
-    options.beat = { counts in
-      console.setStatus(
-        "\(counts["polls"] ?? 0) polls, \(counts["failures"] ?? 0) failed, \(counts["running"] ?? 0) running")
-      return store.beat(name, about: counts)
+  /// The workers on loops of their own, if there are any.
+  private func others(
+    _ terms: WorkLoops.Terms, on session: Session, _ hear: @escaping (WorkLoops.Event) -> Void
+  ) throws -> WorkLoops? {
+    guard loops > 1 else { return nil }
+    let others = try WorkLoops(loops - 1, terms, on: session.loop, hear)
+    session.keep(others)
+    return others
+  }
+
+  /// Sets what the arguments say, for one of the loops.
+  private var change: @Sendable (inout FleetWorker.Options) -> Void {
+    let interval = every.map(\.duration)
+    let (gap, timeout, lease) = (gap?.duration, timeout?.duration, lease?.duration)
+    let name = name ?? FleetWorker.defaultName()
+    let concurrency = (concurrency + loops - 1) / loops
+    return { options in
+      options.concurrency = concurrency
+      if let interval { options.interval = interval }
+      if let gap { options.gap = gap }
+      if let timeout { options.load.timeout = timeout }
+      if let lease { options.lease = lease }
+      options.name = name
     }
-    return options
   }
 
   private static func text(of report: FleetWorker.Report, _ format: OutputFormat, all: Bool) -> String {
@@ -142,5 +180,19 @@ struct WorkCommand: ParsableCommand {
       let what = (report.decision?.outcome ?? "").printable(limit: 200)
       return "\(outcome)  \(report.address.shown)  \(what)\n"
     }
+  }
+}
+
+/// Shows what all workers of the command count.
+private final class WorkStatus {
+  private let console: Console
+  private var counts: [Int: [String: Int]] = [:]
+
+  init(_ console: Console) { self.console = console }
+
+  func take(_ latest: [String: Int], worker: Int) {
+    counts[worker] = latest
+    let sum = { [counts] (name: String) in counts.values.reduce(0) { $0 + ($1[name] ?? 0) } }
+    console.setStatus("\(sum("polls")) polls, \(sum("failures")) failed, \(sum("running")) running")
   }
 }

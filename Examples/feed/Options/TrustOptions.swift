@@ -22,11 +22,18 @@ struct TrustOptions: ParsableArguments {
   func client(
     on loop: EventLoop, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> CurlHTTPClient {
+    CurlHTTPClient(on: loop, configuration(environment: environment))
+  }
+
+  /// The configuration of clients that trust them, on any loop.
+  func configuration(
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> CurlHTTPClient.Configuration {
     var configuration = CurlHTTPClient.Configuration()
     let variable = { (name: String) in environment[name].flatMap { $0.isEmpty ? nil : $0 } }
     configuration.certificateAuthorities = cacert ?? variable("SSL_CERT_FILE")
     configuration.certificateFolder = variable("SSL_CERT_DIR")
-    return CurlHTTPClient(on: loop, configuration)
+    return configuration
   }
 }
 

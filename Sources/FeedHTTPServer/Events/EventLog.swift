@@ -53,7 +53,7 @@ extension HTTPServer {
 
     /// Makes one loop's log of the events of `channel`: those that it keeps, and all that are sent from now on.
     ///
-    /// What is sent to this log, or resets it, goes to the channel, and comes to all its logs on a later turn of their loops.
+    /// An event that is sent to this log, or a reset of it, goes to the channel, and comes to all its logs on a later turn of their loops.
     ///
     /// - Parameters:
     ///   - channel: has the events.

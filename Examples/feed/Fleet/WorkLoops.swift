@@ -1,0 +1,110 @@
+import FeedFleet
+import FeedHTTP
+import FeedRedis
+import FeedStream
+import Foundation
+import ImageFeed
+import Logging
+
+/// The workers of `feed work` on loops besides the session's own.
+///
+/// Each is a worker as one on another machine would be: the fleet's leases, and nothing else, keep two of them from a host.
+final class WorkLoops: Cancellable {
+  /// Starts a worker on any loop.
+  struct Terms: Sendable {
+    let store: RedisAddress
+    let client: CurlHTTPClient.Configuration
+    let feeds: [SubscribedFeed]
+    let log: Logger
+    let options: @Sendable (inout FleetWorker.Options) -> Void
+  }
+
+  enum Event: Sendable {
+    case trouble(FleetError?)
+    /// What a worker counts, for status.
+    case counts([String: Int], worker: Int)
+    case left
+  }
+
+  private let group: EventLoopGroup
+  private var workers: [OnLoop<LoopWorker>] = []
+  private let arriving = PassthroughSubject<FleetWorker.Report, Never>()
+  private let events = PassthroughSubject<Event, Never>()
+  private var hearing: AnyCancellable?
+  private var left: Int
+
+  /// - Parameters:
+  ///   - count: how many loops to start.
+  ///   - hear: is given what happens on them, on `loop`.
+  /// - Throws: when the system has no thread left.
+  init(
+    _ count: Int, _ terms: Terms, on loop: EventLoop, _ hear: @escaping (Event) -> Void
+  ) throws(EventLoopError) {
+    group = try EventLoopGroup(count: count, name: "work")
+    left = count
+    hearing = events.sink { [unowned self] event in
+      hear(event)
+      guard case .left = event else { return }
+      left -= 1
+      if left == 0 { arriving.send(completion: .finished) }
+    }
+    let (reports, news) = (arriving.sender(on: loop), events.sender(on: loop, keepsLoopAlive: false))
+    workers = group.loops.enumerated().map { index, loop in
+      OnLoop(loop) { LoopWorker(terms, index + 2, reports, news, on: $0) }
+    }
+  }
+
+  /// The reports of all of them, as they are requested; finishes when the last has left.
+  var reports: AnyPublisher<FleetWorker.Report, Never> { arriving.eraseToAnyPublisher() }
+
+  /// Claims nothing more, and completes what runs.
+  func finish() { for worker in workers { worker.run { $0.worker.finish() } } }
+
+  /// Closes the requests that run.
+  func cancel() { for worker in workers { worker.cancel() } }
+
+  /// Waits for the threads to end.
+  func shutdown() { group.shutdown() }
+}
+
+/// One loop's worker, with its connections to the store and to servers.
+private final class LoopWorker {
+  let worker: FleetWorker
+  private let redis: RedisClient
+  private var running: AnyCancellable?
+  private var leaving: AnyCancellable?
+
+  init(
+    _ terms: WorkLoops.Terms, _ number: Int, _ reports: StreamSender<FleetWorker.Report, Never>,
+    _ events: StreamSender<WorkLoops.Event, Never>, on loop: EventLoop
+  ) {
+    redis = RedisClient(terms.store, on: loop)
+    let store = RedisFleet(redis)
+    var options = FleetWorker.Options()
+    terms.options(&options)
+    options.name += "-\(number)"
+    let name = options.name
+    options.report = { events.post(.trouble($0)) }
+    options.beat = { counts in
+      events.post(.counts(counts, worker: number))
+      return store.beat(name, about: counts)
+    }
+    let listed = ListedHTTPClient(CurlHTTPClient(on: loop, terms.client), terms.feeds)
+    let client = ObservedClient(client: listed, observer: nil, log: terms.log)
+    worker = FleetWorker(store, client: client, on: loop, options: options)
+    running =
+      worker
+      .mapAsync(limit: options.concurrency) { report in _ = await reports.send(report) }
+      .sink { [unowned self] _ in
+        // A store that is away hears of it in ten minutes.
+        leaving = store.leave(name).map { _ in }.replaceError(with: ()).timeout(.seconds(1), scheduler: loop)
+          .sink { _ in
+            events.post(.left)
+          } receiveValue: { _ in
+          }
+      } receiveValue: { _ in
+      }
+  }
+
+  deinit { redis.close() }
+}
