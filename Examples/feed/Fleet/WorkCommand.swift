@@ -121,8 +121,8 @@ struct WorkCommand: ParsableCommand {
       others?.finish()
     }
     // Reports are printed one by one; up to `concurrency` polls run all the same.
-    let reports = worker.merge(with: others?.reports ?? Empty().eraseToAnyPublisher())
-      .buffer(size: concurrency, prefetch: .keepFull, whenFull: .dropNewest)
+    let reports = worker.buffer(size: options.concurrency, prefetch: .keepFull, whenFull: .dropNewest)
+      .merge(with: others?.reports ?? Empty().eraseToAnyPublisher())
     session.run(reports) { [format, verbose = fleet.verbose] report in
       Self.text(of: report, format, all: verbose)
     } ended: { _ in

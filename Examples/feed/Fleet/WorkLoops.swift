@@ -55,7 +55,9 @@ final class WorkLoops: Cancellable {
   }
 
   /// The reports of all of them, as they are requested; finishes when the last has left.
-  var reports: AnyPublisher<FleetWorker.Report, Never> { arriving.eraseToAnyPublisher() }
+  var reports: AnyPublisher<FleetWorker.Report, Never> {
+    arriving.buffer(size: 64, prefetch: .keepFull, whenFull: .dropNewest).eraseToAnyPublisher()
+  }
 
   /// Claims nothing more, and completes what runs.
   func finish() { for worker in workers { worker.run { $0.worker.finish() } } }
