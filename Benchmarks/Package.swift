@@ -37,8 +37,8 @@ let package = Package(
     .executableTarget(
       name: "cores",
       dependencies: [
-        "Harness", "CIO", subject, .product(name: "FeedHTTPServer", package: "FeedStream"),
-        .product(name: "ImageFeed", package: "FeedStream"),
+        "Harness", "CIO", subject, .product(name: "FeedFormats", package: "FeedStream"),
+        .product(name: "FeedHTTPServer", package: "FeedStream"), .product(name: "ImageFeed", package: "FeedStream"),
       ], swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "CLoop", cSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("uv")]),
     .executableTarget(

@@ -1,3 +1,4 @@
+import FeedFormats
 import FeedStream
 import Foundation
 import Harness
@@ -42,8 +43,8 @@ func records(on group: EventLoopGroup, _ isShort: Bool, rounds: Int) throws {
 }
 
 private func compare(
-  _ name: String, _ count: Int, on group: EventLoopGroup, _ rounds: Int, one: (EventLoop) -> Void,
-  several: (EventLoop) -> Void
+  _ name: String, _ count: Int, on group: EventLoopGroup, _ rounds: Int, one: @escaping (EventLoop) -> Void,
+  several: @escaping (EventLoop) -> Void
 ) throws {
   let times = try interleaved(
     rounds: rounds,
