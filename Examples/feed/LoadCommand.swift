@@ -1,5 +1,6 @@
 import ArgumentParser
 import FeedStream
+import Foundation
 import ImageFeed
 
 /// `feed load`: shows feeds once.
@@ -22,12 +23,18 @@ struct LoadCommand: ParsableCommand {
       "How many pages of one feed to load and save, where it names the next. (default: 1)", valueName: "count"))
   var pages: Int?
 
+  @Flag(help: "Save the images, too, for looking at them without a network.")
+  var saveImages = false
+
   @OptionGroup var picture: PictureOptions
 
   private var mode: ReadMode { choice?.mode ?? .networkFirst }
 
   func validate() throws {
     try picture.check(for: load.format)
+    guard !saveImages || choice != .offline else {
+      throw ValidationError("--save-images asks servers: leave out --offline.")
+    }
     guard let pages else { return }
     guard pages > 0 else { throw ValidationError("--pages must be at least 1.") }
     guard load.addresses.count == 1, load.opml == nil else {
@@ -41,24 +48,25 @@ struct LoadCommand: ParsableCommand {
   func run() throws {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
-    if picture.choice == .always { try load.common.checkImages() }
+    if picture.choice == .always || saveImages { try load.common.checkImages() }
     let session = Session(verbose: load.common.verbose, quiet: load.common.quiet)
     let source = FeedSource(load, of: selection, on: session)
     let screen = FeedScreen(load, of: selection, on: session, source.marks)
     let pictures = PictureShow(
       picture, for: load, client: source.client, isOffline: choice == .offline, on: session)
+    let saver = saveImages ? ImageSaver(for: load.common, client: source.client, on: session) : nil
     let progress = LoadProgress(of: source.client, hasPictures: pictures != nil, on: session)
     if selection.isSingle {
-      show(source.feeds.loaders[0], of: source, on: screen, pictures, with: progress, in: session)
+      show(source.feeds.loaders[0], of: source, on: screen, pictures, saver, with: progress, in: session)
     } else {
-      showAll(source, of: selection, on: screen, pictures, in: session)
+      showAll(source, of: selection, on: screen, pictures, saver, in: session)
     }
     try session.finish(closing: source.store)
   }
 
   private func show(
     _ loader: FeedLoader, of source: FeedSource, on screen: FeedScreen, _ pictures: PictureShow?,
-    with progress: LoadProgress, in session: Session
+    _ saver: ImageSaver?, with progress: LoadProgress, in session: Session
   ) {
     let address = loader.url
     let loaded = source.afterMarks(pages.map { loader.pages(upTo: $0, on: session) } ?? loader.load(mode))
@@ -72,7 +80,9 @@ struct LoadCommand: ParsableCommand {
         screen.bytes(of: $0, at: address)
       } written: { result, done in
         switch result {
-        case .success(let feed): source.finder.note(feed.images, of: address)
+        case .success(let feed):
+          source.finder.note(feed.images, of: address)
+          if let saver { return saver.save([(address, feed.images)], then: done) }
         case .failure(let failure):
           session.console.report(screen.text(of: failure))
           session.fail()
@@ -80,12 +90,13 @@ struct LoadCommand: ParsableCommand {
         done()
       }
     }
-    run(feed, pictures, in: session) {
+    run(feed, pictures, saver, in: session) {
       screen.bytes(of: $0, at: address)
     } list: {
       screen.list(of: $0, at: address)
     } shown: { feed in
       source.finder.note(feed.images, of: address)
+      return [(address, feed.images)]
     } ended: { completion in
       if case .failure(let failure) = completion {
         session.console.report(screen.text(of: failure))
@@ -96,7 +107,7 @@ struct LoadCommand: ParsableCommand {
 
   private func showAll(
     _ source: FeedSource, of selection: FeedSelection, on screen: FeedScreen, _ pictures: PictureShow?,
-    in session: Session
+    _ saver: ImageSaver?, in session: Session
   ) {
     let reports = source.afterMarks(source.feeds.load(mode))
       .handleEvents(receiveOutput: { report in
@@ -108,7 +119,7 @@ struct LoadCommand: ParsableCommand {
         let places = Dictionary(uniqueKeysWithValues: selection.addresses.enumerated().map { ($1, $0) })
         return reports.sorted { places[$0.address]! < places[$1.address]! }
       }
-    run(reports, pictures, in: session) {
+    run(reports, pictures, saver, in: session) {
       screen.bytes(of: $0)
     } list: {
       screen.list(of: $0)
@@ -116,22 +127,26 @@ struct LoadCommand: ParsableCommand {
       let shown = reports.compactMap { report in report.feed.map { (report.address, $0.images) } }
       for (address, images) in shown { source.finder.note(images, of: address) }
       if shown.isEmpty { session.fail() }
+      return shown
     }
   }
 
   /// Shows what is loaded, with its pictures if there are some.
+  ///
+  /// - Parameter shown: notes that a value was shown, and returns whose images are to be saved if any are.
   private func run<P: Publisher>(
-    _ loaded: P, _ pictures: PictureShow?, in session: Session,
+    _ loaded: P, _ pictures: PictureShow?, _ saver: ImageSaver?, in session: Session,
     bytes: @escaping @Sendable (P.Output) -> [UInt8],
-    list: @escaping @Sendable (P.Output) -> PictureShow.List, shown: @escaping (P.Output) -> Void,
+    list: @escaping @Sendable (P.Output) -> PictureShow.List,
+    shown: @escaping (P.Output) -> [(address: URL, images: FeedImages)],
     ended: @escaping (Subscribers.Completion<P.Failure>) -> Void = { _ in }
   ) where P.Output: Sendable {
     guard let pictures else {
       return session.run(
         loaded, bytes: bytes,
         written: { value, done in
-          shown(value)
-          done()
+          let feeds = shown(value)
+          if let saver { saver.save(feeds, then: done) } else { done() }
         }, ended: ended)
     }
     let worker = SerialWorker(on: session.loop)
@@ -140,7 +155,13 @@ struct LoadCommand: ParsableCommand {
       .flatMap(maxPublishers: .max(1)) { value in
         worker.publisher { list(value) }
           .flatMap { pictures.output(of: $0) }
-          .handleEvents(receiveCompletion: { _ in shown(value) })
+          .append(
+            Deferred {
+              let feeds = shown(value)
+              return Future<[UInt8], Never> { promise in
+                if let saver { saver.save(feeds) { promise(.success([])) } } else { promise(.success([])) }
+              }
+            })
       }
     session.run(parts, bytes: { $0 }, ended: ended)
   }

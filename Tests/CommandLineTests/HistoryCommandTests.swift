@@ -31,7 +31,7 @@ import Testing
   @Test func `with keep none nothing stays but what is starred, and cache clear names what it keeps`() async throws {
     try await withOrigin(serving: SchemaTests.rich(1...3)) { origin, url, cache in
       _ = try await run("load", url, "--keep", "none", cache: cache)
-      let star = try await run("star", "https://blog.example/2", "https://blog.example/9", cache: cache)
+      let star = try await run("star", "--offline", "https://blog.example/2", "https://blog.example/9", cache: cache)
       #expect(star.output == "Starred Post 2 \"é\"\n" && star.status == 1)
       #expect(star.errors == "feed: https://blog.example/9 is not an item of \(cache)\n")
       await origin.setAnswer(body: SchemaTests.rich(4...6))
@@ -41,7 +41,7 @@ import Testing
       let cleared = try await run("cache", "clear", cache: cache)
       #expect(
         cleared.output
-          == "Nothing is saved in \(cache) any more\nKept: 4 items that feeds had, and 1 star; --all deletes them, too\n"
+          == "Nothing is saved in \(cache) any more\nKept: 4 items that feeds had, and 1 star with its image; --all deletes them, too\n"
       )
       #expect(try await run("star", cache: cache).output.contains("Post 2"))
       let all = try await run("cache", "clear", "--all", cache: cache)
@@ -55,11 +55,41 @@ import Testing
     try await withOrigin(serving: SchemaTests.rich(1...2)) { _, url, cache in
       _ = try await run("load", url, cache: cache)
       let image = "https://blog.example/1.jpg"
-      #expect(try await run("star", image, cache: cache).output == "Starred Post 1 \"é\"\n")
+      #expect(try await run("star", "--offline", image, cache: cache).output == "Starred Post 1 \"é\"\n")
       #expect(try await run("load", url, cache: cache).output.contains("1. ★ Post 1"))
       let removed = try await run("star", "--remove", "https://blog.example/1", cache: cache)
       #expect(removed.output == "No longer starred: Post 1 \"é\"\n")
       #expect(try await run("star", cache: cache).output == "")
+    }
+  }
+
+  @Test func `the image of a starred item stays, and what deletes it says so`() async throws {
+    try await withFolder { folder in
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let origin = try PictureOrigin()
+      let url = try await origin.start(["first", "second"])
+      let image = url.replacing("feed.json", with: "0")
+      _ = try await run("load", url, cache: cache)
+      #expect(try await run("cache", "images", cache: cache).output.hasPrefix("No picture is saved"))
+      let star = try await run("star", image, cache: cache)
+      #expect(star.output == "Starred first\n" && star.errors == "")
+      #expect(await origin.asked == ["/feed.json", "/0"])
+      let page = try await run("star", url.replacing("feed.json", with: "1"), cache: cache)
+      #expect(page.output == "Starred second\n" && page.status == 0)
+      #expect(page.errors.hasPrefix("Warning: Its image isn't saved: The server sent a web page"), "\(page.errors)")
+      #expect(try await run("cache", "images", cache: cache).output.contains(" of it of starred items, in "))
+      let cleared = try await run("cache", "images", "clear", cache: cache)
+      #expect(cleared.output.hasSuffix("1 picture of starred items; --all deletes them, too\n"))
+      #expect(try await run("cache", "images", "show", image, cache: cache).output.contains(": gif, "))
+      // The item leaves its feed, which leaves the cache: the image is shown without its server.
+      try await origin.start(["other"])
+      await origin.stop()
+      #expect(try await run("cache", "clear", cache: cache).output.contains("and 2 stars with their images; --all"))
+      _ = try await run("cache", "images", "clear", cache: cache)
+      #expect(try await run("cache", "images", "show", image, cache: cache).output.contains(": gif, "))
+      _ = try await run("cache", "clear", "--all", cache: cache)
+      #expect(try await run("cache", "images", "clear", cache: cache).output.hasSuffix("any more\n"))
+      origin.thread.shutdown()
     }
   }
 

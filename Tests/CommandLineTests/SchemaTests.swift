@@ -32,7 +32,8 @@ import Testing
         lines: try await FeedBinary.run(["load", url, "http://127.0.0.1:1/"] + json).output)
       #expect(many.count == 2 && many[1]["error"] != nil)
       let link = "https://blog.example/1"
-      #expect(try await FeedBinary.run(["star", link, "--cache", cache]).output == "Starred Post 1 \"é\"\n")
+      #expect(
+        try await FeedBinary.run(["star", link, "--offline", "--cache", cache]).output == "Starred Post 1 \"é\"\n")
       await origin.setAnswer(body: Self.rich(2...4))
       let watched = try await RunningFeed(["watch", url, "--every", "50ms", "--count", "1"] + json).ending()
       #expect(try feeds.check(lines: watched.output).count == 1)
@@ -65,6 +66,25 @@ import Testing
       let explained = try JSONSchema(named: "explain").check(
         lines: try await FeedBinary.run(["explain", url, "--cache", cache, "--format", "json"]).output)
       #expect(explained.first?["saved"] != nil)
+    }
+  }
+
+  @Test func `what subscriptions list prints is as docs/schema says`() async throws {
+    try await withFolder { folder in
+      let list = folder.appendingPathComponent("list.opml")
+      try Data(
+        """
+        <opml version="2.0" xmlns:feed="urn:feedstream:subscription"><body><outline text="News"><outline text="&quot;Space&quot;">
+        <outline text="Blog \\ &lt;é&gt;" xmlUrl="http://a.example/feed" feed:interval="15m" feed:user="me:secret"/>
+        </outline></outline><outline xmlUrl="http://b.example/"/></body></opml>
+        """.utf8
+      ).write(to: list)
+      let run = try await FeedBinary.run(["subscriptions", "list", "--format", "json", "--opml", list.path])
+      let lines = try JSONSchema(named: "subscriptions").check(lines: run.output)
+      #expect(lines.map { $0["url"] as? String } == ["http://a.example/feed", "http://b.example/"])
+      #expect(lines[0]["folders"] as? [String] == ["News", "\"Space\""] && lines[0]["every"] as? String == "15m")
+      #expect(lines[0]["title"] as? String == "Blog \\ <é>" && !run.output.contains("secret"))
+      #expect(lines[1].count == 2)
     }
   }
 

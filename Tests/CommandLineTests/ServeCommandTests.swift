@@ -180,7 +180,7 @@ import Testing
         while try await !get(port, "/").contains("alt=\"a\"") { await Task.yield() }
         #expect(try await checks(port) == 0)
         let health = try await get(port, "/health")
-        #expect(health.contains("well; saved ") && health.contains("The server is asked again at"))
+        #expect(health.contains(">OK; saved ") && health.contains("The server is asked again at"))
         #expect(try await get(port, "/").contains("<div id=\"bar\" role=\"status\" hidden>"))
       }
       #expect(await origin.asked.count == before)
@@ -239,9 +239,10 @@ import Testing
       // A request that was on its way is cut; the next one finds nobody.
       #expect(away.contains("could not connect") || away.contains("broke before the answer"))
       let page = try await get(port, "/")
-      #expect(page.contains("is away; its saved pictures are shown. <a href=\"/health\">Why</a>"))
+      #expect(
+        page.contains(/is unreachable since <time class="clock" datetime="[^"]+">\d\d:\d\d<\/time>; its saved pict/))
       #expect(page.contains("alt=\"new\""))
-      #expect(page.contains("<span class=\"origin away\" title=\"could not connect"))
+      #expect(page.contains("<span class=\"origin failing\" title=\"could not connect"))
       #expect(try await get(port, "/metrics").contains("feed_up{feed="))
     }
   }

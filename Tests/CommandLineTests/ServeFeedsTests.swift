@@ -25,8 +25,12 @@ import Testing
     return FeedImage(id: id, description: description, url: try #require(URL(string: address)))
   }
 
-  private func items(_ gallery: Gallery, _ suffix: String = "") throws -> [String: Any] {
-    let text = GalleryFeeds.json(gallery, at: "http://h", suffix)
+  private func part(_ gallery: Gallery, token: String? = nil) -> GalleryFeeds.Part {
+    GalleryFeeds.Part(gallery: gallery, entries: gallery.entries, token: token)
+  }
+
+  private func items(_ gallery: Gallery, token: String? = nil) throws -> [String: Any] {
+    let text = part(gallery, token: token).json(at: "http://h")
     return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
@@ -38,7 +42,7 @@ import Testing
       let both = try gallery([first, "http://h/3"], [image])
       let ids = try #require(try items(both)["items"] as? [[String: Any]]).compactMap { $0["id"] as? String }
       #expect(Set(ids).count == 2 && ids.contains("\(image.id)"))
-      let atom = GalleryFeeds.atom(both, at: "http://h", "")
+      let atom = part(both).atom(at: "http://h")
       let names = atom.split(separator: "\n").filter { $0.hasPrefix("<id>urn:") }
       #expect(Set(names).count == 2)
       return ids
@@ -105,8 +109,10 @@ import Testing
     let gallery = try gallery(["http://h/1", "http://h/2", "http://h/3"], [image(1, "a", at: "http://h/a.png")])
     gallery.put(nil, of: 1, at: now, .saved(now, reason: "gone"))
     let page = GalleryPage.text(gallery, from: 2)
-    #expect(page.contains("<template id=\"origins\"><span class=\"origin\" data-feed=\"0\">from its server</span>"))
-    #expect(page.contains("<span class=\"origin away\" title=\"gone\" data-feed=\"1\">saved "))
+    let since = "is unreachable since <time class=\"clock\" datetime=\"\(now.stamp)\">\(now.dayAndTime)</time>"
+    #expect(page.contains("<bdi>h</bdi> \(since); its saved pictures are shown. <a href=\"/health\">Why</a>"))
+    #expect(page.contains("<template id=\"origins\"><span class=\"origin\" data-feed=\"0\" hidden>OK</span>"))
+    #expect(page.contains("<span class=\"origin failing\" title=\"gone\" data-feed=\"1\">saved "))
   }
 
   @Test func `feeds that only a password tells apart are two samples`() throws {
@@ -127,17 +133,17 @@ import Testing
 
   @Test func `a feed's credentials for an image's server are not passed on`() throws {
     let gallery = try gallery(["http://h/1"], [image(1, "a", at: "http://user:secret@h/a.png?b=c")])
-    for text in [GalleryFeeds.json(gallery, at: "http://h", ""), GalleryFeeds.atom(gallery, at: "http://h", "")] {
+    for text in [part(gallery).json(at: "http://h"), part(gallery).atom(at: "http://h")] {
       #expect(text.contains("http://h/a.png?b=c") && !text.contains("secret"))
     }
   }
 
   @Test func `a reader that has the token is told where it finds the feed again`() throws {
     let gallery = try gallery(["http://h/1"], [])
-    let feed = try items(gallery, "?token=sesame")
+    let feed = try items(gallery, token: "sesame")
     #expect(feed["feed_url"] as? String == "http://h/feed.json?token=sesame")
     #expect(feed["home_page_url"] as? String == "http://h/?token=sesame")
-    let atom = GalleryFeeds.atom(gallery, at: "http://h", "?token=sesame")
+    let atom = part(gallery, token: "sesame").atom(at: "http://h")
     #expect(atom.contains("<link rel=\"self\" href=\"http://h/feed.atom?token=sesame\"/>"))
     #expect(atom.contains("<id>http://h/</id>"))
   }

@@ -84,4 +84,59 @@ import Testing
       #expect(try await get(port, "/").components(separatedBy: "class=\"fresh\"").count == 2)
     }
   }
+
+  @Test func `a folder, what is new and what is starred are parts of the page, and of the feeds for other readers`()
+    async throws
+  {
+    try await withOrigin(serving: SchemaTests.rich(4...6)) { origin, url, cache in
+      let list = cache + ".opml"
+      func feed(_ name: String) -> String { "<outline text=\"\(name)\" xmlUrl=\"\(url)?\(name)\"/>" }
+      try Data(
+        """
+        <opml version="2.0"><body><outline text="Sea"><outline text="Ships &amp; more">\(feed("tall"))</outline>\
+        \(feed("deep"))</outline>\(feed("loose"))</body></opml>
+        """.utf8
+      ).write(to: URL(fileURLWithPath: list))
+      let run = try RunningFeed(["serve", "--port", "0", "--every", "50ms", "--cache", cache, "--opml", list])
+      let number = try port(of: try #require(await run.output.line()))
+      while try await posts(get(number, "/")).count < 9 { await Task.yield() }
+      let page = try await get(number, "/?folder=sea")
+      #expect(posts(page).sorted() == [4, 4, 5, 5, 6, 6])
+      #expect(page.contains("<title>sea · feed</title>"))
+      #expect(page.contains("<a href=\"/?folder=Sea\" aria-current=\"true\"><bdi>Sea</bdi></a>"))
+      let within = "/?folder=Sea%20/%20Ships%20%26%20more"
+      #expect(
+        page.contains("<a href=\"\(within.replacing("&", with: "&amp;"))\"><bdi>Sea / Ships &amp; more</bdi></a>"))
+      #expect(page.contains("<input type=\"hidden\" name=\"folder\" value=\"sea\">"))
+      #expect(posts(try await get(number, within)) == [6, 5, 4])
+      #expect(posts(try await get(number, within + "&q=harbour%205")) == [5])
+      #expect(posts(try await get(number, "/?folder=land")) == [])
+      #expect(posts(try await get(number, "/?new=1")) == [], "nothing is new at the first visit")
+      await origin.setAnswer(body: SchemaTests.rich(4...7))
+      while try await posts(get(number, "/")).count < 12 { await Task.yield() }
+      #expect(posts(try await get(number, "/?new=1")) == [7, 7, 7])
+      #expect(posts(try await get(number, "/?new=1&folder=Sea")) == [7, 7])
+      #expect(posts(try await get(number, "/?new=1&q=harbour")) == [7, 7, 7])
+      #expect(posts(try await get(number, "/?new=1&q=harbour%205")) == [])
+      #expect(try await get(number, "/?new=1").contains("<a href=\"/?new=1\" aria-current=\"page\">New</a>"))
+
+      func items(_ path: String) async throws -> [String] {
+        let answer = try await get(number, path)
+        let body = try #require(answer.range(of: "\r\n\r\n")).upperBound
+        let feed = try JSONSerialization.jsonObject(with: Data(answer[body...].utf8)) as? [String: Any]
+        #expect((feed?["feed_url"] as? String)?.hasSuffix(path) == true)
+        return (feed?["items"] as? [[String: Any]] ?? []).compactMap { $0["url"] as? String }
+      }
+      #expect(try await items("/feed.json").count == 12)
+      #expect(try await items("/feed.json?folder=Sea").count == 8)
+      #expect(try await items("/feed.json?new=1&folder=Sea") == ["https://blog.example/7", "https://blog.example/7"])
+      #expect(try await items("/feed.json?q=harbour%204").count == 3)
+      #expect(try await items("/feed.json?starred=1").isEmpty)
+      let atom = try await get(number, "/feed.atom?folder=Sea&new=1")
+      #expect(atom.components(separatedBy: "<entry>").count == 3)
+      #expect(atom.contains("/feed.atom?new=1&amp;folder=Sea\"/>"))
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+    }
+  }
 }

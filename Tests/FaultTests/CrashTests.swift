@@ -74,5 +74,49 @@ extension FaultTests {
         print("\(walk.testDescription): \(attempts.count) calls, \(warnings) of them told")
       }
     }
+
+    private static let starring: [Walk] =
+      [Walk(start: .saved, kind: .kill, command: .star), Walk(start: .saved, kind: .noSpace, command: .star)]
+      + (Extent.isLong
+        ? [.kill, .torn].map { Walk(start: .killed, kind: $0, command: .star) }
+          + [.torn, .inputOutput, .noPermission].map { Walk(start: .saved, kind: $0, command: .star) }
+          + [Walk(start: .saved, kind: .kill, calls: .all, command: .star)] : [])
+
+    @Test(.timeLimit(.minutes(5)), arguments: starring)
+    func `whichever call of a star fails, it is set or told, and nothing else changes`(walk: Walk) async throws {
+      try await withBench { folder, _, url in
+        let attempts = try await walk.attempts(in: folder, at: url)
+        #expect(attempts.count > 5)
+        for attempt in attempts {
+          #expect(attempt.saved == walk.start.known.map { $0 + (walk.start == .killed ? 1 : 0) }.first, "\(attempt)")
+          if walk.kind.isDeadly {
+            #expect(attempt.ending.status == 128 + SIGKILL, "\(attempt)")
+          } else {
+            #expect(attempt.isStarred == (attempt.ending.status == 0), "\(attempt)")
+            #expect(attempt.isStarred == attempt.ending.output.hasPrefix("Starred "), "\(attempt)")
+          }
+        }
+        if walk.kind.isDeadly { #expect(attempts.first?.isStarred == false && attempts.last?.isStarred == true) }
+        print("\(walk.testDescription): \(attempts.count) calls")
+      }
+    }
+
+    private static let searching: [Walk] =
+      [Walk(start: .saved, kind: .kill, command: .search)]
+      + (Extent.isLong
+        ? [Walk(start: .killed, kind: .torn, command: .search), Walk(start: .saved, kind: .noSpace, command: .search)]
+        : [])
+
+    @Test(.timeLimit(.minutes(5)), arguments: searching)
+    func `whichever call of a search fails, nothing is lost and what is there is found`(walk: Walk) async throws {
+      try await withBench { folder, _, url in
+        let attempts = try await walk.attempts(in: folder, at: url)
+        #expect(attempts.count > 5)
+        for attempt in attempts where !walk.kind.isDeadly {
+          #expect((attempt.ending.status == 0) == attempt.ending.output.contains("\n"), "\(attempt)")
+        }
+        print("\(walk.testDescription): \(attempts.count) calls")
+      }
+    }
   }
 }

@@ -56,7 +56,9 @@ struct BrowseCommand: ParsableCommand {
         session.end()
       })
     browser = Browser(
-      source.feeds.loaders, names: selection.names, mode: choice?.mode, history: source.history, thumbnails, terminal,
+      source.feeds.loaders, names: selection.names,
+      folders: Dictionary(selection.subscriptions.map { ($0.address, $0.folders) }) { first, _ in first },
+      mode: choice?.mode, history: source.history, thumbnails, terminal,
       size: Self.size, world: world, on: session.loop)
     session.console.onReport = { [weak browser] text in
       browser?.post(.message(text.trimmingCharacters(in: .whitespacesAndNewlines)))

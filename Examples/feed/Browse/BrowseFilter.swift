@@ -10,13 +10,25 @@ extension BrowseState {
     var isStarred = false
     var isNew = false
     var feed: URL?
+    var folder: Folder?
+
+    /// The feeds of a folder, and of those in it.
+    struct Folder: Equatable {
+      /// Its name, after those of the folders that it is in.
+      var name: String
+      var feeds: [URL]
+    }
+
+    func has(_ address: URL) -> Bool {
+      (feed == nil || feed == address) && folder?.feeds.contains(address) ?? true
+    }
 
     var isActive: Bool { self != Filter() }
     /// True when the answer is in the cache file: what is shown is a part of what was seen.
     var asksStore: Bool { isStarred || words.contains { !$0.isWhitespace } }
 
     var query: SeenQuery {
-      SeenQuery(words, isTyping: true, feeds: feed.map { [$0] }, isStarred: isStarred, limit: 200)
+      SeenQuery(words, isTyping: true, feeds: feed.map { [$0] } ?? folder?.feeds, isStarred: isStarred, limit: 200)
     }
   }
 
@@ -43,7 +55,7 @@ extension BrowseState {
   }
 
   private func member(_ source: Source) -> FeedTimeline.Member? {
-    if let feed = filter.feed, feed != source.address { return nil }
+    guard filter.has(source.address) else { return nil }
     guard source.feed != nil || !source.kept.isEmpty else { return nil }
     let present = source.feed?.images ?? []
     let ids = Set(present.map(\.id))
@@ -89,7 +101,9 @@ extension BrowseState {
       if isStarred { source.stars.insert(entry.image.id) } else { source.stars.remove(entry.image.id) }
     }
     message = isStarred ? "Starred: it is kept." : "No longer starred."
-    return [.star(isStarred, entry.image.id, entry.address)]
+    let star = BrowseAction.star(isStarred, entry.image.id, entry.address)
+    guard isStarred else { return [star] }
+    return [star, .keep(entry.image.url, of: entry.address, isPrivate: entry.isFromPrivateNetwork)]
   }
 
   /// Shows something else.
@@ -103,9 +117,33 @@ extension BrowseState {
 
   /// The next feed, and after the last one all of them.
   mutating func showNextFeed() -> [BrowseAction] {
-    let addresses = sources.map(\.address)
+    let addresses = filter.folder?.feeds ?? sources.map(\.address)
     let next = filter.feed.flatMap { addresses.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
     return change { $0.feed = next < addresses.count ? addresses[next] : nil }
+  }
+
+  /// The folders of the feeds, each with those that it is in before it.
+  var folders: [Filter.Folder] {
+    var (names, feeds): ([String], [String: [URL]]) = ([], [:])
+    for source in sources {
+      for count in source.folders.indices {
+        let name = source.folders[...count].joined(separator: " / ")
+        if feeds[name] == nil { names.append(name) }
+        feeds[name, default: []].append(source.address)
+      }
+    }
+    return names.sorted().map { Filter.Folder(name: $0, feeds: feeds[$0] ?? []) }
+  }
+
+  /// The next folder, and after the last one all feeds.
+  mutating func showNextFolder() -> [BrowseAction] {
+    let folders = folders
+    if folders.isEmpty {
+      message = "No feed is in a folder: see feed subscriptions move --folder."
+      return []
+    }
+    let next = filter.folder.flatMap { folders.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+    return change { ($0.folder, $0.feed) = (next < folders.count ? folders[next] : nil, nil) }
   }
 
   /// A key while words are typed.
@@ -128,7 +166,7 @@ extension BrowseState {
     let feed = filter.feed.flatMap { feed in sources.first { $0.address == feed }?.name }
     let parts = [
       isTyping || !filter.words.isEmpty ? "/\(filter.words)\(isTyping ? "▏" : "")" : nil,
-      filter.isStarred ? "starred" : nil, filter.isNew ? "new" : nil, feed,
+      filter.isStarred ? "starred" : nil, filter.isNew ? "new" : nil, filter.folder?.name, feed,
     ]
     return parts.compactMap { $0 }.joined(separator: " · ")
   }

@@ -12,7 +12,8 @@ extension BrowseState {
     ("c", "copy the URL of the post (OSC 52)"),
     ("s", "star it, so that it is kept; again: no longer"),
     ("/", "search title, text and alternative text; Esc: everything"),
-    ("*, n, f", "only starred, only new, the next feed; again: all"),
+    ("*, n", "only starred, only new; again: all"),
+    ("f, F", "only the next feed, the next folder; after the last: all"),
     ("r", "load the feeds again"),
     ("i", "where each feed comes from, and how old it is"),
     ("?", "this help"),
@@ -50,6 +51,7 @@ extension BrowseState {
     case .character("*"): return change { $0.isStarred.toggle() }
     case .character("n"): return change { $0.isNew.toggle() }
     case .character("f"): return showNextFeed()
+    case .character("F"): return showNextFolder()
     case .character("?"), .function(1): open(.help)
     case .character("i"): open(.origins)
     case .character("o"): return current.map { [.open($0.image.link ?? $0.image.url)] } ?? []

@@ -19,6 +19,8 @@ struct BrowseState {
   struct Source {
     var address: URL
     var name: String
+    /// The folders that it is in, the outermost first.
+    var folders: [String] = []
     var feed: Feed?
     /// When it was loaded.
     var loadedAt: Date?
@@ -62,12 +64,22 @@ struct BrowseState {
   var message = ""
   var now: Date
 
-  /// - Parameter hasHistory: true when what feeds had can be shown after what they have.
-  init(_ feeds: [(address: URL, name: String)], hasHistory: Bool = false, size: TerminalSize, now: Date) {
+  /// - Parameters:
+  ///   - folders: those that feeds are in.
+  ///   - hasHistory: true when what feeds had can be shown after what they have.
+  init(
+    _ feeds: [(address: URL, name: String)], in folders: [URL: [String]] = [:], hasHistory: Bool = false,
+    size: TerminalSize, now: Date
+  ) {
     self.size = size
     self.now = now
-    sources = feeds.map { Source(address: $0.address, name: $0.name, hasKept: hasHistory) }
+    sources = feeds.map {
+      Source(address: $0.address, name: $0.name, folders: folders[$0.address] ?? [], hasKept: hasHistory)
+    }
   }
+
+  /// How the message begins that says how far the index of words is.
+  static let indexing = "Indexing what was saved since the last search: "
 
   /// True when no feed has arrived, which somebody who quits has waited for in vain.
   var hasNothing: Bool { sources.allSatisfy { $0.feed == nil } }
@@ -124,6 +136,8 @@ enum BrowseAction: Equatable {
   /// Read what a feed had, from a place on.
   case kept(URL, after: SeenPage.Place?)
   case star(Bool, FeedImage.ID, URL)
+  /// Save the image of what was starred before.
+  case keep(URL, of: URL, isPrivate: Bool?)
   case find(BrowseState.Filter)
   case redraw
   case suspend
@@ -155,6 +169,7 @@ extension BrowseState {
       arrange()
     case .found(let filter, let page):
       guard filter == self.filter else { break }
+      if message.hasPrefix(Self.indexing) { message = "" }
       found = Self.timeline(of: page)
       arrange()
     case .picture(let key, let result): pictures[key] = result

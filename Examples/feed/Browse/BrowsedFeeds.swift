@@ -22,7 +22,10 @@ final class BrowsedHistory {
 
   /// The latest question alone is answered.
   func find(_ filter: BrowseState.Filter) {
-    let page = history.results(of: filter.query).prefix(1).replaceEmpty(with: SeenPage(images: []))
+    let page = history.results(of: filter.query) { [weak self] progress in
+      self?.post(.message("\(BrowseState.indexing)\(progress.text)…"))
+    }
+    .prefix(1).replaceEmpty(with: SeenPage(images: []))
     run("find", page.eraseToAnyPublisher()) { .found(filter, $0) }
   }
 
@@ -33,6 +36,14 @@ final class BrowsedHistory {
       } receiveValue: { [weak self] isThere in
         if !isThere { self?.post(.message("It is not saved, and cannot be starred.")) }
       }
+  }
+
+  /// Saves the image of what was starred.
+  func keep(_ url: URL, _ loaded: AnyPublisher<LoadedImage, ImageError>) {
+    running["keep \(url)"] = loaded.sink { [weak self] completion in
+      if case .failure(let error) = completion { self?.post(.message("Its image isn't saved: \(error)")) }
+    } receiveValue: { _ in
+    }
   }
 
   func cancel() { running = [:] }

@@ -33,6 +33,7 @@ final class Browser {
   private let world: World
   private let feeds: BrowsedFeeds
   private let desk: PictureDesk
+  private let thumbnails: Thumbnails
   private let history: BrowsedHistory?
   private let events = PassthroughSubject<BrowseEvent, Never>()
   private let isAwake = CurrentValueSubject<Bool, Never>(true)
@@ -48,7 +49,8 @@ final class Browser {
   private(set) var isInterrupted = false
 
   init(
-    _ loaders: [FeedLoader], names: [URL: String], mode: ReadMode?, history: FeedHistory? = nil,
+    _ loaders: [FeedLoader], names: [URL: String], folders: [URL: [String]] = [:], mode: ReadMode?,
+    history: FeedHistory? = nil,
     _ thumbnails: Thumbnails, _ terminal: Terminal,
     size: TerminalSize, world: World, on scheduler: any LoopScheduler
   ) {
@@ -57,9 +59,11 @@ final class Browser {
     self.world = world
     feeds = BrowsedFeeds(loaders, mode)
     desk = PictureDesk(thumbnails)
+    self.thumbnails = thumbnails
     self.history = history.map(BrowsedHistory.init)
     state = BrowseState(
-      loaders.map { ($0.url, names[$0.url] ?? "") }, hasHistory: history != nil, size: size, now: world.now())
+      loaders.map { ($0.url, names[$0.url] ?? "") }, in: folders, hasHistory: history != nil, size: size,
+      now: world.now())
     depth = TerminalAbilities(environment: world.environment).depth
     writer = ScreenWriter(depth: depth)
   }
@@ -182,6 +186,8 @@ final class Browser {
     case .more(let addresses): for address in addresses { feeds.more(of: address) }
     case .kept(let address, let place): history?.read(address, after: place)
     case .star(let isStarred, let id, let address): history?.star(isStarred, id, of: address)
+    case .keep(let url, let feed, let isPrivate):
+      history?.keep(url, thumbnails.keep(url, of: feed, isPrivate: isPrivate))
     case .find(let filter): history?.find(filter)
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8

@@ -61,7 +61,7 @@ struct CacheDesk {
   private static func words(for left: HistorySummary) -> String {
     guard left.kept > 0 || left.starred > 0 else { return "" }
     let items = "\(left.kept) \(left.kept == 1 ? "item" : "items") that feeds had"
-    let stars = "\(left.starred) \(left.starred == 1 ? "star" : "stars")"
+    let stars = "\(left.starred) \(left.starred == 1 ? "star with its image" : "stars with their images")"
     return "Kept: \(items), and \(stars); --all deletes them, too\n"
   }
 }

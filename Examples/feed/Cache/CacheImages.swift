@@ -24,9 +24,11 @@ struct CacheImagesShow: ParsableCommand {
       guard let address else {
         let usage = try store.usage()
         guard usage.count > 0 else { return "No picture is saved in \(place)\n" }
+        let kept = try store.keptUsage()
+        let starred = kept.count > 0 ? ", \(ByteCount(kept.bytes).text) of it of starred items" : ""
         let limit = usage.limit.map { " of at most \(ByteCount($0).text)" } ?? ""
         return
-          "\(usage.count) \(usage.count == 1 ? "picture" : "pictures"), \(ByteCount(usage.bytes).text)\(limit), in \(place)\n"
+          "\(usage.count) \(usage.count == 1 ? "picture" : "pictures"), \(ByteCount(usage.bytes).text)\(limit)\(starred), in \(place)\n"
       }
       guard let saved = try store.retrieve(for: address, now: now) else {
         return "No picture is saved for \(address.shown) in \(place)\n"
@@ -42,15 +44,21 @@ struct CacheImagesShow: ParsableCommand {
 /// `feed cache images clear`: deletes every picture, or one with its smaller sizes.
 struct CacheImagesClear: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clear", abstract: "Delete every picture, or one with its smaller sizes.")
+    commandName: "clear", abstract: "Delete every picture but those of starred items, or one with its smaller sizes.")
+
+  @Flag(help: "Delete the pictures of starred items, too.")
+  var all = false
 
   @OptionGroup var options: CacheImagesOptions
 
   func run() throws {
-    try options.run { store, address, place throws(FeedStoreError) in
+    try options.run { [all] store, address, place throws(FeedStoreError) in
       guard let address else {
-        try store.deleteAll()
-        return "No picture is saved in \(place) any more\n"
+        if all { try store.deleteAll() } else { try store.deleteUnkept() }
+        let left = all ? 0 : try store.usage().count
+        guard left > 0 else { return "No picture is saved in \(place) any more\n" }
+        let pictures = "\(left) \(left == 1 ? "picture" : "pictures")"
+        return "Kept in \(place): \(pictures) of starred items; --all deletes them, too\n"
       }
       let before = try store.usage().count
       try store.delete(for: address)

@@ -17,7 +17,7 @@ struct FleetSubscriptions {
     let session = Session(verbose: false)
     let fleet = session.fleet(at: store)
     session.run(fleet.addresses()) { page in
-      page.map { format == .json ? "{\"url\":\(FeedJSON.quoted($0.shown))}\n" : "\($0.shown)\n" }.joined()
+      page.map { format == .json ? "{\"version\":1,\"url\":\(FeedJSON.quoted($0.shown))}\n" : "\($0.shown)\n" }.joined()
     } ended: { completion in
       if case .failure(let error) = completion { session.fail("\(error)") }
       session.leave()

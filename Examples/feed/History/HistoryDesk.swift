@@ -28,6 +28,11 @@ struct HistoryDesk {
   }
 }
 
+extension IndexProgress {
+  /// For people: "23,000 of 100,000".
+  var text: String { "\(GalleryPage.number(indexed)) of \(GalleryPage.number(total))" }
+}
+
 /// Items that were seen, as text or as lines of JSON.
 struct SeenText: Sendable {
   var style = Style.plain

@@ -47,7 +47,11 @@ struct SearchCommand: ParsableCommand {
     let desk = HistoryDesk(common, on: session)
     let query = SeenQuery(
       words.joined(separator: " "), feeds: feed.isEmpty ? nil : feed, isStarred: starred, limit: limit)
-    let found = desk.history.results(of: query).prefix(1).map(\.images).replaceEmpty(with: [])
+    let found = desk.history.results(of: query) { [console = session.console] in
+      console.setStatus("indexing what was saved since the last search: \($0.text)…")
+    }
+    .prefix(1).map(\.images).replaceEmpty(with: [])
+    .handleEvents(receiveOutput: { [console = session.console] _ in console.setStatus("") })
     session.run(found) { [format, style = session.outputStyle] images in
       Array(SeenText(style: style).text(of: images, format).utf8)
     } written: { images, done in

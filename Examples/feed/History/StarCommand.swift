@@ -12,7 +12,8 @@ struct StarCommand: ParsableCommand {
     discussion: """
       An item is named by its id, by the URL of its post or by that of its image, as feed load and feed search show them. \
       Without one, the starred items are shown. A star stays when the item leaves its feed, and when the cache is cleared, \
-      unless that is with --all.
+      unless that is with --all. The item's image is loaded and stays as long as the star does, whatever --image-cache-size \
+      says.
       """)
 
   @Argument(help: ArgumentHelp("The items: ids, or URLs of posts or images.", valueName: "item"))
@@ -21,11 +22,16 @@ struct StarCommand: ParsableCommand {
   @Flag(help: "Take the stars away.")
   var remove = false
 
+  @Flag(help: "Ask no server: the image is kept if it is saved already.")
+  var offline = false
+
   @Option(help: ArgumentHelp("How starred items are written.", valueName: "text|json"))
   var format = OutputFormat.text
 
   @Option(help: ArgumentHelp("Not possible: a fleet's server keeps no stars.", visibility: .hidden))
   var store: String?
+
+  @OptionGroup var trust: TrustOptions
 
   @OptionGroup var common: CommonOptions
 
@@ -46,6 +52,9 @@ struct StarCommand: ParsableCommand {
       }
     } else {
       let isStarred = !remove
+      if isStarred { try common.checkImages() }
+      let client: any HTTPClient = offline ? OfflineClient() : trust.client(on: session.loop)
+      let (loader, offline) = (ImageLoader(for: common, client: client, on: session), offline)
       let starred = items.publisher.setFailureType(to: FeedStoreError.self)
         .flatMap(maxPublishers: .max(1)) { name in
           desk.history.items(named: name).flatMap { found -> AnyPublisher<Line, FeedStoreError> in
@@ -56,13 +65,21 @@ struct StarCommand: ParsableCommand {
             let word = isStarred ? "Starred" : "No longer starred:"
             let caption = (item.image.caption ?? item.image.addressText).printable(limit: 200)
             return desk.history.setStar(isStarred, item.image.id, of: item.address)
-              .map { _ in Line(text: "\(word) \(caption)\n") }.eraseToAnyPublisher()
+              .flatMap(maxPublishers: .max(1)) { _ -> AnyPublisher<Line, FeedStoreError> in
+                let line = Line(text: "\(word) \(caption)\n")
+                guard isStarred else { return Just(line).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher() }
+                return Self.keep(item, with: loader)
+                  .map { Line(text: line.text, warning: offline ? nil : $0) }
+                  .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+              }
+              .eraseToAnyPublisher()
           }
         }
       session.run(starred) {
         Array($0.text.utf8)
       } written: { line, done in
         if let problem = line.problem { session.fail(problem) }
+        if let warning = line.warning { session.console.warn(warning) }
         done()
       } ended: { completion in
         if case .failure(let error) = completion { session.fail("\(error)".printable) }
@@ -71,8 +88,18 @@ struct StarCommand: ParsableCommand {
     try session.finish(closing: desk.store)
   }
 
+  /// Loads and saves the image of an item; delivers why that failed, or `nil`.
+  private static func keep(_ item: SeenImage, with loader: ImageLoader) -> AnyPublisher<String?, Never> {
+    loader.keep(item.image.url, of: item.address, isPrivate: item.isFromPrivateNetwork)
+      .compactMap { _ in String??.none }
+      .append(nil)
+      .catch { Just("Its image isn't saved: \($0)") }
+      .eraseToAnyPublisher()
+  }
+
   private struct Line: Sendable {
     var text: String
     var problem: String?
+    var warning: String?
   }
 }

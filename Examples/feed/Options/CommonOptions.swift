@@ -62,9 +62,13 @@ struct CommonOptions: ParsableArguments {
   /// The cache file: the one given, or the user's default.
   var cachePath: String { cache ?? Self.defaultCachePath() }
 
-  /// The pictures, kept next to the feeds; every command has the same.
+  /// The pictures, kept next to the feeds; every command has the same. Those of starred items stay beyond the limit.
   var imageStore: DiskImageStore {
-    DiskImageStore(folder: imageFolder, limit: imageCacheSize.bytes)
+    let feeds = SQLiteFeedStore(path: cachePath)
+    return DiskImageStore(folder: imageFolder, limit: imageCacheSize.bytes) { () throws(FeedStoreError) in
+      defer { feeds.close() }
+      return try feeds.starredImages()
+    }
   }
 
   /// The place that the XDG base directory specification defines; a relative `XDG_CACHE_HOME` is ignored.

@@ -44,12 +44,18 @@ final class Thumbnails {
       .catch { Just(.failure($0)) }
   }
 
+  /// Loads the image of a starred item, and saves it.
+  func keep(_ url: URL, of feed: URL, isPrivate: Bool?) -> AnyPublisher<LoadedImage, ImageError> {
+    loader.keep(url, of: feed, isPrivate: isPrivate)
+  }
+
   /// In a few words: there is little room where a picture would be.
   private static func reason(_ error: ImageError) -> String {
     switch error.remote {
     case .invalidData(.status(let status)): "status \(status)"
     case .invalidData(.empty): "an empty answer"
     case .invalidData(.webPage): "a web page, not a picture"
+    case .invalidData(.drawing): "an SVG drawing, which is not shown"
     case .invalidData(.notAnImage): "not a picture"
     case .invalidData(.cutOff): "cut off"
     case .connectivity(let error): "\(error)"

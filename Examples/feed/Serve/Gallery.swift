@@ -12,6 +12,8 @@ final class Gallery {
     let title: String?
     /// How often it is requested at most, if its list says so.
     var interval: Duration?
+    /// The folders that it is in, the outermost first.
+    var folders: [String] = []
   }
 
   /// Where a feed's pictures are from.
@@ -30,6 +32,8 @@ final class Gallery {
     let address: URL
     /// The name that a list gave it, or else its own, or that of its host.
     fileprivate(set) var name: String
+    /// The folders that it is in, the outermost first.
+    fileprivate(set) var folders: [String]
     fileprivate var isNamed: Bool
     /// True when it has been there once: what comes from then on is new.
     fileprivate var isKnown = false
@@ -41,17 +45,21 @@ final class Gallery {
     fileprivate(set) var failures = 0
     /// That of a feed that somebody else polls, while nothing is wrong with whom it is heard of from.
     fileprivate(set) var usual = Origin.server
+    /// When it failed for the first time after it was all right, as far as this run knows; `nil` while it does not fail.
+    fileprivate(set) var failingSince: Date?
+    /// True when its server answers with something that is not the feed.
+    fileprivate(set) var answers = false
 
     fileprivate init(_ name: Name) {
       let port = name.address.port.map { ":\($0)" } ?? ""
       let title = name.title ?? name.address.host.map { $0 + port } ?? name.address.absoluteString
-      (address, isNamed) = (name.address, name.title != nil)
+      (address, isNamed, folders) = (name.address, name.title != nil, name.folders)
       self.name = title.printable(limit: 100)
     }
 
-    /// Takes the name that a list gives it now; without one, the next load names it.
+    /// Takes the name and the folders that a list gives it now; without a name, the next load names it.
     fileprivate mutating func rename(to name: Name) {
-      isNamed = name.title != nil
+      (isNamed, folders) = (name.title != nil, name.folders)
       if let title = name.title { self.name = title.printable(limit: 100) }
     }
 
@@ -61,7 +69,13 @@ final class Gallery {
     /// True for what arrived of a feed that is cut off.
     var isPart: Bool { if case .part = origin { true } else { false } }
 
-    /// Why the server is away, if it is.
+    /// Notes since when it fails.
+    fileprivate mutating func noteTrouble(at date: Date) {
+      failingSince = trouble == nil ? nil : failingSince ?? date
+      if trouble == nil { answers = false }
+    }
+
+    /// Why there is nothing from its server, if so.
     var trouble: String? {
       switch origin {
       case .loading, .server, .kept: nil
@@ -186,12 +200,16 @@ final class Gallery {
     sources[index].checks += 1
     sources[index].checked = date
     (sources[index].origin, sources[index].usual) = (origin, origin)
+    sources[index].noteTrouble(at: now())
     if let images, images != sources[index].images { show(images, of: index, at: date) }
   }
 
   /// Where the pictures are from now: all of them, or each as before.
   func put(_ origin: Origin?) {
-    for index in sources.indices { sources[index].origin = origin ?? sources[index].usual }
+    for index in sources.indices {
+      sources[index].origin = origin ?? sources[index].usual
+      sources[index].noteTrouble(at: now())
+    }
     sorted = nil
   }
 
@@ -224,6 +242,7 @@ final class Gallery {
         sources[index].origin = .kept(savedAt, reason: words)
       case .cache(let savedAt, _, let reason):
         sources[index].origin = .saved(savedAt, reason: "\(reason)".printable(limit: 300))
+        sources[index].answers = reason.isAnswer
       case .part(let reason): sources[index].origin = .part(reason: "\(reason)".printable(limit: 300))
       }
       let isSame =
@@ -231,7 +250,9 @@ final class Gallery {
       if !isSame || !before.isKnown { show(feed.images, of: index, at: date) }
     case .failure(let error):
       sources[index].origin = .nowhere(reason: "\(error)".printable(limit: 300))
+      sources[index].answers = error.remote.isAnswer
     }
+    sources[index].noteTrouble(at: date)
     let hasNews = sources[index].images != before.images
     guard hasNews || sources[index].trouble != before.trouble || before.isLoading else { return }
     version += 1
@@ -346,8 +367,16 @@ final class Gallery {
     }
   }
 
+  /// Those of the latest that are new since the last visit.
+  var newEntries: [Entry] { entries.filter(isNew) }
+
   func isNew(_ entry: Entry) -> Bool { marks[sources[entry.source].address]?.new.contains(entry.imageID) ?? false }
   func isStarred(_ entry: Entry) -> Bool {
     marks[sources[entry.source].address]?.stars.contains(entry.imageID) ?? false
   }
+}
+
+extension RemoteFeedError {
+  /// True when a response arrived.
+  fileprivate var isAnswer: Bool { if case .invalidData = self { true } else { false } }
 }

@@ -7,8 +7,29 @@ enum GalleryFeeds {
   /// How many pictures.
   static let most = 200
 
+  /// A part of it, as a document.
+  struct Part {
+    let gallery: Gallery
+    /// The latest first.
+    let entries: [Gallery.Entry]
+    var query = GalleryQuery()
+    /// What requests need, for readers without cookies.
+    var token: String?
+
+    /// The token that completes the URL of a picture.
+    private var suffix: String { token.map { "?token=\($0)" } ?? "" }
+
+    /// Where this part is, with the token.
+    private func place(_ path: String) -> String {
+      let address = query.address(of: path)
+      return address + (query.isEmpty ? suffix : token.map { "&token=\($0)" } ?? "")
+    }
+  }
+}
+
+extension GalleryFeeds.Part {
   /// JSON Feed 1.1.
-  static func json(_ gallery: Gallery, at base: String, _ suffix: String) -> String {
+  func json(at base: String) -> String {
     struct Item: Encodable {
       struct Author: Encodable { let name: String }
       let id: String
@@ -28,46 +49,47 @@ enum GalleryFeeds {
       let feedURL: String
       let items: [Item]
     }
-    let names = names(gallery)
-    let items = gallery.entries.prefix(most).map { entry in
+    let names = names
+    let items = entries.prefix(GalleryFeeds.most).map { entry in
       let picture = "\(base)/image/\(entry.key)\(suffix)"
       return Item(
-        id: names(entry), url: link(entry) ?? picture, externalURL: link(entry) == nil ? plain(entry.picture) : nil,
-        title: entry.description, contentText: content(entry), image: picture,
+        id: names(entry), url: GalleryFeeds.link(entry) ?? picture,
+        externalURL: GalleryFeeds.link(entry) == nil ? GalleryFeeds.plain(entry.picture) : nil,
+        title: entry.description, contentText: GalleryFeeds.content(entry), image: picture,
         datePublished: entry.date?.stamp, authors: [.init(name: gallery.sources[entry.source].name)],
         tags: entry.location.map { [$0] })
     }
     let document = Document(
-      homePageURL: "\(base)/\(suffix)", feedURL: "\(base)/feed.json\(suffix)", items: Array(items))
+      homePageURL: base + place("/"), feedURL: base + place("/feed.json"), items: Array(items))
     return encoded(document) + "\n"
   }
 
   /// Atom (RFC 4287).
-  static func atom(_ gallery: Gallery, at base: String, _ suffix: String) -> String {
-    let names = names(gallery)
+  func atom(at base: String) -> String {
+    let names = names
     var text = """
       <?xml version="1.0" encoding="utf-8"?>
       <feed xmlns="http://www.w3.org/2005/Atom">
       <title>Pictures</title>
-      <id>\(base.markup)/</id>
+      <id>\((base + query.address()).markup)</id>
       <updated>\(gallery.changed.stamp)</updated>
-      <link href="\(base.markup)/\(suffix.markup)"/>
-      <link rel="self" href="\(base.markup)/feed.atom\(suffix.markup)"/>
+      <link href="\((base + place("/")).markup)"/>
+      <link rel="self" href="\((base + place("/feed.atom")).markup)"/>
 
       """
-    for entry in gallery.entries.prefix(most) {
+    for entry in entries.prefix(GalleryFeeds.most) {
       let picture = "\(base)/image/\(entry.key)\(suffix)".markup
       let author = gallery.sources[entry.source].name
       text += """
         <entry>
         <title>\((entry.description ?? "A picture").markup)</title>
-        <id>\(urn(names(entry)))</id>
+        <id>\(GalleryFeeds.urn(names(entry)))</id>
         <updated>\((entry.date ?? gallery.started).stamp)</updated>
         <author><name>\(author.markup)</name></author>
-        <link href="\(link(entry)?.markup ?? picture)"/>
+        <link href="\(GalleryFeeds.link(entry)?.markup ?? picture)"/>
         <link rel="enclosure" href="\(picture)"/>
-        <link rel="via" href="\(plain(entry.picture).markup)"/>
-        <summary>\(content(entry).markup)</summary>
+        <link rel="via" href="\(GalleryFeeds.plain(entry.picture).markup)"/>
+        <summary>\(GalleryFeeds.content(entry).markup)</summary>
         </entry>
 
         """
@@ -75,8 +97,22 @@ enum GalleryFeeds {
     return text + "</feed>\n"
   }
 
+  /// The ids of entries: those that their feeds give them, and another one for what an earlier feed has too, so that no two
+  /// are the same and each stays what it is.
+  private var names: (Gallery.Entry) -> String {
+    var owners: [String: Int] = [:]
+    for entry in gallery.entries + entries { owners[entry.id] = min(owners[entry.id] ?? entry.source, entry.source) }
+    return { [gallery] entry in
+      guard owners[entry.id] != entry.source else { return entry.id }
+      let feed = gallery.sources[entry.source].address.absoluteString
+      return "\(entry.id)-\(String(BodyDigest(feed.utf8).value, radix: 36))"
+    }
+  }
+}
+
+extension GalleryFeeds {
   /// The text, or else the caption; and the place.
-  private static func content(_ entry: Gallery.Entry) -> String {
+  fileprivate static func content(_ entry: Gallery.Entry) -> String {
     [entry.post.text ?? entry.description, entry.location].compactMap { $0 }.joined(separator: "\n")
   }
 
@@ -85,25 +121,13 @@ enum GalleryFeeds {
     entry.post.link.map(plain)
   }
 
-  /// The ids of entries: those that their feeds give them, and another one for what an earlier feed has too, so that no two
-  /// are the same and each stays what it is.
-  private static func names(_ gallery: Gallery) -> (Gallery.Entry) -> String {
-    var owners: [String: Int] = [:]
-    for entry in gallery.entries { owners[entry.id] = min(owners[entry.id] ?? entry.source, entry.source) }
-    return { entry in
-      guard owners[entry.id] != entry.source else { return entry.id }
-      let feed = gallery.sources[entry.source].address.absoluteString
-      return "\(entry.id)-\(String(BodyDigest(feed.utf8).value, radix: 36))"
-    }
-  }
-
   /// RFC 9562 has a namespace for what nearly all ids are.
-  private static func urn(_ id: String) -> String {
+  fileprivate static func urn(_ id: String) -> String {
     UUID(uuidString: id).map { "urn:uuid:\($0.uuidString.lowercased())" } ?? "urn:feed:\(id.markup)"
   }
 
   /// The address of a picture without the name and password that its feed may put there.
-  private static func plain(_ url: URL) -> String {
+  fileprivate static func plain(_ url: URL) -> String {
     guard url.user != nil || url.password != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else {
       return url.absoluteString

@@ -3,45 +3,6 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// A part of what was seen, as the address of a page names it.
-struct GalleryQuery: Equatable {
-  var words = ""
-  var isStarred = false
-  /// Only what no feed has any more.
-  var isPast = false
-  /// The place of a feed among those of the page.
-  var feed: Int?
-  var place: SeenPage.Place?
-
-  init() {}
-
-  init(_ request: HTTPServer.Request) {
-    words = String((request.query("q") ?? "").prefix(200))
-    isStarred = request.query("starred") != nil
-    isPast = request.query("past") != nil
-    feed = request.query("feed").flatMap { Int($0) }
-    place = request.query("place").flatMap(SeenPage.Place.init)
-  }
-
-  /// True when the page shows all that the feeds have.
-  var isEmpty: Bool {
-    self == GalleryQuery() || words.allSatisfy(\.isWhitespace) && !isStarred && !isPast && feed == nil
-  }
-
-  /// The address of the part after this one.
-  func address(after place: SeenPage.Place) -> String {
-    var parts = URLComponents()
-    parts.path = "/"
-    var items = [URLQueryItem(name: "place", value: "\(place)")]
-    if !words.isEmpty { items.append(URLQueryItem(name: "q", value: words)) }
-    if isStarred { items.append(URLQueryItem(name: "starred", value: "1")) }
-    if isPast { items.append(URLQueryItem(name: "past", value: "1")) }
-    if let feed { items.append(URLQueryItem(name: "feed", value: "\(feed)")) }
-    parts.queryItems = items
-    return parts.string ?? "/"
-  }
-}
-
 /// The history of the feeds of a page: what they had, what is starred, and what is new since the last visit.
 ///
 /// A visit lasts while pages are asked for, and for half an hour after that.
@@ -85,26 +46,54 @@ final class GalleryHistory {
       .eraseToAnyPublisher()
   }
 
+  /// How many items of a search are looked at for what is new: 1,000 at a time.
+  private static let mostPages = 10
+
   /// The entries of one page, and where the next begins.
-  func page(_ query: GalleryQuery) -> AnyPublisher<([Gallery.Entry], SeenPage.Place?), FeedStoreError> {
-    let feeds = gallery.sources.map(\.address)
-    var question = SeenQuery(query.words, isTyping: true, feeds: feeds, limit: GalleryPage.step, after: query.place)
-    if let feed = query.feed { question.feeds = feeds.indices.contains(feed) ? [feeds[feed]] : [] }
+  func page(
+    _ query: GalleryQuery, size: Int = GalleryPage.step
+  ) -> AnyPublisher<([Gallery.Entry], SeenPage.Place?), FeedStoreError> {
+    let places = gallery.places(of: query)
+    if query.isNew, !query.hasWords {
+      // What is new is on the page: no question to the file is needed.
+      let isWanted = Set(places)
+      let new = gallery.newEntries.filter { [gallery] entry in
+        isWanted.contains(entry.source) && (!query.isStarred || gallery.isStarred(entry))
+      }
+      return Just((new, nil)).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+    }
+    var question = SeenQuery(
+      query.words, isTyping: true, feeds: places.map { gallery.sources[$0].address }, limit: query.isNew ? 1_000 : size,
+      after: query.place)
     (question.isStarred, question.isKept) = (query.isStarred, query.isPast)
-    return history.results(of: question).prefix(1).replaceEmpty(with: SeenPage(images: []))
+    let pages = history.results(of: question)
+    if query.isNew {
+      return pages.prefix(Self.mostPages).collect()
+        .map { [gallery] pages in
+          (pages.flatMap { $0.images.compactMap(gallery.entry) }.filter(gallery.isNew), nil)
+        }
+        .eraseToAnyPublisher()
+    }
+    return pages.prefix(1).replaceEmpty(with: SeenPage(images: []))
       .map { [gallery] page in (page.images.compactMap(gallery.entry), page.next) }
       .eraseToAnyPublisher()
   }
 
   /// Stars what a card shows, or takes its star away; delivers false when there is no such card any more.
-  func setStar(_ isStarred: Bool, card: String) -> AnyPublisher<Bool, FeedStoreError> {
+  ///
+  /// - Parameter keep: is given what was starred, after that is saved.
+  func setStar(
+    _ isStarred: Bool, card: String, keep: @escaping (Gallery.Named) -> Void
+  ) -> AnyPublisher<Bool, FeedStoreError> {
     guard let entry = gallery.entry(card: card), gallery.sources.indices.contains(entry.source) else {
       return Just(false).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
     }
     let address = gallery.sources[entry.source].address
     return history.setStar(isStarred, entry.imageID, of: address)
       .handleEvents(receiveOutput: { [gallery] isDone in
-        if isDone { gallery.star(isStarred, entry.imageID, of: address) }
+        guard isDone else { return }
+        gallery.star(isStarred, entry.imageID, of: address)
+        if isStarred, let picture = gallery.picture(entry.key) { keep(picture) }
       })
       .eraseToAnyPublisher()
   }

@@ -12,14 +12,17 @@ enum HealthPage {
       let state =
         switch source.origin {
         case .loading: "<td>loading"
-        case .server: "<td class=\"well\">well"
+        case .server: "<td class=\"well\">OK"
         case .kept(let date, let reason):
-          "<td class=\"well\">well; saved \(GalleryPage.age(date, now))<br><small><bdi>\(reason.markup)</bdi></small>"
+          "<td class=\"well\">OK; saved \(GalleryPage.age(date, now))<br><small><bdi>\(reason.markup)</bdi></small>"
         case .saved(let date, let reason):
-          "<td class=\"away\">away; saved \(GalleryPage.age(date, now))<br><small><bdi>\(reason.markup)</bdi></small>"
+          "<td class=\"failing\">\(GalleryPage.failing(source, now)); saved \(GalleryPage.age(date, now))"
+            + "<br><small><bdi>\(reason.markup)</bdi></small>"
         case .part(let reason):
-          "<td class=\"away\">not all of it, and not saved<br><small><bdi>\(reason.markup)</bdi></small>"
-        case .nowhere(let reason): "<td class=\"away\">nothing to show<br><small><bdi>\(reason.markup)</bdi></small>"
+          "<td class=\"failing\">only a part arrived, which isn't saved<br><small><bdi>\(reason.markup)</bdi></small>"
+        case .nowhere(let reason):
+          "<td class=\"failing\">\(GalleryPage.failing(source, now)); nothing is saved"
+            + "<br><small><bdi>\(reason.markup)</bdi></small>"
         }
       rows += """
         <tr><th scope="row"><bdi>\(source.name.markup)</bdi><br><small><bdi>\(source.address.shown.markup)</bdi></small></th>\

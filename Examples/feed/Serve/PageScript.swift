@@ -1,5 +1,7 @@
 extension PageAssets {
-  static let script = #"""
+  static let script = page + viewer
+
+  private static let page = #"""
     "use strict";
     const list = document.getElementById("gallery");
     const bar = document.getElementById("bar");
@@ -8,20 +10,30 @@ extension PageAssets {
     let isBusy = false, isNeededAgain = false;
 
     // A picture that does not come says so, and why.
+    async function why(image) {
+      let reason = "";
+      try {
+        const answer = await fetch(image.currentSrc || image.src, { cache: "force-cache" });
+        if (!answer.ok) reason = (await answer.text()).trim();
+      } catch { /* The server is unreachable. */ }
+      return "This picture cannot be shown." + (reason ? " " + reason[0].toUpperCase() + reason.slice(1) : "");
+    }
     async function missing(image) {
       const place = image.closest(".picture");
       if (!place || place.classList.contains("missing")) return;
       place.classList.add("missing");
-      let reason = "";
-      try {
-        const answer = await fetch(image.currentSrc || image.src, { cache: "force-cache" });
-        if (!answer.ok) reason = " " + await answer.text();
-      } catch { /* The server is away. */ }
       const words = document.createElement("span");
       words.className = "reason";
-      words.textContent = "This picture cannot be shown." + reason;
+      words.textContent = await why(image);
       place.append(words);
     }
+    // A tall comic and a panorama are shown whole.
+    function fit(image) {
+      const ratio = image.naturalWidth / image.naturalHeight;
+      if (ratio && (ratio < 0.6 || ratio > 2.4)) image.classList.add("whole");
+    }
+    document.addEventListener("load", (event) => { if (event.target.tagName === "IMG") fit(event.target); }, true);
+    for (const image of document.images) if (image.complete) fit(image);
     document.addEventListener("error", (event) => { if (event.target.tagName === "IMG") missing(event.target); }, true);
     for (const image of document.images)
       if (image.complete && image.naturalWidth === 0 && image.currentSrc) missing(image);
@@ -29,8 +41,18 @@ extension PageAssets {
     async function page(address) {
       const answer = await fetch(address, { headers: { Accept: "text/html" } });
       if (!answer.ok) throw new Error(String(answer.status));
-      return new DOMParser().parseFromString(await answer.text(), "text/html");
+      return clocks(new DOMParser().parseFromString(await answer.text(), "text/html"));
     }
+    // Times of day are the reader's.
+    function clocks(page) {
+      for (const time of page.querySelectorAll("time.clock")) {
+        const date = new Date(time.dateTime), isOld = Date.now() - date > 86_400_000;
+        time.textContent = (isOld ? date.toLocaleDateString("sv") + " " : "") +
+          date.toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+      }
+      return page;
+    }
+    clocks(document);
 
     // Takes over what is new; what is here already stays where it is.
     async function refresh() {
@@ -181,6 +203,13 @@ extension PageAssets {
       else said.textContent = "The star was not saved.";
     }
 
+    function empty(text) {
+      const here = document.getElementById("empty") ?? document.createElement("p");
+      here.id = "empty";
+      here.textContent = text;
+      if (!here.isConnected) list.before(here);
+    }
+
     // What is typed is looked for; the latest question alone is answered.
     const words = document.getElementById("words");
     let typed = 0, asked = 0;
@@ -188,13 +217,19 @@ extension PageAssets {
       clearTimeout(typed);
       typed = setTimeout(async () => {
         const number = ++asked, text = words.value.trim();
-        const address = text ? "/?q=" + encodeURIComponent(text) : "/";
+        const question = new URLSearchParams(location.search);
+        for (const name of ["q", "place", "past"]) question.delete(name);
+        if (text) question.set("q", text);
+        const address = question.size ? "/?" + question : "/";
+        // The first question after many new pictures indexes them, which takes a while.
+        const waiting = setTimeout(() => empty("Searching… What is new since the last search is indexed first."), 700);
         try {
           const fresh = await page(address);
           if (number !== asked) return;
           history.replaceState(null, "", address);
           replace(fresh);
         } catch { /* Enter asks again. */ }
+        clearTimeout(waiting);
       }, 150);
     });
 
@@ -210,36 +245,13 @@ extension PageAssets {
       event.preventDefault();
       all[index + step].querySelector("a").focus();
     });
-
-    // One picture, as large as the window, and from there to its neighbors. The page stays as it is below it.
-    const large = document.getElementById("large");
-    let shown = null;
-    function enlarge(card) {
-      if (!card) return;
-      shown = card;
-      const link = card.querySelector(".picture"), old = large.querySelector("img"), image = new Image();
-      image.alt = link.querySelector("img").alt;
-      image.src = link.href;
-      old.replaceWith(image);
-      large.querySelector("p").textContent =
-        [...card.querySelectorAll(".description, .place")].map((one) => one.textContent).join(" · ");
-      large.querySelector("[value=previous]").disabled = !card.previousElementSibling;
-      large.querySelector("[value=next]").disabled = !card.nextElementSibling;
-      if (!large.open) large.showModal();
-    }
-    function step(name) {
-      if (name === "close") return large.close();
-      enlarge(name === "next" ? shown?.nextElementSibling : shown?.previousElementSibling);
-      if (!shown?.nextElementSibling) more();
-    }
-    large?.addEventListener("click", (event) => { if (event.target.value) step(event.target.value); });
-    large?.addEventListener("keydown", (event) => {
-      const name = { ArrowRight: "next", j: "next", ArrowLeft: "previous", k: "previous" }[event.key];
-      if (name && isPlain(event)) { event.preventDefault(); step(name); }
-    });
-    large?.addEventListener("close", () => {
-      large.querySelector("img").removeAttribute("src");
-      shown?.querySelector("a").focus();
+    // Before anything has the focus, j begins with the pictures and / with the search.
+    addEventListener("keydown", (event) => {
+      if (event.target !== body || !isPlain(event)) return;
+      const place = { j: list?.querySelector("a"), "/": words }[event.key];
+      if (!place) return;
+      event.preventDefault();
+      place.focus();
     });
 
     // Ages grow while the page is open.
@@ -251,7 +263,7 @@ extension PageAssets {
       return "just now";
     }
     function grow() {
-      for (const time of document.querySelectorAll("time[datetime]")) {
+      for (const time of document.querySelectorAll("time[datetime]:not(.clock)")) {
         const text = age((Date.now() - Date.parse(time.dateTime)) / 1000);
         if (time.textContent !== text) time.textContent = text;
       }

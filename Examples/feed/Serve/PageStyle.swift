@@ -52,6 +52,10 @@ extension PageAssets {
       line-height: 1; color: var(--line); cursor: pointer; }
     .star[aria-pressed=true] { color: var(--warn); }
     #search { margin: 0 0 1rem; }
+    #folders { display: flex; flex-wrap: wrap; gap: .25rem; margin: 0 0 1rem; }
+    nav a[aria-current=true] { color: var(--text); background: var(--line); font-weight: 600; }
+    a.source { color: inherit; }
+    .picture img.whole { object-fit: contain; }
     #search input { width: min(24rem, 100%); padding: .5rem .9rem; border: 1px solid var(--line); border-radius: 2rem;
       font: inherit; color: inherit; background: var(--card); }
     .place, .about, footer { color: var(--soft); font-size: .875rem; }
@@ -59,20 +63,24 @@ extension PageAssets {
     .about .source { flex: 1 1 6rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
     .about time { white-space: nowrap; }
     .origin { flex: 1 1 100%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-    .origin::before, .well::before, .away::before { content: ""; display: inline-block; width: .5rem; height: .5rem;
+    .origin::before, .well::before, .failing::before { content: ""; display: inline-block; width: .5rem; height: .5rem;
       border-radius: 50%; margin-right: .4rem; background: var(--good); }
-    .away::before { background: none; border: 2px solid var(--warn); }
-    .away { color: var(--warn); }
+    .failing::before { background: none; border: 2px solid var(--warn); }
+    .failing { color: var(--warn); }
     .pages { display: flex; gap: 1rem; justify-content: center; margin: 2rem 0; }
     .pages a { padding: .7rem 1.6rem; border: 1px solid var(--accent); border-radius: 2rem; text-decoration: none; }
     #empty { text-align: center; padding: 4rem 0; color: var(--soft); }
 
-    dialog { width: 100%; height: 100%; max-width: none; max-height: none; border: 0; padding: 1rem; color: var(--text);
-      background: var(--back); }
+    dialog { --card: #1f1f1e; --text: #ececec; --line: #383836; --accent: #8cb8ff; width: 100%; height: 100%; max-width: none;
+      max-height: none; border: 0; padding: 1rem; color: var(--text); background: #141413; }
     dialog[open] { display: flex; flex-direction: column; align-items: center; gap: .75rem; }
     dialog::backdrop { background: #000c; }
     dialog img { flex: 1; min-height: 0; max-width: 100%; object-fit: contain; }
+    dialog img:not([src]), dialog img.missing { display: none; }
     dialog p { margin: 0; max-width: 60rem; text-align: center; max-height: 6em; overflow: auto; }
+    dialog p:empty { display: none; }
+    dialog .reason { margin: auto; }
+    dialog .links a { color: var(--accent); margin: 0 .5rem; }
     dialog button { font: inherit; padding: .4rem 1rem; border-radius: 1rem; border: 1px solid var(--line); color: inherit;
       background: var(--card); cursor: pointer; }
     dialog .keys { display: flex; gap: .5rem; }

@@ -29,6 +29,8 @@ final class Pictures {
   private(set) var fromServers = 0
   private(set) var fromCache = 0
   private(set) var failures = 0
+  /// Originals on their way that are to stay.
+  private var keeping: [URL: AnyCancellable] = [:]
 
   init(_ loader: SizedImageLoader, _ files: PictureFiles) {
     self.loader = loader
@@ -60,6 +62,19 @@ final class Pictures {
       .compactMap(\.image)
       .flatMap { [self] image in shown(image, at: url) }
       .eraseToAnyPublisher()
+  }
+
+  /// Loads and saves the original of a picture that is starred.
+  ///
+  /// - Parameter report: is told why that failed.
+  func keep(_ picture: Gallery.Named, reportingTo report: @escaping (String) -> Void) {
+    let (url, feed) = (picture.url, picture.namers.first)
+    keeping[url] = loader.keep(url, of: feed?.address, isPrivate: feed?.isPrivate)
+      .sink { [unowned self] completion in
+        keeping[url] = nil
+        if case .failure(let error) = completion { report("\(url.shown) is starred, but isn't saved: \(error)") }
+      } receiveValue: { _ in
+      }
   }
 
   private func data(

@@ -128,7 +128,9 @@ struct ServeCommand: ParsableCommand {
         ? GalleryHistory(FeedHistory(store: store, cache: cache), of: gallery) {
           [console = session.console] in console.warn("\($0)")
         } : nil
-      let site = Site(gallery, shown, door, server, history: history, fleet: fleet)
+      let site = Site(gallery, shown, door, server, history: history, fleet: fleet) {
+        [console = session.console] in console.warn($0)
+      }
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
       if let selection { session.keep(follow(selection, gallery, client, cache, store, on: session)) }
@@ -232,5 +234,7 @@ struct ServeCommand: ParsableCommand {
 }
 
 extension Gallery.Name {
-  init(_ feed: SubscribedFeed) { self.init(address: feed.address, title: feed.title, interval: feed.interval) }
+  init(_ feed: SubscribedFeed) {
+    self.init(address: feed.address, title: feed.title, interval: feed.interval, folders: feed.folders)
+  }
 }

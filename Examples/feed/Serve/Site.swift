@@ -14,11 +14,14 @@ struct Site {
   private let history: GalleryHistory?
   /// The fleet whose figures are shown next to those of this process.
   private let fleet: RedisFleet?
+  private let warn: (String) -> Void
 
+  /// - Parameter warn: is told what goes wrong after an answer.
   init(
     _ gallery: Gallery, _ pictures: Pictures, _ door: Door, _ server: HTTPServer, history: GalleryHistory? = nil,
-    fleet: RedisFleet? = nil
+    fleet: RedisFleet? = nil, warn: @escaping (String) -> Void = { _ in }
   ) {
+    self.warn = warn
     self.history = history
     self.gallery = gallery
     self.pictures = pictures
@@ -51,7 +54,7 @@ struct Site {
 
   var routes: HTTPServer.Routes {
     var routes = HTTPServer.Routes()
-    let (gallery, pictures, door, history) = (gallery, pictures, door, history)
+    let (gallery, pictures, door, history, warn) = (gallery, pictures, door, history, warn)
     func show(_ path: String, _ type: String, _ text: @escaping (HTTPServer.Request) -> String) {
       routes.get(path) { request in Self.answer(request, type, text(request), door) }
     }
@@ -65,7 +68,8 @@ struct Site {
       guard request.headers["X-Feed"] == "star", let card = request.query("card"), let history else {
         return Fail(error: .forbidden).eraseToAnyPublisher()
       }
-      return history.setStar(request.query("on") == "1", card: card)
+      let keep = { (picture: Gallery.Named) in pictures.keep(picture, reportingTo: warn) }
+      return history.setStar(request.query("on") == "1", card: card, keep: keep)
         .mapError { _ in .internalServerError }
         .flatMap { isDone -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
           guard isDone else { return Fail(error: .notFound).eraseToAnyPublisher() }
@@ -74,8 +78,19 @@ struct Site {
         .eraseToAnyPublisher()
     }
     show("/health", "text/html; charset=utf-8") { _ in HealthPage.text(gallery) }
-    show("/feed.json", "application/feed+json; charset=utf-8") { GalleryFeeds.json(gallery, at: base($0), suffix) }
-    show("/feed.atom", "application/atom+xml; charset=utf-8") { GalleryFeeds.atom(gallery, at: base($0), suffix) }
+    func feed(_ path: String, _ type: String, _ text: @escaping (GalleryFeeds.Part, String) -> String) {
+      routes.get(path) { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+        let query = history == nil ? GalleryQuery() : GalleryQuery(request)
+        return Self.entries(query, gallery, history)
+          .map { entries in
+            let part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: door.token)
+            return Self.answer(request, type, text(part, base(request)), door)
+          }
+          .eraseToAnyPublisher()
+      }
+    }
+    feed("/feed.json", "application/feed+json; charset=utf-8") { $0.json(at: $1) }
+    feed("/feed.atom", "application/atom+xml; charset=utf-8") { $0.atom(at: $1) }
     routes.get("/metrics") { [unowned server, fleet] request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
       Self.figures(of: fleet, gallery)
         .map { figures in
@@ -106,6 +121,17 @@ struct Site {
         .eraseToAnyPublisher()
     }
     return routes
+  }
+
+  /// What a feed for other readers has.
+  private static func entries(
+    _ query: GalleryQuery, _ gallery: Gallery, _ history: GalleryHistory?
+  ) -> AnyPublisher<[Gallery.Entry], HTTPServer.Status> {
+    guard let history, !query.isEmpty else {
+      return Just(gallery.entries).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+    }
+    return history.page(query, size: GalleryFeeds.most).map(\.0).mapError { _ in .internalServerError }
+      .eraseToAnyPublisher()
   }
 
   /// The latest, or a part of what was seen.
@@ -181,9 +207,6 @@ struct Site {
   private static func isSecure(_ request: HTTPServer.Request) -> Bool {
     request.headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
-  /// The token that completes the URL of a picture for a reader without cookies.
-  private var suffix: String { door.token.map { "?token=\($0)" } ?? "" }
-
   /// A text, with its version, so that nothing is sent that the client has.
   private static func answer(
     _ request: HTTPServer.Request, _ type: String, _ text: String, _ door: Door

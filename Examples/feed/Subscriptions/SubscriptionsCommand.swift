@@ -86,7 +86,7 @@ struct SubscriptionsList: ParsableCommand {
   }
 
   private func json(_ feed: SubscribedFeed) -> String {
-    var members = ["\"url\":\(FeedJSON.quoted(feed.address.shown))"]
+    var members = ["\"version\":1", "\"url\":\(FeedJSON.quoted(feed.address.shown))"]
     if let title = feed.title { members.append("\"title\":\(FeedJSON.quoted(title))") }
     if !feed.folders.isEmpty {
       members.append("\"folders\":[\(feed.folders.map(FeedJSON.quoted).joined(separator: ","))]")

@@ -73,6 +73,11 @@ public final class SizedImageLoader {
     }
   }
 
+  /// Loads the original and saves it: see ``ImageLoader/keep(_:of:isPrivate:)``.
+  public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
+    loader.keep(url, of: feed, isPrivate: isPrivate)
+  }
+
   /// Under which address a smaller picture is kept: one of no scheme that a feed can name.
   static func key(_ url: URL, width: Int) -> URL? { URL(string: "w\(width)+\(url.absoluteString)") }
 

@@ -29,6 +29,15 @@ public protocol HistoryStore: FeedStore {
     _ isStarred: Bool, _ id: FeedImage.ID, of address: URL, now: Date
   ) throws(FeedStoreError) -> Bool
 
+  /// The URLs of the images of all starred items. Changes nothing. A ``DiskImageStore`` that is given this keeps them.
+  func starredImages() throws(FeedStoreError) -> Set<URL>
+
+  /// Brings a part of the index of words up to date, in a transaction of its own: of one feed after another, until
+  /// `limit` items were read; nothing when that is 0.
+  ///
+  /// - Returns: how many items of how many are indexed; equal when ``seen(_:)`` has nothing to index.
+  func index(atMost limit: Int) throws(FeedStoreError) -> IndexProgress
+
   /// How much there is. Changes nothing.
   func historySummary() throws(FeedStoreError) -> HistorySummary
 

@@ -90,6 +90,21 @@ public struct SeenQuery: Hashable, Sendable {
   }
 }
 
+/// How much of what was seen can be found by its words.
+public struct IndexProgress: Hashable, Sendable {
+  /// Items of feeds whose index is up to date.
+  public var indexed: Int
+  /// Items of all feeds.
+  public var total: Int
+
+  public init(indexed: Int = 0, total: Int = 0) {
+    self.indexed = indexed
+    self.total = total
+  }
+
+  public var isComplete: Bool { indexed >= total }
+}
+
 /// How much a store keeps beside the saved feeds.
 public struct HistorySummary: Hashable, Sendable {
   /// Items that no saved feed has any more.

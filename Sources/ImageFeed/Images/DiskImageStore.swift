@@ -8,12 +8,15 @@ import Synchronization
 /// `limit` bytes: room is made before a picture is written, by deleting those that were not used for longest until 70 % of
 /// the limit is left. An index that is lost or damaged is rebuilt from the files; a file that is lost, cut off or damaged
 /// counts as a picture that was never saved.
+///
+/// Images that its owner keeps, such as those of starred items, are never deleted to make room, and count for no limit.
 public final class DiskImageStore: ImageStore {
   /// The absolute path of the folder.
   public let folder: String
   /// The most bytes on disk.
   public let limit: Int
   private let index: Mutex<ImageIndex>
+  private let kept: KeptImages
 
   /// Creates a store in a folder, which need not exist.
   ///
@@ -21,11 +24,21 @@ public final class DiskImageStore: ImageStore {
   ///   - folder: relative to the current directory at this moment, or absolute. It is the store's alone.
   ///   - limit: the most bytes on disk. 150 MB by default.
   ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
-  public init(folder: String, limit: Int = 150_000_000, busyTimeout: Duration = .seconds(10)) {
+  ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by default.
+  ///     Called within calls of the store, on their thread, when the limit is reached; it may block. While it fails, nothing
+  ///     is deleted and nothing is saved that needs room.
+  public init(
+    folder: String, limit: Int = 150_000_000, busyTimeout: Duration = .seconds(10),
+    keeping kept: @escaping KeptImages = { [] }
+  ) {
     self.folder = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL.path
     self.limit = limit
-    index = Mutex(ImageIndex(folder: self.folder, limit: limit, busyTimeout: busyTimeout))
+    self.kept = kept
+    index = Mutex(ImageIndex(folder: self.folder, limit: limit, kept: kept, busyTimeout: busyTimeout))
   }
+
+  /// Returns the URLs of images that stay.
+  public typealias KeptImages = @Sendable () throws(FeedStoreError) -> Set<URL>
 
   public func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>? {
     try perform(.retrieval) { index in
@@ -89,8 +102,20 @@ public final class DiskImageStore: ImageStore {
     try perform(.deletion) { try $0.forgetAll() }
   }
 
+  /// Deletes every picture but those that its owner keeps.
+  public func deleteUnkept() throws(FeedStoreError) {
+    let kept = try kept()
+    try perform(.deletion) { try $0.forgetAll(but: kept) }
+  }
+
   public func usage() throws(FeedStoreError) -> ImageStoreUsage {
     try perform(.retrieval) { try $0.usage() }
+  }
+
+  /// The number of pictures that its owner keeps, as far as they are here, and of their bytes; without a limit.
+  public func keptUsage() throws(FeedStoreError) -> ImageStoreUsage {
+    let kept = try kept()
+    return try perform(.retrieval) { try $0.usage(of: kept) }
   }
 
   private func path(of url: URL) -> String { "\(folder)/data/\(ImageFile.name(for: url))" }

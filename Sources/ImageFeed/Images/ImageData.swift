@@ -30,7 +30,9 @@ public struct ImageData: Hashable, Sendable {
   /// - Throws: ``InvalidImage`` when the bytes are none, a web page, or nothing that begins as a picture does.
   public init(_ bytes: Data) throws(InvalidImage) {
     guard !bytes.isEmpty else { throw .empty }
-    guard let kind = Kind(bytes) else { throw Self.isMarkup(bytes) ? .webPage : .notAnImage }
+    guard let kind = Kind(bytes) else {
+      throw Self.isMarkup(bytes) ? Self.isDrawing(bytes) ? .drawing : .webPage : .notAnImage
+    }
     self.bytes = bytes
     self.kind = kind
   }
@@ -38,6 +40,13 @@ public struct ImageData: Hashable, Sendable {
   /// True for text whose first character is `<`.
   private static func isMarkup(_ bytes: Data) -> Bool {
     bytes.prefix(512).drop { [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }.first == UInt8(ascii: "<")
+  }
+
+  /// True for markup whose first element is SVG's, after a declaration, comments and a document type.
+  private static func isDrawing(_ bytes: Data) -> Bool {
+    let text = String(decoding: bytes.prefix(4096), as: UTF8.self)
+    let first = text.firstMatch(of: /<(?:[A-Za-z]\w*:)?([A-Za-z]+)[\s>\/]/)
+    return first?.1.lowercased() == "svg"
   }
 }
 
@@ -74,6 +83,8 @@ public enum InvalidImage: Error, Hashable, Sendable {
   case status(Int)
   case empty
   case webPage
+  /// A drawing in SVG: a program of sorts, which is not run.
+  case drawing
   /// Nothing that begins as a picture does.
   case notAnImage
   /// A picture whose end is missing: what arrived. It is never saved.
@@ -86,6 +97,7 @@ extension InvalidImage: CustomStringConvertible, LocalizedError {
     case .status(let status): "The server answered with status \(status) where a picture was expected."
     case .empty: "The server sent an empty answer where a picture was expected."
     case .webPage: "The server sent a web page where a picture was expected."
+    case .drawing: "The server sent an SVG drawing; only pictures made of pixels are shown."
     case .notAnImage: "The server sent something that is not a picture."
     case .cutOff: "The server sent a picture that is cut off."
     }

@@ -27,16 +27,19 @@ struct ImageIndex {
 
   let folder: String
   let limit: Int
+  /// The URLs of images that stay beyond the limit.
+  private let kept: DiskImageStore.KeptImages
   private let shared: SharedFile<DatabaseConnection>
 
-  init(folder: String, limit: Int, busyTimeout: Duration) {
+  init(folder: String, limit: Int, kept: @escaping DiskImageStore.KeptImages, busyTimeout: Duration) {
     self.folder = folder
     self.limit = limit
+    self.kept = kept
     let file = CacheFile(path: "\(folder)/index.sqlite")
     shared = SharedFile(
       file, applicationID: Self.applicationID, busyTimeout: busyTimeout, opensExclusively: true
     ) {
-      try Self.open($0, of: folder, limit: limit, busyTimeout: busyTimeout)
+      try Self.open($0, of: folder, limit: limit, kept: kept, busyTimeout: busyTimeout)
     }
   }
 
@@ -56,6 +59,14 @@ struct ImageIndex {
     return ImageStoreUsage(count: row?[0] ?? 0, bytes: Int(row?[1] as Double? ?? 0), limit: limit)
   }
 
+  /// How many of these images are here, and their bytes.
+  func usage(of urls: Set<URL>) throws -> ImageStoreUsage {
+    try read(creating: false) { db in
+      let entries = try urls.compactMap { try Self.entry($0, db) }
+      return ImageStoreUsage(count: entries.count, bytes: entries.reduce(0) { $0 + $1.bytes })
+    } ?? ImageStoreUsage(count: 0, bytes: 0)
+  }
+
   /// Notes that a picture was used.
   func touch(_ url: URL, _ entry: Entry, now: Date) throws {
     // Also a use in the future: the clock was wrong then.
@@ -73,25 +84,38 @@ struct ImageIndex {
 
   /// Makes room for the file of a picture, next to the one that it replaces, and counts it as there.
   ///
+  /// Images that are kept stay, and their bytes do not count; one of them is saved however large it is.
+  ///
   /// - Returns: false when it is larger than what is left after making room.
   func reserve(_ bytes: Int, for url: URL, _ image: Saved<FetchedImage>, now: Date) throws -> Bool {
     try write { db in
       let limit = limit - (try Self.ownBytes(db))
       let room = Int(Double(limit) * Self.share)
-      guard bytes <= room else { return false }
       let old = try Self.entry(url, db)?.bytes ?? 0
-      var total = try Int(Double.fetchOne(db, sql: "SELECT total(bytes) FROM image") ?? 0)
-      if total + bytes > limit {
-        let rows = try Row.fetchCursor(
-          db, sql: "SELECT url, bytes FROM image WHERE url <> ? ORDER BY used, url", arguments: [url.absoluteString])
-        while total + bytes > room, let row = try rows.next() {
-          try Self.delete(row[0], in: folder, db)
-          total -= row[1]
+      let total = try Int(Double.fetchOne(db, sql: "SELECT total(bytes) FROM image") ?? 0)
+      if bytes > room || total + bytes > limit {
+        let kept = try kept()
+        if !kept.contains(url) {
+          guard bytes <= room else { return false }
+          let counted = total - (try kept.reduce(0) { try $0 + (Self.entry($1, db)?.bytes ?? 0) })
+          if counted + bytes > limit { try makeRoom(of: counted + bytes - room, but: kept.union([url]), db) }
         }
       }
       try Self.insert(url, old + bytes, image, now: now, db)
       return true
     } ?? false
+  }
+
+  /// Deletes what was not used for longest, until so many bytes are free.
+  private func makeRoom(of bytes: Int, but kept: Set<URL>, _ db: Database) throws {
+    let names = Set(kept.map(\.absoluteString))
+    let rows = try Row.fetchCursor(db, sql: "SELECT url, bytes FROM image ORDER BY used, url")
+    var bytes = bytes
+    while bytes > 0, let row = try rows.next() {
+      guard !names.contains(row[0]) else { continue }
+      try Self.delete(row[0], in: folder, db)
+      bytes -= row[1]
+    }
   }
 
   /// The file is written: only its own bytes count now.
@@ -108,11 +132,13 @@ struct ImageIndex {
     try write { db in try Self.delete(url.absoluteString, in: folder, db) }
   }
 
-  func forgetAll() throws {
+  func forgetAll(but kept: Set<URL> = []) throws {
     guard shared.file.identity != nil || hasFiles else { return }
-    let folder = folder
+    let (folder, names) = (folder, Set(kept.map(\.absoluteString)))
     try write { db in
-      for url in try String.fetchAll(db, sql: "SELECT url FROM image") { try Self.delete(url, in: folder, db) }
+      for url in try String.fetchAll(db, sql: "SELECT url FROM image") where !names.contains(url) {
+        try Self.delete(url, in: folder, db)
+      }
     }
   }
 
@@ -120,7 +146,7 @@ struct ImageIndex {
 
   /// The most that the index takes with its log and what is shared of that. Its file does not become smaller; the log has 32
   /// pages before they are taken over, and what one transaction changes, at most all.
-  private static func ownBytes(_ db: Database) throws -> Int {
+  static func ownBytes(_ db: Database) throws -> Int {
     let pages = try Int.fetchOne(
       db.cachedStatement(sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
     return max(ownBytes, (192 << 10) + 2 * (pages ?? 0))
@@ -136,7 +162,7 @@ struct ImageIndex {
     }
   }
 
-  private static func insert(
+  static func insert(
     _ url: URL, _ bytes: Int, _ image: Saved<FetchedImage>, now: Date, _ db: Database
   ) throws {
     try db.cachedStatement(
@@ -195,7 +221,7 @@ struct ImageIndex {
 
   /// Opens the index, made from the files if it is new.
   private static func open(
-    _ file: CacheFile, of folder: String, limit: Int, busyTimeout: Duration
+    _ file: CacheFile, of folder: String, limit: Int, kept: DiskImageStore.KeptImages, busyTimeout: Duration
   ) throws -> DatabaseConnection {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
@@ -232,43 +258,10 @@ struct ImageIndex {
               PRAGMA user_version = \(Self.version);
               """)
         }
-        try adoptFiles(of: folder, limit: limit, into: db)
+        try adoptFiles(of: folder, limit: limit, kept: kept, into: db)
         return .commit
       }
     }
     return database
-  }
-
-  /// Takes up files that no row names, the newest first as far as there is room, and removes what nobody can use.
-  private static func adoptFiles(of folder: String, limit: Int, into db: Database) throws {
-    let root = "\(folder)/data"
-    var total = try Int(Double.fetchOne(db, sql: "SELECT total(bytes) FROM image") ?? 0)
-    var known: Set<String> = []
-    for url in try String.fetchAll(db, sql: "SELECT url FROM image") {
-      if let url = URL(string: url) { known.insert(ImageFile.name(for: url)) }
-    }
-    let names = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
-    let files = names.compactMap { name in
-      // Files that somebody else keeps there stay.
-      ImageFile.isName(name) && !known.contains(name)
-        ? CacheFile.identity(of: "\(root)/\(name)").map { (name, $0) } : nil
-    }
-    for (name, identity) in files.sorted(by: { $0.1.changed > $1.1.changed }) where identity.isRegular {
-      let path = "\(root)/\(name)"
-      if name.hasSuffix(".new") {
-        // Another process may be writing it.
-        if Date().timeIntervalSince(identity.changed) > 600 { unlink(path) }
-        continue
-      }
-      let bytes = Int(identity.size)
-      guard total + bytes <= limit - (try ownBytes(db)), let contents = FileManager.default.contents(atPath: path),
-        let saved = ImageFile(contents), ImageFile.name(for: saved.url) == name
-      else {
-        unlink(path)
-        continue
-      }
-      try insert(saved.url, bytes, saved.image, now: identity.changed, db)
-      total += bytes
-    }
   }
 }

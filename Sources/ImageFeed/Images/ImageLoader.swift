@@ -75,6 +75,22 @@ public final class ImageLoader {
     .eraseToAnyPublisher()
   }
 
+  /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even when it was only in memory.
+  ///
+  /// For an image that is to stay, after its store knows that: see ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``.
+  /// **Demand, failure, cancellation:** as there. An error of the save is reported, as every save's.
+  public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
+    let (local, report) = (cache.image(at: url), report)
+    let saving = Deferred { local.retrieve().flatMap(maxPublishers: .max(1)) { local.saving($0) } }
+      .compactMap { _ in LoadedImage?.none }
+      .catch { error -> Empty<LoadedImage, Never> in
+        report(error)
+        return Empty()
+      }
+      .setFailureType(to: ImageError.self)
+    return data(for: url, of: feed, isPrivate: isPrivate).append(saving).eraseToAnyPublisher()
+  }
+
   private func load(_ url: URL, of feed: URL?, _ isPrivate: Bool?) -> AnyPublisher<LoadedImage, ImageError> {
     let saved = cache.image(at: url)
     return saved.load()

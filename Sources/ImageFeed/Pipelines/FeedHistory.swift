@@ -68,16 +68,49 @@ public struct FeedHistory {
 
   /// The items that fit a question, the newest first, page by page: each of ``SeenQuery/limit`` images.
   ///
+  /// What has changed since the last question is indexed first: see ``index()``.
+  ///
   /// **Demand, failure, cancellation:** those of ``pages(of:size:)``.
-  public func results(of query: SeenQuery) -> AnyPublisher<SeenPage, FeedStoreError> {
+  ///
+  /// - Parameter onIndexing: receives how far the index is, while it is not complete. Does nothing by default.
+  public func results(
+    of query: SeenQuery, onIndexing: @escaping (IndexProgress) -> Void = { _ in }
+  ) -> AnyPublisher<SeenPage, FeedStoreError> {
     let store = store
-    return paged { place in
+    let indexing = index()
+      .handleEvents(receiveOutput: { if !$0.isComplete { onIndexing($0) } })
+      .compactMap { _ in SeenPage?.none }
+    let pages = paged { place in
       { () throws(FeedStoreError) in
         var query = query
         query.after = place ?? query.after
         return try store.seen(query)
       }
     }
+    return indexing.append(pages).eraseToAnyPublisher()
+  }
+
+  /// How many items are indexed at a time: other work of the cache's worker waits no longer than that.
+  static let indexedAtOnce = 2_000
+
+  /// Brings the index of words up to date, part by part, and delivers how far it is: at first, and after each part.
+  ///
+  /// What is indexed stays so when this is cancelled. **Demand:** a part is indexed when its value is asked for. Completes when
+  /// the index is up to date, or others change feeds faster. **Failure:** the store's. **Cancellation:** the part that runs is
+  /// finished.
+  public func index() -> AnyPublisher<IndexProgress, FeedStoreError> {
+    let (store, worker) = (store, cache.worker)
+    func part(after last: IndexProgress?) -> AnyPublisher<IndexProgress, FeedStoreError> {
+      worker.publisher { () throws(FeedStoreError) in try store.index(atMost: last == nil ? 0 : Self.indexedAtOnce) }
+        .flatMap(maxPublishers: .max(1)) { now -> AnyPublisher<IndexProgress, FeedStoreError> in
+          let one = Just(now).setFailureType(to: FeedStoreError.self)
+          let isStuck = last.map { now.indexed <= $0.indexed } ?? false
+          guard !now.isComplete, !isStuck else { return one.eraseToAnyPublisher() }
+          return one.append(Deferred { part(after: now) }).eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
+    return Deferred { part(after: nil) }.eraseToAnyPublisher()
   }
 
   /// The items that a name stands for: see ``HistoryStore/items(named:)``.

@@ -278,12 +278,38 @@ import Testing
     _ = state.take(.marks(feed, new: [ids[0]], stars: [ids[1]]))
     let screen = BrowseScreen.grid(of: state).plainText.joined(separator: "\n")
     #expect(screen.contains("▸● Picture 1") && screen.contains(" ★ Picture 2"))
-    #expect(state.take(.key(.character("s"))) == [.star(true, ids[0], feed)])
+    #expect(
+      state.take(.key(.character("s"))) == [
+        .star(true, ids[0], feed), .keep(image(1).url, of: feed, isPrivate: nil),
+      ])
     #expect(state.take(.key(.character("s"))).first == .star(false, ids[0], feed))
     _ = state.take(.key(.character("n")))
     #expect(titles(state) == ["Picture 1"])
     _ = state.take(.key(.escape))
     #expect(titles(state).count == 2)
+  }
+
+  @Test func `one folder after another is shown, with those in it, and then all feeds`() throws {
+    let feeds = try (1...3).map { try #require(URL(string: "http://a.example/\($0)")) }
+    var state = BrowseState(
+      feeds.map { ($0, "") }, in: [feeds[0]: ["Sea", "Ships"], feeds[1]: ["Sea"]],
+      size: TerminalSize(columns: 60, rows: 16), now: now)
+    for (number, feed) in feeds.enumerated() {
+      _ = state.take(.page(feed, Feed(images: FeedImages([image(number)]), source: .remote)))
+      _ = state.take(.ended(feed))
+    }
+    func press(_ key: Character) -> [String?] {
+      _ = state.take(.key(.character(key)))
+      return titles(state).sorted { ($0 ?? "") < ($1 ?? "") }
+    }
+    #expect(press("F") == ["Picture 0", "Picture 1"] && state.filterWords == "Sea")
+    #expect(state.filter.query.feeds == [feeds[0], feeds[1]])
+    #expect(press("f") == ["Picture 0"] && press("f") == ["Picture 1"] && press("f") == ["Picture 0", "Picture 1"])
+    #expect(press("F") == ["Picture 0"] && state.filterWords == "Sea / Ships")
+    #expect(press("F") == ["Picture 0", "Picture 1", "Picture 2"] && state.filterWords == nil)
+    var (flat, _) = self.state()
+    _ = flat.take(.key(.character("F")))
+    #expect(flat.message == "No feed is in a folder: see feed subscriptions move --folder.")
   }
 
   @Test func `words are searched for as they are typed, and the latest answer counts`() {

@@ -20,12 +20,15 @@ struct CacheUnderTest {
 
   var path: String { "\(folder)/feeds.db" }
 
-  /// Makes it new, in a folder that is made if need be.
+  /// Makes it new, in a folder that is made if need be. Its first image has a star.
   func save(_ number: Int) throws {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let store = SQLiteFeedStore(path: path)
     let feed = CachedFeed(images: Generation.images(number), timestamp: Date(timeIntervalSinceNow: -60))
     _ = try store.replace(for: url, with: feed, now: Date())
+    guard try store.setStar(true, feed.images[0].id, of: url, now: Date()) else {
+      throw Damage(description: "what was saved cannot be starred")
+    }
     store.close()
   }
 
@@ -54,9 +57,11 @@ struct CacheUnderTest {
   /// Looks at everything there is to look at: the feed, the database beneath it, that it can be saved to, and that
   /// nothing is left next to it.
   ///
-  /// - Parameter mayBeDamaged: whether the file may be no database, as it was before.
+  /// - Parameters:
+  ///   - mayBeDamaged: whether the file may be no database, as it was before.
+  ///   - known: generations that were saved before: each item of them is in the feed or kept, and the first of each has a star.
   /// - Returns: which generation was saved.
-  func examine(mayBeDamaged: Bool = false) throws -> Int? {
+  func examine(mayBeDamaged: Bool = false, knowing known: [Int] = []) throws -> Int? {
     let number: Int?
     var isDamaged = false
     do {
@@ -72,7 +77,10 @@ struct CacheUnderTest {
       guard verdict == ["ok"] else { throw Damage(description: "the file is not whole: \(verdict)") }
     }
     let store = SQLiteFeedStore(path: path)
-    if !isDamaged { try checkHistory(store) }
+    if !isDamaged {
+      try checkHistory(store)
+      try checkKnown(known, store)
+    }
     let feed = CachedFeed(images: Generation.images(99), timestamp: Date())
     _ = try store.replace(for: url, with: feed, now: Date())
     guard try store.retrieve(for: url)?.images == feed.images else {
@@ -99,6 +107,30 @@ struct CacheUnderTest {
       guard let number = Int(text), items.count == Generation.images(number).count else {
         throw Damage(description: "\(items.count) items of generation \(text) are kept")
       }
+    }
+  }
+
+  /// Throws when an item of these generations is lost, or a star, or when there is one that nobody set.
+  private func checkKnown(_ known: [Int], _ store: SQLiteFeedStore) throws {
+    guard !known.isEmpty else { return }
+    let kept = try store.history(of: url, after: nil, limit: .max - 1).images.map(\.image.id)
+    let all = Set(try store.retrieve(for: url)?.images.map(\.id) ?? []).union(kept)
+    for number in known {
+      let images = Generation.images(number)
+      guard images.allSatisfy({ all.contains($0.id) }) else {
+        throw Damage(description: "items of generation \(number) are lost: \(kept.count) are kept")
+      }
+    }
+    let stars = try store.stars(of: url)
+    guard stars == Set(known.map { Generation.images($0)[0].id }) else {
+      throw Damage(description: "the stars are \(stars), of generations \(known)")
+    }
+    // The index of words has each once, and finds those with a star.
+    let (found, starred) = (
+      try store.seen(SeenQuery(limit: 10_000)).images, try store.seen(SeenQuery(isStarred: true)).images
+    )
+    guard Set(found.map(\.image.id)) == all, found.count == all.count, Set(starred.map(\.image.id)) == stars else {
+      throw Damage(description: "\(found.count) of \(all.count) items are found, \(starred.count) with stars")
     }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import ImageFeed
 import TestSupport
 import Testing
 
@@ -15,15 +16,34 @@ struct Walk: Sendable, CustomTestStringConvertible {
     case killed
     /// No database.
     case damaged
+
+    /// The generations that are saved before, and starred.
+    var known: [Int] {
+      switch self {
+      case .nothing, .damaged: []
+      case .saved: [Walk.old]
+      case .killed: [Walk.old - 1]
+      }
+    }
+  }
+
+  /// The command that is run.
+  enum Command: String, Sendable {
+    case load
+    /// `feed star`, of the second image of what is saved.
+    case star
+    /// `feed search`, which makes the index of words.
+    case search
   }
 
   var start: Start
   var kind: Faults.Kind
   var lasts = false
   var calls = Faults.Calls.changes
+  var command = Command.load
 
   var testDescription: String {
-    "\(start.rawValue), \(kind.rawValue)\(lasts ? " from then on" : "")\(calls == .all ? ", all calls" : "")"
+    "\(command.rawValue): \(start.rawValue), \(kind.rawValue)\(lasts ? " from then on" : "")\(calls == .all ? ", all calls" : "")"
   }
 
   static let old = 1
@@ -35,8 +55,10 @@ struct Walk: Sendable, CustomTestStringConvertible {
     /// The call that went wrong, if the run came so far.
     let call: String?
     let ending: FeedBinary.Ending
-    /// The number of images saved then.
-    let saved: Int?
+    /// The number of the generation saved then.
+    var saved: Int?
+    /// True when the second image has a star then.
+    var isStarred = false
 
     var description: String {
       "\(call ?? "no fault"): status \(ending.status), saved \(saved.map { "\($0)" } ?? "nothing"); \(ending.errors)"
@@ -66,13 +88,34 @@ struct Walk: Sendable, CustomTestStringConvertible {
     let faults = Faults(
       folder: cache.folder, calls: calls, number: number, kind: kind, lasts: lasts, log: "\(folder)/log")
     let ending = try await FeedBinary.run(
-      ["load", url, "--cache", cache.path, "--format", "json"], environment: faults.environment)
+      words(url) + ["--cache", cache.path, "--format", "json"], environment: faults.environment)
     do {
-      return Attempt(
-        number: number, call: faults.call, ending: ending, saved: try cache.examine(mayBeDamaged: start == .damaged))
+      if command == .star { return try starred(Attempt(number: number, call: faults.call, ending: ending), cache) }
+      let saved = try cache.examine(mayBeDamaged: start == .damaged, knowing: start.known)
+      return Attempt(number: number, call: faults.call, ending: ending, saved: saved)
     } catch {
       throw CacheUnderTest.Damage(description: "after \(faults.call ?? "no fault"): \(error); \(ending)")
     }
+  }
+
+  private func words(_ url: String) -> [String] {
+    switch command {
+    case .load: ["load", url]
+    // No server is asked: of what is starred only the image's URL is known.
+    case .star: ["star", "--offline", "\(Generation.images(Self.old)[1].id)"]
+    case .search: ["search", "\(Self.old)"]
+    }
+  }
+
+  /// Whether there is a star, which is taken away before the rest is looked at.
+  private func starred(_ attempt: Attempt, _ cache: CacheUnderTest) throws -> Attempt {
+    var attempt = attempt
+    let (store, id) = (SQLiteFeedStore(path: cache.path), Generation.images(Self.old)[1].id)
+    attempt.isStarred = try store.stars(of: cache.url).contains(id)
+    _ = try store.setStar(false, id, of: cache.url, now: Date())
+    store.close()
+    attempt.saved = try cache.examine(knowing: start.known)
+    return attempt
   }
 
   private func prepare(_ cache: CacheUnderTest) throws {

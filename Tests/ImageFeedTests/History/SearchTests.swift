@@ -1,3 +1,5 @@
+import FeedStream
+import FeedStreamTesting
 import Foundation
 import TestSupport
 import Testing
@@ -94,7 +96,43 @@ import Testing
     #expect(all.prefix(1997).elementsEqual(new))
   }
 
+  @Test func `the index is made feed by feed, and what is made counts when it is gone on with`() throws {
+    #expect(try store.index(atMost: 0) == IndexProgress(indexed: 0, total: 4))
+    #expect(try store.index(atMost: 1) == IndexProgress(indexed: 3, total: 4))
+    #expect(try store.index(atMost: 1).isComplete)
+    #expect(try store.index(atMost: 1) == IndexProgress(indexed: 4, total: 4))
+    try save([], after: 3)
+    #expect(try !store.index(atMost: 0).isComplete)
+    #expect(try store.index(atMost: 1_000) == IndexProgress(indexed: 4, total: 4))
+    #expect(try titles(SeenQuery("mountain")) == ["Mountain"])
+  }
+
+  @Test func `a question waits for the index, and says how far that is`() throws {
+    let time = VirtualTimeScheduler()
+    let history = FeedHistory(store: store, cache: FeedCache(store: store, on: time))
+    for number in 10..<30 {
+      let feed = try #require(URL(string: "https://example.com/\(number)"))
+      try save((0..<300).map { makePost(number * 1_000 + $0, title: "Cloud \($0)") }, of: feed)
+    }
+    var (progress, found): ([IndexProgress], [SeenPage]) = ([], [])
+    func ask(_ words: String) -> AnyCancellable {
+      history.results(of: SeenQuery(words)) { progress.append($0) }.prefix(1)
+        .sink(receiveCompletion: { _ in }, receiveValue: { found.append($0) })
+    }
+    let first = ask("cloud 7")
+    time.advance(by: .seconds(1))
+    #expect(found.map(\.images.count) == [20])
+    #expect(progress.first == IndexProgress(indexed: 0, total: 6_004) && progress.count > 2)
+    #expect(progress.map(\.indexed) == progress.map(\.indexed).sorted() && progress.allSatisfy { !$0.isComplete })
+    progress = []
+    let second = ask("mountain")
+    time.advance(by: .seconds(1))
+    #expect(found.last?.images.count == 1 && progress == [])
+    withExtendedLifetime((first, second)) {}
+  }
+
   @Test func `an empty file, and none, have nothing`() throws {
+    #expect(try SQLiteFeedStore(path: folder.file("none.db")).index(atMost: 1).isComplete)
     let none = SQLiteFeedStore(path: folder.file("none.db"))
     #expect(try none.seen(SeenQuery("a")).images == [] && none.historySummary() == HistorySummary())
     #expect(try !none.setStar(true, makePost(1).id, of: address, now: noon))

@@ -33,16 +33,33 @@ extension FeedTables {
   }
 
   /// Brings the index up to date. A feed that cannot be read has what is kept of it.
-  func updateIndex() throws {
+  ///
+  /// - Parameter limit: stops after the feed with which so many items were read.
+  func updateIndex(atMost limit: Int = .max) throws {
     try db.execute(sql: Self.createIndex)
     let stale = try Row.fetchAll(
-      db, sql: "SELECT id, address FROM history WHERE revision <> indexed")
-    for row in stale {
+      db, sql: "SELECT id, address FROM history WHERE revision <> indexed ORDER BY id")
+    var count = 0
+    for row in stale where count < limit {
       let (id, text): (Int64, String) = (try row.value(0), try row.value(1))
-      guard let address = URL(string: text) else { continue }
-      try index(HistoryRow(id: id, kept: 0), address)
+      if let address = URL(string: text) { count += try index(HistoryRow(id: id, kept: 0), address) }
       try db.cachedStatement(sql: "UPDATE history SET indexed = revision WHERE id = ?").execute(arguments: [id])
     }
+  }
+
+  /// How many items there are, and how many of them are of feeds whose index is up to date.
+  func indexProgress() throws -> IndexProgress {
+    guard version >= FeedSchema.versionWithHistory else { return IndexProgress() }
+    let row = try Row.fetchOne(
+      db,
+      sql: """
+        SELECT coalesce(sum(history.kept + coalesce(feed.images, 0)), 0),
+          coalesce(sum((history.kept + coalesce(feed.images, 0)) * (revision <> indexed)), 0), total(revision <> indexed)
+        FROM history LEFT JOIN feed USING (address)
+        """)
+    let (total, rest, feeds): (Int, Int, Double) = (row?[0] ?? 0, row?[1] ?? 0, row?[2] ?? 0)
+    // A feed that has become empty is to be indexed, too.
+    return IndexProgress(indexed: total - rest, total: rest == 0 && feeds > 0 ? total + 1 : total)
   }
 
   /// An item to be indexed.
@@ -69,7 +86,8 @@ extension FeedTables {
     }
   }
 
-  private func index(_ history: HistoryRow, _ address: URL) throws {
+  /// - Returns: how many items were read.
+  private func index(_ history: HistoryRow, _ address: URL) throws -> Int {
     var known: [FeedImage.ID: (id: Int64, digest: Int64, place: Int?)] = [:]
     do {
       let row = try statement("SELECT id, item, digest, place FROM found WHERE history = ?")
@@ -81,7 +99,8 @@ extension FeedTables {
       }
     }
     // The last first, so that of those of one time the first has the highest number.
-    for entry in try entries(of: history, address).reversed() {
+    let entries = try entries(of: history, address)
+    for entry in entries.reversed() {
       let digest = entry.digest
       if let old = known.removeValue(forKey: entry.image.id) {
         if old.digest == digest {
@@ -93,6 +112,7 @@ extension FeedTables {
       try add(entry, digest, history)
     }
     for old in known.values { try remove(old.id) }
+    return entries.count
   }
 
   /// The items that a feed has, and then those that it had; of a repeated id the first.

@@ -55,6 +55,29 @@ extension FeedTables {
     return stars
   }
 
+  /// The URLs of the images of starred items: of saved documents, and of what is kept.
+  func starredImages() throws -> Set<URL> {
+    guard hasHistory else { return [] }
+    var found: Set<URL> = []
+    let rows = try Row.fetchAll(
+      db, sql: "SELECT id, address FROM history WHERE id IN (SELECT history FROM star) ORDER BY id")
+    for row in rows {
+      let (id, text): (Int64, String) = (try row.value(0), try row.value(1))
+      let stars = try stars(of: HistoryRow(id: id, kept: 0))
+      if let address = URL(string: text), let feed = try feedRow(for: address), let saved = try oldDocument(feed) {
+        for index in saved.images.indices where stars.contains(saved.images.id(at: index)) {
+          found.insert(saved.images[index].url)
+        }
+      }
+    }
+    let row = try statement("SELECT content FROM star JOIN kept USING (history, item)")
+    defer { row.clear() }
+    while try db.step(row, expecting: SQLITE_ROW) {
+      if let image = FeedImages.Builder.image(inPack: row.blob(0)) { found.insert(image.url) }
+    }
+    return found
+  }
+
   func moveStar(of history: HistoryRow, from old: FeedImage.ID, to new: FeedImage.ID) throws {
     let row = try statement("UPDATE OR REPLACE star SET item = ? WHERE history = ? AND item = ?")
     defer { row.clear() }

@@ -31,6 +31,18 @@ extension SQLiteFeedStore: HistoryStore {
     } ?? false
   }
 
+  public func starredImages() throws(FeedStoreError) -> Set<URL> {
+    try read { try $0.starredImages() } ?? []
+  }
+
+  public func index(atMost limit: Int) throws(FeedStoreError) -> IndexProgress {
+    // As in `seen(_:)`: reading is enough when there is nothing to do.
+    if limit > 0, let isIndexed = try read({ try $0.isIndexed() }), !isIndexed {
+      _ = try write(.insertion, creating: false) { tables, _ in try tables.updateIndex(atMost: limit) }
+    }
+    return try read { try $0.indexProgress() } ?? IndexProgress()
+  }
+
   public func historySummary() throws(FeedStoreError) -> HistorySummary {
     try read { try $0.historySummary() } ?? HistorySummary()
   }

@@ -1,0 +1,102 @@
+import FeedHTTPServer
+import Foundation
+import ImageFeed
+
+/// A part of what was seen, as the URL of a page names it.
+struct GalleryQuery: Equatable {
+  var words = ""
+  var isStarred = false
+  /// Only what is new since the last visit.
+  var isNew = false
+  /// Only what no feed has any more.
+  var isPast = false
+  /// The feeds of this folder: its name, after those of the folders that it is in (``Gallery/Source/folder``).
+  var folder: String?
+  /// The place of a feed among those of the page.
+  var feed: Int?
+  var place: SeenPage.Place?
+
+  init() {}
+
+  init(_ request: HTTPServer.Request) {
+    words = String((request.query("q") ?? "").prefix(200))
+    isStarred = request.query("starred") != nil
+    isNew = request.query("new") != nil
+    isPast = request.query("past") != nil
+    folder = request.query("folder").flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }
+    feed = request.query("feed").flatMap { Int($0) }
+    place = request.query("place").flatMap(SeenPage.Place.init)
+  }
+
+  var hasWords: Bool { words.contains { !$0.isWhitespace } }
+
+  /// True when the page shows all that the feeds have.
+  var isEmpty: Bool { !hasWords && !isStarred && !isNew && !isPast && folder == nil && feed == nil }
+
+  /// The fields of the URL, without the place.
+  var items: [URLQueryItem] {
+    var items: [URLQueryItem] = []
+    if hasWords { items.append(URLQueryItem(name: "q", value: words)) }
+    if isStarred { items.append(URLQueryItem(name: "starred", value: "1")) }
+    if isNew { items.append(URLQueryItem(name: "new", value: "1")) }
+    if isPast { items.append(URLQueryItem(name: "past", value: "1")) }
+    if let folder { items.append(URLQueryItem(name: "folder", value: folder)) }
+    if let feed { items.append(URLQueryItem(name: "feed", value: "\(feed)")) }
+    return items
+  }
+
+  /// The URL of this part, under a path of this server.
+  func address(of path: String = "/", after place: SeenPage.Place? = nil) -> String {
+    let items = self.items + (place.map { [URLQueryItem(name: "place", value: "\($0)")] } ?? [])
+    guard !items.isEmpty else { return path }
+    var parts = URLComponents()
+    (parts.path, parts.queryItems) = (path, items)
+    // In a query, + is a space to some readers.
+    return parts.string?.replacing("+", with: "%2B") ?? path
+  }
+
+  /// The same part of another folder; of all when `nil`.
+  func inFolder(_ folder: String?) -> GalleryQuery {
+    var query = self
+    (query.folder, query.feed, query.place) = (folder, nil, nil)
+    return query
+  }
+}
+
+extension Gallery.Source {
+  /// The name of its folder, after those of the folders that that is in; `nil` when it is in none.
+  var folder: String? { folders.isEmpty ? nil : folders.joined(separator: GalleryQuery.separator) }
+
+  /// True when it is in a folder, or in one within that, without regard to case.
+  func isIn(_ folder: String) -> Bool {
+    guard let own = self.folder?.lowercased() else { return false }
+    let folder = folder.lowercased()
+    return own == folder || own.hasPrefix(folder + GalleryQuery.separator)
+  }
+}
+
+extension GalleryQuery {
+  /// Between the names of folders.
+  static let separator = " / "
+}
+
+extension Gallery {
+  /// The folders that the feeds are in, each once, with those that these are in before them.
+  var folders: [String] {
+    var (known, names): (Set<String>, [String]) = ([], [])
+    for source in sources {
+      for count in source.folders.indices {
+        let name = source.folders[...count].joined(separator: GalleryQuery.separator)
+        if known.insert(name.lowercased()).inserted { names.append(name) }
+      }
+    }
+    return names.sorted { $0.lowercased() < $1.lowercased() }
+  }
+
+  /// Where the feeds are that a question is about.
+  func places(of query: GalleryQuery) -> [Int] {
+    sources.indices.filter { index in
+      (query.feed == nil || query.feed == index) && query.folder.map(sources[index].isIn) ?? true
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import GRDB
+
+/// Making an index from the files that it is lost for.
+extension ImageIndex {
+  /// Takes up files that no row names, the newest first as far as there is room, and removes what nobody can use. What is kept
+  /// is taken up in any case; while nobody knows what that is, everything is.
+  static func adoptFiles(
+    of folder: String, limit: Int, kept: DiskImageStore.KeptImages, into db: Database
+  ) throws {
+    let root = "\(folder)/data"
+    var total = try Int(Double.fetchOne(db, sql: "SELECT total(bytes) FROM image") ?? 0)
+    var known: Set<String> = []
+    for url in try String.fetchAll(db, sql: "SELECT url FROM image") {
+      if let url = URL(string: url) { known.insert(ImageFile.name(for: url)) }
+    }
+    let names = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
+    let files = names.compactMap { name in
+      // Files that somebody else keeps there stay.
+      ImageFile.isName(name) && !known.contains(name)
+        ? CacheFile.identity(of: "\(root)/\(name)").map { (name, $0) } : nil
+    }
+    for (name, identity) in files.sorted(by: { $0.1.changed > $1.1.changed }) where identity.isRegular {
+      let path = "\(root)/\(name)"
+      if name.hasSuffix(".new") {
+        // Another process may be writing it.
+        if Date().timeIntervalSince(identity.changed) > 600 { unlink(path) }
+        continue
+      }
+      let bytes = Int(identity.size)
+      guard let contents = FileManager.default.contents(atPath: path), let saved = ImageFile(contents),
+        ImageFile.name(for: saved.url) == name
+      else {
+        unlink(path)
+        continue
+      }
+      let hasRoom = try total + bytes <= limit - ownBytes(db)
+      if !hasRoom, let kept = try? kept(), !kept.contains(saved.url) {
+        unlink(path)
+        continue
+      }
+      try insert(saved.url, bytes, saved.image, now: identity.changed, db)
+      if hasRoom { total += bytes }
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import RedisTestSupport
+import TestSupport
+import Testing
+
+@testable import HTTPTestSupport
+@testable import feed
+
+/// Feeds that want a login, which the list of subscriptions has: `serve` and `work` send it to that feed's server alone.
+@Suite(.settled, .timeLimit(.minutes(3))) struct ListedCredentialsTests {
+  /// What a server of feeds wants at each path.
+  private static let wanted = [
+    "/user": ("Authorization", "Basic bWU6c2VjcmV0"), "/header": ("X-Key", "open sesame"),
+    "/netrc": ("Authorization", "Basic aGlzOnNlY3JldA=="),
+  ]
+
+  /// A server that shows a feed only to those who log in, a list that has the logins, and what the requests sent.
+  private func withList(
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: (_ list: String, _ base: String, [String: String]) async throws -> Void
+  ) async throws {
+    let origin = RawOrigin.answering { request in
+      guard request.path != "/open" else {
+        // Nobody wants a login here, and none is to be sent.
+        let isPlain = request["Authorization"] == nil && request["X-Key"] == nil
+        return RawOrigin.answer("200 OK", [], document(isPlain ? "open" : "told too much"))
+      }
+      guard let (name, value) = Self.wanted[request.path], request[name] == value else {
+        return RawOrigin.answer("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"feeds\""])
+      }
+      return RawOrigin.answer("200 OK", [], document("for members of \(request.path)"))
+    }
+    defer { origin.stop() }
+    try await withFolder { folder in
+      let base = String(origin.url("").absoluteString)
+      let home = folder.appendingPathComponent("home")
+      try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+      let netrc = home.appendingPathComponent(".netrc").path
+      try Data("machine 127.0.0.1 login his password secret\n".utf8).write(to: URL(fileURLWithPath: netrc))
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: netrc)
+      let list = folder.appendingPathComponent("list.opml").path
+      try Data(
+        """
+        <opml version="2.0" xmlns:feed="urn:feedstream:subscription"><body>
+        <outline text="a" xmlUrl="\(base)/user" feed:user="me:secret"/>
+        <outline text="b" xmlUrl="\(base)/header" feed:header="X-Key: open sesame"/>
+        <outline text="c" xmlUrl="\(base)/netrc" feed:netrc="yes"/>
+        <outline text="d" xmlUrl="\(base)/open"/>
+        <outline text="e" xmlUrl="\(base)/refused"/>
+        </body></opml>
+        """.utf8
+      ).write(to: URL(fileURLWithPath: list))
+      try await body(list, base, ["HOME": home.path, "XDG_CONFIG_HOME": home.path, "XDG_CACHE_HOME": home.path])
+    }
+  }
+
+  private static let members = ["for members of /user", "for members of /header", "for members of /netrc", "open"]
+
+  @Test func `serve logs in to each feed as its list says`() async throws {
+    try await withList { list, _, environment in
+      let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--opml", list], environment: environment)
+      let number = try port(of: try #require(await run.output.line()))
+      for text in Self.members { while try await !get(number, "/").contains(text) { await Task.yield() } }
+      while try await !get(number, "/health").contains("401") { await Task.yield() }
+      #expect(try await get(number, "/health").contains("class=\"failing\">failing since <time"))
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+    }
+  }
+
+  @Test func `work logs in to each feed as its list says, and writes no login to the store`() async throws {
+    let server = try RedisServer()
+    try await withList { list, base, environment in
+      for path in ["user", "header", "netrc", "open", "refused"] {
+        let added = try await FeedBinary.run(
+          ["subscriptions", "add", "\(base)/\(path)", "--store", server.text], environment: environment)
+        #expect(added.status == 0, "\(added.errors)")
+      }
+      let worker = try RunningFeed(
+        [
+          "work", "--store", server.text, "--opml", list, "--gap", "1ms", "--verbose", "--every", "1h", "--format",
+          "json",
+        ],
+        environment: environment)
+      var outcomes: [String: String] = [:]
+      for _ in 0..<5 {
+        let line = try #require(await worker.output.line())
+        let report = try #require(try JSONSchema(named: "work").check(lines: line).first)
+        let path = (report["url"] as? String).flatMap { URL(string: $0) }?.path ?? ""
+        outcomes[path] = report["outcome"] as? String
+      }
+      worker.send(SIGINT)
+      #expect(await worker.status() == 130)
+      #expect(
+        ["/user", "/header", "/netrc", "/open"].allSatisfy { outcomes[$0] == "changed" }
+          && outcomes["/refused"] != "changed",
+        "\(outcomes)")
+      for path in ["user", "header", "netrc", "open"] {
+        let explained = try await FeedBinary.run(["explain", "\(base)/\(path)", "--store", server.text])
+        #expect(explained.output.contains("saved:  1 image"), "\(explained.output)")
+      }
+      let keys = try server.cli("KEYS", "*").split(separator: "\n").map(String.init)
+      for key in keys {
+        let dump = try server.cli("DUMP", key)
+        #expect(!dump.contains("secret") && !dump.contains("sesame") && !dump.contains("bWU6c2VjcmV0"), "\(key)")
+      }
+    }
+  }
+}

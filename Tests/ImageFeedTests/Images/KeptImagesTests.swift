@@ -1,0 +1,120 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeedTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageFeed
+
+/// Images that stay whatever the limit: those of starred items.
+@Suite(.settled) struct KeptImagesTests {
+  private let folder = TemporaryFolder()
+
+  private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
+
+  private func makeStore(room: Int = 100_000, keeping kept: @escaping DiskImageStore.KeptImages) -> DiskImageStore {
+    DiskImageStore(folder: folder.file("images"), limit: ImageIndex.ownBytes + room, keeping: kept)
+  }
+
+  private func save(_ numbers: ClosedRange<Int>, count: Int = 10_000, in store: DiskImageStore) throws {
+    for number in numbers {
+      try store.save(makeSavedImage(count: count), for: url(number), now: noon + Double(number))
+    }
+  }
+
+  private func numbers(in store: DiskImageStore) throws -> [Int] {
+    try (0...40).filter { try store.retrieve(for: url($0), now: noon) != nil }
+  }
+
+  @Test func `an image that is kept is not deleted for those that are newer, and takes no room from them`() throws {
+    let wanted = Set([url(0), url(1), url(2), url(77)])
+    let store = makeStore { wanted }
+    try save(0...30, in: store)
+    let kept = try numbers(in: store)
+    #expect(kept.prefix(3) == [0, 1, 2] && kept.count >= 3 + 6 && kept.last == 30)
+    #expect(try store.keptUsage().count == 3)
+    let others = makeStore { [] }
+    try save(31...40, in: others)
+    #expect(try others.retrieve(for: url(0), now: noon) == nil, "with its star an image loses its place")
+  }
+
+  @Test func `an image that is kept is saved however large it is`() throws {
+    let wanted = url(1)
+    let store = makeStore { [wanted] }
+    try save(0...0, in: store)
+    #expect(try store.save(makeSavedImage(count: 300_000), for: url(2), now: noon) == false)
+    #expect(try store.save(makeSavedImage(count: 300_000), for: wanted, now: noon))
+    try save(3...4, in: store)
+    #expect(try numbers(in: store) == [0, 1, 3, 4])
+  }
+
+  @Test func `an index that is lost is made again with all that is kept`() throws {
+    let wanted = Set((0...4).map(url))
+    try save(0...9, in: makeStore(room: 200_000) { [] })
+    for companion in ["", "-wal", "-shm"] { unlink(folder.file("images/index.sqlite\(companion)")) }
+    let store = makeStore(room: 1_000) { wanted }
+    #expect(try numbers(in: store) == [0, 1, 2, 3, 4])
+  }
+
+  @Test func `while nobody knows what is kept nothing is deleted`() throws {
+    let store = makeStore { () throws(FeedStoreError) in throw .retrieval(.busy, place: "feeds") }
+    try save(0...3, in: store)
+    #expect(throws: FeedStoreError.self) { try save(4...30, in: store) }
+    #expect(try numbers(in: store).prefix(4) == [0, 1, 2, 3])
+    #expect(throws: FeedStoreError.self) { try store.deleteUnkept() }
+    #expect(try numbers(in: store).prefix(4) == [0, 1, 2, 3])
+  }
+
+  @Test func `all are deleted but those that are kept`() throws {
+    let wanted = url(2)
+    let store = makeStore { [wanted] }
+    try save(0...3, in: store)
+    try store.deleteUnkept()
+    #expect(try numbers(in: store) == [2])
+    try store.deleteAll()
+    #expect(try numbers(in: store) == [])
+  }
+
+  @Test func `the images of starred items are known while the feed has them and after that`() throws {
+    let feeds = SQLiteFeedStore(path: folder.file())
+    func save(_ images: [FeedImage], _ days: Double) throws {
+      _ = try feeds.replace(for: address, with: CachedFeed(images: images, timestamp: noon + days * 86_400), now: noon)
+    }
+    #expect(try feeds.starredImages() == [])
+    try save([makePost(1), makePost(2), makePost(3)], 0)
+    #expect(try feeds.starredImages() == [])
+    #expect(try feeds.setStar(true, makePost(1).id, of: address, now: noon))
+    #expect(try feeds.setStar(true, makePost(3).id, of: address, now: noon))
+    #expect(try feeds.starredImages() == [makePost(1).url, makePost(3).url])
+    try save([makePost(3), makePost(4)], 1)
+    #expect(try feeds.starredImages() == [makePost(1).url, makePost(3).url])
+    try feeds.deleteAll()
+    #expect(try feeds.starredImages() == [makePost(1).url, makePost(3).url])
+    try feeds.setStar(false, makePost(3).id, of: address, now: noon)
+    #expect(try feeds.starredImages() == [makePost(1).url])
+    try feeds.forgetHistory(of: nil)
+    #expect(try feeds.starredImages() == [])
+  }
+
+  @Test func `an image that was only in memory is saved when it is to be kept`() throws {
+    let wanted = Mutex<Set<URL>>([])
+    let store = DiskImageStore(folder: folder.file("images"), limit: ImageIndex.ownBytes + 50) {
+      wanted.withLock { $0 }
+    }
+    let time = VirtualTimeScheduler()
+    let cache = ImageCache(store: store, on: time, now: { noon })
+    let loader = ImageLoader(client: VirtualNetwork(on: time), cache: cache)
+    _ = cache.image(at: imageURL).saving(try makeSavedImage())
+    time.advance(by: .seconds(1))
+    #expect(try store.retrieve(for: imageURL, now: noon) == nil, "it is too large for the disk")
+    wanted.withLock { $0 = [imageURL] }
+    var found: [LoadedImage] = []
+    let loading = loader.keep(imageURL).sink(receiveCompletion: { _ in }, receiveValue: { found.append($0) })
+    time.advance(by: .seconds(1))
+    #expect(found.count == 1)
+    #expect(try store.retrieve(for: imageURL, now: noon) != nil)
+    withExtendedLifetime(loading) {}
+  }
+}
