@@ -87,7 +87,7 @@ extension Inspection {
       let size = image.width.map { width in ", \(width)\(image.height.map { "×\($0)" } ?? "") pixels" } ?? ""
       let type = image.type.map { ", \($0)" } ?? ""
       let isShown = index == item.chosenImage
-      text += "   \(index == 0 ? "pictures" : "        ")  \(isShown ? style.good("shown") : "  not"): "
+      text += "   \(index == 0 ? "pictures" : "        ")  \(isShown ? style.good("shown") : " also"): "
       text +=
         "\(image.address.printable(limit: 300)) (\(image.source.rawValue)\((size + type).printable(limit: 100)))\n"
     }

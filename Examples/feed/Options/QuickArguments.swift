@@ -40,7 +40,7 @@ enum QuickArguments {
 extension LoadCommand {
   fileprivate init(_ load: LoadOptions, choice: ReadChoice?) {
     self.init()
-    (self.load, self.choice, pages) = (load, choice, nil)
+    (self.load, self.choice, pages, saveImages) = (load, choice, nil, false)
     picture = PictureOptions()
     (picture.pictures, picture.grid) = (nil, false)
   }

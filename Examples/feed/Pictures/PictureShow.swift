@@ -38,6 +38,9 @@ final class PictureShow {
       for: load.common, client: isOffline ? OfflineClient() : client, on: session)
     thumbnails = Thumbnails(loader, PictureDecoder(on: session.loop), isOffline: isOffline, on: session.loop)
     guard options.choice == .always || thumbnails.isAvailable else { return nil }
+    if !thumbnails.isAvailable {
+      session.console.warn("There is no picture-decoder beside this program: images are empty frames.")
+    }
     self.options = options
     self.session = session
     width = load.width

@@ -35,13 +35,22 @@ final class Thumbnails {
         isOffline ? NoPicture(reason: "not saved") : NoPicture(reason: Self.reason(error))
       }
       .flatMap(maxPublishers: .max(1)) { image in
-        decoder.decode(image.data, fitting: box.wantedPixels).mapError { NoPicture(reason: "\($0)") }
+        decoder.decode(image.data, fitting: box.wantedPixels)
+          .mapError { NoPicture(reason: Self.reason($0, image.data.kind)) }
       }
       .flatMap(maxPublishers: .max(1)) { picture in
         SerialWorker(on: scheduler).publisher { () throws(NoPicture) in try box.drawing(of: picture) }
       }
       .map(Result.success)
       .catch { Just(.failure($0)) }
+  }
+
+  private static func reason(_ error: PictureError, _ kind: ImageData.Kind) -> String {
+    switch error {
+    case .unsupported: "\(kind.rawValue.uppercased()) isn't shown"
+    case .unavailable: "no decoder"
+    default: "\(error)"
+    }
   }
 
   /// Loads the image of a starred item, and saves it.
@@ -55,7 +64,7 @@ final class Thumbnails {
     case .invalidData(.status(let status)): "status \(status)"
     case .invalidData(.empty): "an empty answer"
     case .invalidData(.webPage): "a web page, not a picture"
-    case .invalidData(.drawing): "an SVG drawing, which is not shown"
+    case .invalidData(.drawing): "an SVG drawing"
     case .invalidData(.notAnImage): "not a picture"
     case .invalidData(.cutOff): "cut off"
     case .connectivity(let error): "\(error)"
