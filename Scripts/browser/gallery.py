@@ -92,17 +92,18 @@ def losses(people, gallery, origin, page):
     until(page, "scrollTo(0, document.body.scrollHeight), document.querySelectorAll('#gallery > li').length > 150")
     page.evaluate("scrollTo(0, 0)")
     origin.stop()
-    page.wait_for_selector("#bar:has-text('are away')")
-    expect("servers that are away are counted", page.locator("#bar a").get_attribute("href"), "/health")
-    page.wait_for_selector("#gallery .origin.away")
+    page.wait_for_selector("#bar:has-text('are unreachable')")
+    expect("unreachable servers are counted", page.locator("#bar a").get_attribute("href"), "/health")
+    page.wait_for_selector("#gallery .origin.failing")
     # A request that was on its way is cut; the next one finds nobody.
-    until(page, "document.querySelector('.origin').innerText.includes('could not connect')")
-    expect("each picture says that it was saved, and why", page.locator("#gallery .origin:not(.away)").count(), 0)
+    until(page, "document.querySelector('.origin').title.includes('could not connect')")
+    expect("each picture says that it was saved, and why", page.locator("#gallery .origin:not(.failing)").count(), 0)
+    expect("in a few words", page.locator("#gallery .origin").first.inner_text().startswith("saved "))
     people.keep(page, "away")
     people.accessible(page, "away")
     origin.start()
     page.wait_for_selector("#bar", state="hidden")
-    expect("servers that are back are not named", page.locator("#gallery .origin.away").count(), 0)
+    expect("servers that are back are not named", page.locator("#gallery .origin:visible").count(), 0)
 
     gallery.stop()
     page.wait_for_selector("#bar:has-text('has lost its server')")
@@ -185,12 +186,13 @@ def keyboard(people, gallery):
     # A browser says that a dialog is closed only after it has given the focus back itself.
     until(page, f"{place} === {columns + 2}")
     expect("a picture is enlarged, and so is the next", page.evaluate(place), columns + 2)
+    until(page, "!location.hash.startsWith('#p')")
     expect("and the page is as it was", (page.url, page.locator("#large").is_visible()), (gallery.address + "#main", False))
     page.keyboard.press("End")
     until(page, "document.querySelectorAll('#gallery > li').length > 60")
     expect("the end of the list brings more", cards(page) > 60)
     page.goto(gallery.address)
-    for _ in range(4):
+    for _ in range(5):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.wait_for_selector("table")
@@ -217,12 +219,57 @@ def looks(people, gallery, origin):
     people.accessible(health, "health")
     before = health.locator("tbody tr").first.inner_text()
     origin.stop()
-    until(health, "document.querySelectorAll('td.away').length === 3")
+    until(health, "document.querySelectorAll('td.failing').length === 3")
     expect("the feeds' health is live", health.locator("tbody tr").first.inner_text() != before)
+    expect("and says since when", re.search(r"unreachable since \d\d:\d\d; saved", health.locator("td.failing").first.inner_text()) is not None)
     health.screenshot(path=f"{pictures}/health-away.png")
     origin.start()
-    health.wait_for_selector("td.away", state="detached")
+    health.wait_for_selector("td.failing", state="detached")
     people.leave(health)
+
+
+def filters(people, gallery):
+    """Folders, what is new, what is starred, and the window around one picture."""
+    page = people.visit(gallery.address)
+    page.click("#folders a:has-text('Walks')")
+    page.wait_for_url("**folder=Walks**")
+    sources = "[...new Set([...document.querySelectorAll('#gallery .source')].map(one => one.innerText))]"
+    expect("a folder shows its feeds alone", page.evaluate(sources), ["Mountain diary"])
+    people.keep(page, "folder")
+    people.accessible(page, "a folder")
+    page.fill("#words", "moon")
+    until(page, "document.querySelectorAll('#gallery > li').length === 1")
+    expect("words are looked for in it", "folder=Walks" in page.url and "q=moon" in page.url)
+    page.locator(".star").first.click()
+    page.wait_for_selector(".star[aria-pressed=true]")
+    page.click("nav a:has-text('Starred')")
+    page.wait_for_url("**starred=1**")
+    expect("what is starred has a page", cards(page), 1)
+    page.goto(gallery.address + "?new=1")
+    expect("what is new has a page", cards(page) == page.locator("#gallery .fresh").count())
+    people.keep(page, "new")
+
+    page.goto(gallery.address)
+    page.locator(".picture").nth(1).click()
+    page.wait_for_selector("#large[open]")
+    name = page.evaluate("document.querySelectorAll('#gallery > li')[1].id")
+    expect("an enlarged picture has a URL", page.url, gallery.address + "#" + name)
+    page.keyboard.press("ArrowRight")
+    page.go_back()
+    page.wait_for_selector("#large", state="hidden")
+    expect("the way back leads to the page", page.url, gallery.address)
+    page.goto(gallery.address + "#" + name)
+    page.wait_for_selector("#large[open]")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#large", state="hidden")
+    expect("a URL of a picture opens it, and is left by closing that", page.url, gallery.address)
+    page.fill("#words", "Not a picture")
+    until(page, "document.querySelectorAll('#gallery > li').length === 1")
+    page.locator(".picture").first.click()
+    page.wait_for_selector("#large .reason:has-text('web page where a picture')")
+    expect("an enlarged picture that cannot be shown says why", page.locator("#large img").is_visible(), False)
+    people.keep(page, "large-missing")
+    people.leave(page)
 
 
 def without_script(people, gallery):
@@ -310,8 +357,9 @@ def everything(browser, folder):
         origin.hate(40_000, f"An address: {address}", address)
     origin.hate(50_000, "Not a picture", f"http://127.0.0.1:{origin.port}/page")
     feeds = "".join(
-        f'<outline type="rss" text="{title}" xmlUrl="http://127.0.0.1:{origin.port}/{path}"/>'
-        for title, path in [("Harbour walks", "feed.json"), ("Mountain diary", "diary.json"), ("", "evil.json")])
+        f'<outline text="{folder_name}"><outline type="rss" text="{title}" xmlUrl="http://127.0.0.1:{origin.port}/{path}"/></outline>'
+        for folder_name, title, path in [
+            ("Towns", "Harbour walks", "feed.json"), ("Walks", "Mountain diary", "diary.json"), ("Odd & <more>", "", "evil.json")])
     with open(f"{folder}/feeds.opml", "w") as file:
         file.write(f'<opml version="2.0"><body>{feeds}</body></opml>')
     gallery = Gallery(program, "--cache", f"{folder}/feeds.db", "--opml", f"{folder}/feeds.opml")
@@ -328,6 +376,7 @@ def everything(browser, folder):
         reconnection(people, gallery, origin)
         many_tabs(people, gallery)
         keyboard(people, gallery)
+        filters(people, gallery)
         without_script(people, gallery)
         elsewhere(people, gallery, origin)
         tokens(people, folder, origin)

@@ -18,6 +18,7 @@ extension PageAssets {
     .brand { display: flex; gap: .6rem; align-items: center; font-weight: 700; font-size: 1.25rem; }
     nav a { display: inline-block; padding: .3rem .8rem; border-radius: 1rem; text-decoration: none; }
     nav a[aria-current] { color: var(--text); background: var(--line); font-weight: 600; }
+    @media (max-width: 30rem) { nav a { padding: .3rem .55rem; } }
     nav a:hover { text-decoration: underline; }
     #count { margin: 0 0 0 auto; color: var(--soft); font-size: .875rem; }
     #bar { position: sticky; top: 0; z-index: 1; background: var(--warn-back); color: var(--warn); padding: .5rem .9rem;
@@ -60,6 +61,7 @@ extension PageAssets {
       font: inherit; color: inherit; background: var(--card); }
     .place, .about, footer { color: var(--soft); font-size: .875rem; }
     .about { margin-top: auto !important; padding-top: .5rem; display: flex; flex-wrap: wrap; gap: 0 .6rem; }
+    .star ~ .about { padding-right: 1.6rem; }
     .about .source { flex: 1 1 6rem; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
     .about time { white-space: nowrap; }
     .origin { flex: 1 1 100%; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }

@@ -4,7 +4,7 @@ extension PageAssets {
     // One picture, as large as the window, and from there to its neighbors. The page stays as it is below it. It has a URL of its
     // own, and the browser's way back closes it.
     const large = document.getElementById("large");
-    let shown = null;
+    let shown = null, isLeaving = false;
     const hash = (card) => "#" + card.id;
     function enlarge(card) {
       if (!card) return;
@@ -58,8 +58,13 @@ extension PageAssets {
       shown?.querySelector("a").focus();
       if (!shown || location.hash !== hash(shown)) return;
       // What was added when it was opened is taken back; a URL that was followed here has nothing to go back to.
-      if (history.state?.large) history.back();
+      if (history.state?.large) { isLeaving = true; history.back(); }
       else history.replaceState(null, "", location.pathname + location.search);
+    });
+    // A browser may give the focus to what the URL before names.
+    addEventListener("hashchange", () => {
+      if (isLeaving) shown?.querySelector("a").focus();
+      isLeaving = false;
     });
     const named = () => {
       const card = location.hash.startsWith("#p") ? document.getElementById(location.hash.slice(1)) : null;
