@@ -26,7 +26,7 @@ extension SocketAddress {
   private var host: String {
     switch kind {
     case .internet(let host, _): host
-    case .unix: ""
+    case .unix, .inherited: ""
     }
   }
 

@@ -68,6 +68,8 @@ public final class HTTPServer {
 
   /// Listens at several addresses: over IPv4 and IPv6, or at a socket in the file system as well.
   ///
+  /// `SocketAddress.passed()` are those of systemd's socket activation.
+  ///
   /// - Parameters:
   ///   - addresses: addresses of this machine, or paths that are not taken.
   ///   - limits: what clients may use up, at all addresses together.

@@ -99,6 +99,8 @@ public final class VirtualInternet {
 
   /// The address with a port, chosen when there is none.
   private func place(of address: SocketAddress, _ operation: String) throws(SystemError) -> SocketAddress {
+    // No process was started with these sockets.
+    if case .inherited = address.kind { throw SystemError(operation, "\(address)", code: 9) }  // EBADF
     guard case .internet(let host, let port) = address.kind else { return address }
     guard (0...65_535).contains(port), Self.isNumeric(host) else {
       throw SystemError(operation, "\(address)", code: 22)  // EINVAL

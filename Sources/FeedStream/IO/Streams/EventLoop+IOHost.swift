@@ -71,6 +71,7 @@ extension LoopChannel {
     switch address.kind {
     case .internet: try self.init(on: loop, to: address, uv_tcp_t.self, uv_tcp_init)
     case .unix: try self.init(on: loop, to: address, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
+    case .inherited: throw SystemError("connect to", "\(address)", code: EINVAL)
     }
   }
 }
@@ -141,37 +142,36 @@ private final class LoopListener: LoopHandle, ListeningSocket {
   private(set) var address: SocketAddress
   var onReady: (() -> Void)?
 
-  init(
-    on loop: EventLoop, at address: SocketAddress, backlog: Int, _ port: PortSharing
-  ) throws(SystemError) {
+  init(on loop: EventLoop, at place: SocketAddress, backlog: Int) throws(SystemError) {
+    var (address, inherited) = (place, nil as Int32?)
+    if case .inherited(let number) = place.kind { (inherited, address) = try System.listening(number, place) }
     self.address = address
     do {
-      switch address.kind {
-      case .internet:
-        // Only what has a descriptor can be shared before it is bound.
-        let family = port == .shared ? address.family : AF_UNSPEC
-        try super.init(on: loop, as: .openHandle, uv_tcp_t.self) { uv_tcp_init_ex($0, $1, UInt32(family)) }
-      case .unix: try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
+      if case .unix = address.kind {
+        try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
+      } else {
+        try super.init(on: loop, as: .openHandle, uv_tcp_t.self, uv_tcp_init)
       }
     } catch {
-      throw SystemError("open a socket for", "\(address)", code: error.errno)
+      if let inherited { System.close(inherited) }
+      throw SystemError("open a socket for", "\(place)", code: error.errno)
     }
-    var code: Int32 = 0
-    switch address.kind {
-    case .internet:
-      if port == .shared { code = clibuv_share_port(handle) }
-      if code == 0 { code = address.withSystemAddress { uv_tcp_bind(raw(), $0, 0) } }
-      if code == 0, port == .first { code = clibuv_share_port(handle) }
-    case .unix where port != .alone: code = UV_ENOTSUP.rawValue
-    case .unix(let path): code = address.withSystemPath(path) { uv_pipe_bind(raw(), $0) }
+    var code: Int32
+    switch (inherited, address.kind) {
+    case (let descriptor?, .unix): code = uv_pipe_open(raw(), descriptor)
+    case (let descriptor?, _): code = uv_tcp_open(raw(), descriptor)
+    case (nil, .unix(let path)): code = address.withSystemPath(path) { uv_pipe_bind(raw(), $0) }
+    case (nil, _): code = address.withSystemAddress { uv_tcp_bind(raw(), $0, 0) }
     }
+    // libuv closes what it has opened.
+    if code != 0, let inherited { System.close(inherited) }
     if code == 0 {
       code = uv_listen(raw(), Int32(clamping: backlog)) { raw, _ in
         // A connection that could not be accepted, for want of a descriptor or because it is gone, is libuv's to close.
         LoopListener.of(raw).onReady?()
       }
     }
-    guard code == 0 else { throw SystemError("listen at", "\(address)", code: code) }
+    guard code == 0 else { throw SystemError("listen at", "\(place)", code: code) }
     if case .internet = address.kind, let actual = SocketAddress({ uv_tcp_getsockname(raw(), $0, $1) }) {
       self.address = actual
     }
@@ -219,6 +219,7 @@ private final class ConnectRequest: Cancellable {
         uv_pipe_connect(request, channel.raw(), $0, callBack)
         return 0
       }
+    case .inherited: code = UV_EINVAL.rawValue
     }
     guard code == 0 else {
       Unmanaged.passUnretained(self).release()

@@ -114,6 +114,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     case internet(host: String, port: Int)
     case unix(path: String)
+    case inherited(Int32)
   }
 
   package let kind: Kind
@@ -131,11 +132,15 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// The port, for an address of the internet.
   public var port: Int? { if case .internet(_, let port) = kind { port } else { nil } }
 
-  /// `127.0.0.1:80`, `[::1]:80` or a path.
+  /// The numeric address without the port, for an address of the internet.
+  public var host: String? { if case .internet(let host, _) = kind { host } else { nil } }
+
+  /// `127.0.0.1:80`, `[::1]:80`, a path, or `inherited socket 3`.
   public var description: String {
     switch kind {
     case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     case .unix(let path): path
+    case .inherited(let descriptor): "inherited socket \(descriptor)"
     }
   }
 }

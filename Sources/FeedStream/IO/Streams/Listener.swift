@@ -19,7 +19,8 @@ public final class Listener {
   public var address: SocketAddress { socket.address }
 
   /// - Parameters:
-  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
+  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, a path that is not taken, or a
+  ///     socket that the process was started with (``SocketAddress/inherited(_:)``).
   ///   - backlog: how many connections may wait: 511 by default; the system may allow fewer.
   ///   - sharingPort: true to listen next to others of the same user that say the same (`SO_REUSEPORT`): one on each loop
   ///     of a group, or a new process that takes over from an old one. Linux spreads the connections over them, and keeps

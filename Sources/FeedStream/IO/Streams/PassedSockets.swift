@@ -1,0 +1,126 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+extension SocketAddress {
+  /// A listening socket that the process was started with, by the number of its descriptor.
+  ///
+  /// Only listeners take it; what they listen at is then their `address`. The descriptor stays open when a listener closes: the
+  /// next connections wait in its backlog, for another listener or another process. Programs that this one starts don't get it.
+  public static func inherited(_ descriptor: Int32) -> SocketAddress { Self(.inherited(descriptor)) }
+
+  /// The listening sockets that the service manager passed to this process (socket activation of systemd, `sd_listen_fds(3)`).
+  ///
+  ///     let passed = try SocketAddress.passed()
+  ///     let server = try HTTPServer(at: passed.isEmpty ? [.internet("127.0.0.1", port: 8080)] : passed, on: loop)
+  ///
+  /// That is what `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` say, in the order of the unit's `ListenStream=` lines.
+  ///
+  /// - Parameter name: the name of the sockets that are meant (`FileDescriptorName=` of a unit); all sockets unless given.
+  /// - Returns: none when nothing was passed, or when it was passed to another process.
+  /// - Throws: `EINVAL` when one of the variables is not as it should be.
+  public static func passed(named name: String? = nil) throws(SystemError) -> [SocketAddress] {
+    try PassedSockets.read(process: getpid()) { getenv($0).map { String(cString: $0) } }
+      .filter { name == nil || $0.name == name }
+      .map { .inherited($0.descriptor) }
+  }
+}
+
+/// The sockets of a process that a service manager has started.
+package enum PassedSockets {
+  package struct Socket: Equatable {
+    package var descriptor: Int32
+    package var name: String
+  }
+
+  /// The first one's number: those before it are the standard streams.
+  private static let first: Int32 = 3
+
+  /// - Parameters:
+  ///   - process: this process's number.
+  ///   - variable: reads a variable of the environment.
+  package static func read(
+    process: Int32, _ variable: (String) -> String?
+  ) throws(SystemError) -> [Socket] {
+    guard let owner = variable("LISTEN_PID") else { return [] }
+    guard try number(owner, "LISTEN_PID") == process, let text = variable("LISTEN_FDS") else { return [] }
+    let count = try number(text, "LISTEN_FDS")
+    guard count <= Int32.max - first else { throw SystemError("read", "LISTEN_FDS=\(text)", code: EINVAL) }
+    guard count > 0 else { return [] }
+    // As sd_listen_fds_with_names has it.
+    var names = Array(repeating: "unknown", count: Int(count))
+    if let text = variable("LISTEN_FDNAMES") {
+      names = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+      guard names.count == count else { throw SystemError("read", "LISTEN_FDNAMES=\(text)", code: EINVAL) }
+    }
+    return names.enumerated().map { Socket(descriptor: first + Int32($0), name: $1) }
+  }
+
+  private static func number(_ text: String, _ name: String) throws(SystemError) -> Int32 {
+    guard let number = Int32(text), number >= 0 else { throw SystemError("read", "\(name)=\(text)", code: EINVAL) }
+    return number
+  }
+}
+
+extension System {
+  /// A descriptor of its own for a listening socket that the process was started with, and where that listens.
+  static func listening(
+    _ number: Int32, _ place: SocketAddress
+  ) throws(SystemError) -> (descriptor: Int32, address: SocketAddress) {
+    func fail(_ code: Int32) -> SystemError { SystemError("listen at", "\(place)", code: code) }
+    func option(_ name: Int32) throws(SystemError) -> Int32 {
+      var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+      guard getsockopt(number, SOL_SOCKET, name, &value, &length) == 0 else { throw fail(errno) }
+      return value
+    }
+    guard try option(SO_ACCEPTCONN) != 0 else { throw fail(EINVAL) }
+    guard try option(SO_TYPE) == streamType else { throw fail(EPROTOTYPE) }
+    guard let address = SocketAddress(listening: number) else { throw fail(EAFNOSUPPORT) }
+    let descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3)
+    guard descriptor >= 0 else { throw fail(errno) }
+    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    return (descriptor, address)
+  }
+
+  private static var streamType: Int32 {
+    #if canImport(Glibc)
+      Int32(SOCK_STREAM.rawValue)
+    #else
+      SOCK_STREAM
+    #endif
+  }
+}
+
+extension SocketAddress {
+  /// Where a socket listens; `nil` for a family that has no streams here. A name that is not in the file system begins with `@`.
+  fileprivate init?(listening descriptor: Int32) {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let isRead = withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
+    }
+    guard isRead else { return nil }
+    switch Int32(storage.ss_family) {
+    case AF_INET, AF_INET6:
+      let code: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<Int32>) -> Int32 = { address, _ in
+        withUnsafeBytes(of: &storage) {
+          UnsafeMutableRawPointer(address).copyMemory(from: $0.baseAddress!, byteCount: $0.count)
+        }
+        return 0
+      }
+      self.init(code)
+    case AF_UNIX:
+      let path = withUnsafeBytes(of: &storage) { bytes in
+        Array(bytes[MemoryLayout<sockaddr_un>.offset(of: \.sun_path)!..<min(Int(length), bytes.count)])
+      }
+      let isAbstract = path.first == 0
+      let name = isAbstract ? path.dropFirst() : path.prefix { $0 != 0 }
+      self = .unix((isAbstract ? "@" : "") + String(decoding: name, as: UTF8.self))
+    default: return nil
+    }
+  }
+}
