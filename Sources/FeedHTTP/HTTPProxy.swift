@@ -7,6 +7,7 @@ public enum HTTPProxy: Sendable, Hashable {
   /// Directly.
   case none
   /// Through this one: `http://`, `https://`, `socks5://` or `socks5h://`, with a user and a password if it wants them.
+  /// The exceptions of `no_proxy` do not count.
   case url(URL)
 
   /// The proxy in libcurl's words; `nil` for the environment's.

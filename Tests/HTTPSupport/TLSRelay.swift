@@ -23,30 +23,3 @@ extension RawOrigin {
     }
   }
 }
-
-extension RawOrigin.Connection {
-  fileprivate static func open(to port: Int) throws -> RawOrigin.Connection {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    guard withLoopbackAddress(port: port, { connect(descriptor, $0, $1) }) == 0 else {
-      close(descriptor)
-      throw RawOrigin.Broken()
-    }
-    return RawOrigin.Connection(descriptor: descriptor)
-  }
-
-  /// Some bytes, as they come.
-  fileprivate func receive() throws -> Data {
-    var bytes = [UInt8](repeating: 0, count: 16 << 10)
-    let count = recv(descriptor, &bytes, bytes.count, 0)
-    guard count > 0 else { throw RawOrigin.Broken() }
-    return Data(bytes[..<count])
-  }
-
-  fileprivate func receive(exactly count: Int) throws -> Data {
-    var bytes = [UInt8](repeating: 0, count: count)
-    guard count == 0 || recv(descriptor, &bytes, count, Int32(MSG_WAITALL)) == count else {
-      throw RawOrigin.Broken()
-    }
-    return Data(bytes)
-  }
-}

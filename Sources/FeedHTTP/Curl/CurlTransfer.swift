@@ -191,6 +191,8 @@ final class CurlTransfer {
     self.proxy = proxy
     ccurl_set_pointer(easy, CURLOPT_PROXY, nil)
     if let address = proxy.address { ccurl_set_pointer(easy, CURLOPT_PROXY, address) }
+    // The exceptions of the environment are for the environment's proxies.
+    ccurl_set_pointer(easy, CURLOPT_NOPROXY, proxy == .environment ? nil : "")
     switch proxy {
     case .environment:
       isDirect = !Self.hasProxy
