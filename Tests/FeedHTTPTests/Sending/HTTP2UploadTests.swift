@@ -1,0 +1,83 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FeedHTTP
+@testable import HTTPTestSupport
+
+@Suite(
+  .settled, .timeLimit(.minutes(1)),
+  .enabled(if: HTTP2Origin.isAvailable, "nghttpd is the server; Scripts/setup installs it"))
+struct HTTP2UploadTests {
+  private let origin: HTTP2Origin
+  private let bench: HTTPBench
+
+  init() throws {
+    let origin = try HTTP2Origin()
+    self.origin = origin
+    bench = HTTPBench { $0.certificateAuthorities = origin.certificate }
+  }
+
+  private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
+
+  @Test(arguments: [0, 1, 65_535, 65_536, 3_000_000]) func `bytes go out with their length`(count: Int) throws {
+    defer { origin.stop() }
+    let probe = bench.run(HTTPRequest(.post, origin.url(), body: .bytes(Chunk(bytes(count)))))
+    #expect(probe.error == nil)
+    #expect(probe.response?.status == 200 && probe.response?.headers["Server"]?.hasPrefix("nghttpd") == true)
+    #expect(probe.response?.body == Data(bytes(count)))
+  }
+
+  @Test(arguments: [nil, 40 * 50_000]) func `a stream goes out, asked for one chunk at a time`(length: Int?) throws {
+    defer { origin.stop() }
+    var asked: [Int] = []
+    let chunk = bytes(50_000)
+    let source = (0..<40).publisher.handleEvents(receiveRequest: { asked.append($0.max ?? -1) }).map { _ in Chunk(chunk)
+    }
+    let probe = bench.run(HTTPRequest(.put, origin.url(), body: .stream(source, length: length)))
+    #expect(probe.error == nil)
+    #expect(probe.response?.body == Data((0..<40).flatMap { _ in chunk }))
+    #expect(!asked.isEmpty && asked.allSatisfy { $0 == 1 })
+  }
+
+  @Test func `a file goes out`() throws {
+    defer { origin.stop() }
+    let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
+    try Data(bytes(1_000_000)).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let probe = bench.run(HTTPRequest(.put, origin.url(), body: .file(path)))
+    #expect(probe.error == nil && probe.response?.body == Data(bytes(1_000_000)))
+  }
+
+  @Test func `several uploads share the time and keep apart`() throws {
+    defer { origin.stop() }
+    let probes = (1...6).map { number in
+      bench.get(
+        HTTPRequest(.post, origin.url("/\(number)"), body: .bytes(Chunk(repeatElement(UInt8(number), count: 400_000)))))
+    }
+    bench.loop.run()
+    for (index, probe) in probes.enumerated() {
+      #expect(probe.error == nil && probe.response?.body == Data(repeating: UInt8(index + 1), count: 400_000))
+    }
+  }
+
+  @Test func `a source that fails ends its request, and the connection serves the next`() throws {
+    struct Broken: Error {}
+    defer { origin.stop() }
+    let source = Just(Chunk("a")).setFailureType(to: Broken.self).append(Fail(error: Broken()))
+    #expect(bench.run(HTTPRequest(.post, origin.url(), body: .stream(source))).error?.kind == .body)
+    #expect(bench.run(HTTPRequest(.post, origin.url(), body: .text("b"))).response?.body == Data("b".utf8))
+  }
+
+  @Test func `an upload to a server that ends is an error`() throws {
+    let source = Generate(state: 0) { [origin] (count: inout Int) -> Chunk? in
+      count += 1
+      if count == 20 { origin.stop() }
+      return Chunk(repeatElement(7, count: 64 << 10))
+    }
+    let error = bench.run(HTTPRequest(.post, origin.url(), body: .stream(source))).error
+    #expect([.send, .receive, .truncated].contains(error?.kind), "\(String(describing: error))")
+    origin.stop()
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+
+/// A certificate that is its own authority, made by the `openssl` command, in a folder that goes with it.
+final class MadeCertificate {
+  static let tool = "/usr/bin/openssl"
+
+  struct Failed: Error {
+    let step: String
+  }
+
+  let folder: URL
+  /// The files of the certificate and of its key.
+  let certificate, key: String
+
+  /// - Parameters:
+  ///   - host: the name in the certificate.
+  ///   - hasNames: false for a certificate whose common name is the only one.
+  init(host: String, isExpired: Bool = false, hasNames: Bool = true) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "origin-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    certificate = folder.appending(path: "certificate.pem").path
+    key = folder.appending(path: "key.pem").path
+    let request = folder.appending(path: "request.pem").path
+    try Self.run([
+      "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", request,
+      "-subj", "/CN=\(host)",
+    ])
+    // Only the authority's command takes dates, and it wants its books.
+    let settings = folder.appending(path: "settings").path
+    try Data().write(to: folder.appending(path: "index"))
+    try """
+    [ca]
+    default_ca = here
+    [here]
+    database = \(folder.path)/index
+    new_certs_dir = \(folder.path)
+    rand_serial = yes
+    default_md = sha256
+    policy = any
+    \(hasNames ? "x509_extensions = names" : "")
+    [any]
+    commonName = supplied
+    [names]
+    subjectAltName = DNS:\(host)
+    """.write(toFile: settings, atomically: true, encoding: .utf8)
+    try Self.run([
+      "ca", "-batch", "-selfsign", "-config", settings, "-keyfile", key, "-in", request, "-out", certificate, "-notext",
+      "-startdate", "20200101000000Z", "-enddate", isExpired ? "20210101000000Z" : "20491231000000Z",
+    ])
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  private static func run(_ arguments: [String]) throws {
+    guard try ChildProcess.run(tool, arguments).ending == .exited(0) else { throw Failed(step: arguments[0]) }
+  }
+}
