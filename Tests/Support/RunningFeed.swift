@@ -10,13 +10,15 @@ package final class RunningFeed: Sendable {
   package var process: pid_t { child.identifier }
 
   /// - Parameters:
+  ///   - input: its standard input.
   ///   - terminal: true when both outputs are one terminal; `output` then has what is written to either.
   ///   - readsOutput: true when its output is read; otherwise the pipe fills up.
   ///   - errorsAreFull: true when its standard error is full and nobody reads it.
   ///   - patience: the seconds after which it is killed, so that its test fails.
   package init(
     program: String = FeedBinary.path, _ arguments: [String], environment: [String: String] = [:],
-    terminal: Bool = false, readsOutput: Bool = true, errorsAreFull: Bool = false, patience: Int = 60
+    input: ChildProcess.Stream = .null, terminal: Bool = false, readsOutput: Bool = true, errorsAreFull: Bool = false,
+    patience: Int = 60
   ) throws {
     let output = try terminal ? Channel.terminal() : Channel.pipe()
     let errors = try Channel.pipe()
@@ -24,8 +26,8 @@ package final class RunningFeed: Sendable {
     // A terminal is both of its outputs, and nobody writes to the other pipe.
     if terminal { close(errors.writing) }
     child = try ChildProcess(
-      program, arguments, environment: FeedBinary.environment(environment), output: .descriptor(output.writing),
-      errors: terminal ? nil : .descriptor(errors.writing))
+      program, arguments, environment: FeedBinary.environment(environment), input: input,
+      output: .descriptor(output.writing), errors: terminal ? nil : .descriptor(errors.writing))
     self.output = Lines(output.reading, starts: readsOutput)
     self.errors = Lines(errors.reading, starts: !errorsAreFull)
     let (stream, continuation) = AsyncStream<Int32>.makeStream()

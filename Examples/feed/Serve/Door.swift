@@ -59,6 +59,12 @@ struct Door {
 
   static func isAddress(_ name: String) -> Bool { address(name) != nil }
 
+  /// The host of the address that most others reach: one that is not this machine's alone, where there is one.
+  static func widest(_ addresses: [SocketAddress]) -> String {
+    let hosts = addresses.compactMap(\.host)
+    return hosts.first { !(address($0).map(isLoopback) ?? false) } ?? hosts.first ?? "127.0.0.1"
+  }
+
   private static func isLoopback(_ address: String) -> Bool { address == "::1" || address.hasPrefix("127.") }
 
   /// The address as everybody writes it; `nil` for what is none. An address of IPv4 within IPv6 is that of IPv4.

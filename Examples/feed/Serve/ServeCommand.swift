@@ -21,6 +21,8 @@ struct ServeCommand: ParsableCommand {
       There may be any number of them; a client of one goes on with another where it stopped. A gateway has no history, search \
       and stars: those are in a cache file.
 
+      Started by a socket of systemd, it listens there, and --host and --port don't count.
+
       Examples:
         feed serve https://example.com/feed.json
         feed serve --opml subscriptions.opml --every 5m
@@ -117,9 +119,13 @@ struct ServeCommand: ParsableCommand {
     let gallery = Gallery(feeds, every: every.duration, secret: secret, isShared: self.store != nil, on: session.loop)
     let address = host == "localhost" ? "127.0.0.1" : host
     do throws(SystemError) {
-      let server = try HTTPServer(at: .internet(address, port: port), limits: limits, on: session.loop)
+      let passed = try SocketAddress.passed()
+      let places = passed.isEmpty ? [.internet(address, port: port)] : passed
+      let server = try HTTPServer(at: places, limits: limits, on: session.loop)
       server.onError = { [console = session.console] in console.warn("\($0.method) \($0.path): \($0.error)") }
-      let door = Door(host: address, token: chosenToken, names: allowHost, secret: secret)
+      let door = Door(
+        host: passed.isEmpty ? address : Door.widest(server.addresses), token: chosenToken, names: allowHost,
+        secret: secret)
       let fleet = self.store.map { session.fleet(at: $0) }
       let images = common.imageStore
       let shown = Pictures(pictures(client, in: images, on: session), PictureFiles(images, on: session.loop))

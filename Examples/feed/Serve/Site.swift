@@ -33,6 +33,7 @@ struct Site {
   /// The line that is printed.
   func place(port: Int) -> String {
     var host = server.address.map { "\($0)" } ?? ""
+    if host.hasPrefix("/") || host.hasPrefix("@") { return "unix:\(host)" }
     if host.hasPrefix("0.0.0.0:") { host = "127.0.0.1:\(port)" }
     if host.hasPrefix("[::]:") { host = "[::1]:\(port)" }
     return "http://\(host)/" + (door.token.map { "?token=\($0)" } ?? "")
