@@ -97,7 +97,8 @@ extension HTTPServer {
 
     /// Answers requests with what `answer` returns in a task of its own, which is given the request with its whole body.
     ///
-    /// The task is cancelled when the client leaves.
+    /// The task is cancelled when the connection breaks. A client that only ends its side of it may still wait for the
+    /// response, and its task goes on.
     public mutating func onAsync(
       _ method: Method, _ path: String, _ answer: @escaping @Sendable (WholeRequest) async throws -> sending Response
     ) {
