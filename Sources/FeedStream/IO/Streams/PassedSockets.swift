@@ -1,3 +1,6 @@
+// Has the kinds of sockets, which the C library has in a part of its own.
+internal import CLibUV
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
