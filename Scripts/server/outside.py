@@ -1,6 +1,8 @@
 """Talks to Examples/LiveEvents as independent clients do: h11 reads every byte of its answers, httpx-sse its events."""
 
+import re
 import socket
+import subprocess
 import sys
 
 import h11
@@ -95,3 +97,27 @@ with httpx.Client(timeout=10) as http:
         events = stream.iter_sse()
         next(events)
         expect("what was missed comes after", next(events).data, "missed")
+
+
+def curl(*words, body=None):
+    """The status, how many connections were made, and the version, of each URL."""
+    form = "\n%{http_code} %{num_connects} %{http_version}\n"
+    words = ["curl", "--silent", "--show-error", "--max-time", "10", "--write-out", form, *words]
+    lines = subprocess.run(words, input=body, capture_output=True, check=True).stdout.decode().split("\n")
+    return [line for line in lines if re.fullmatch(r"\d{3} \d+ [\d.]+", line)]
+
+
+say = ["--request", "POST", "--header", "Content-Type:", base + "/say"]
+expect("curl: two requests share a connection", curl(base + "/", base + "/"), ["200 1 1.1", "200 0 1.1"])
+expect("curl: HTTP/1.0", curl("--http1.0", base + "/")[0][:3], "200")
+expect("curl: HEAD", curl("--head", base + "/"), ["200 1 1.1"])
+expect("curl: an offer of HTTP/2 is passed over", curl("--http2", base + "/"), ["200 1 1.1"])
+expect("curl: a body with its length", curl("--data-binary", "hello", *say), ["204 1 1.1"])
+expect("curl: a body in chunks", curl("--upload-file", "-", *say, body=b"hello"), ["204 1 1.1"])
+long = b"x" * 300_000
+expect(
+    "curl: a body that waits for leave", curl("--header", "Expect: 100-continue", "--data-binary", "@-", *say, body=long),
+    ["204 1 1.1"])
+expect("curl: a body that is too long", curl("--data-binary", "@-", *say, body=b"x" * (3 << 20))[0][:3], "413")
+expect("curl: a path without a route", curl(base + "/nothing"), ["404 1 1.1"])
+expect("curl: a path as it is", curl("--path-as-is", base + "/../../etc/passwd")[0][:1], "4")
