@@ -77,10 +77,6 @@ extension LoopChannel {
 }
 
 extension SocketAddress {
-  fileprivate var family: Int32 {
-    if case .internet(let host, _) = kind, host.utf8.contains(UInt8(ascii: ":")) { AF_INET6 } else { AF_INET }
-  }
-
   /// Calls `body` with the address as the system has it.
   func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
     // The system would end the name at a null.
@@ -134,65 +130,6 @@ extension SocketAddress {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) {
       write($0) == 0 ? String(cString: $0.baseAddress!) : ""
     }
-  }
-}
-
-/// A listening socket on an event loop.
-private final class LoopListener: LoopHandle, ListeningSocket {
-  private(set) var address: SocketAddress
-  var onReady: (() -> Void)?
-
-  init(on loop: EventLoop, at place: SocketAddress, backlog: Int) throws(SystemError) {
-    var (address, inherited) = (place, nil as Int32?)
-    if case .inherited(let number) = place.kind { (inherited, address) = try System.listening(number, place) }
-    self.address = address
-    do {
-      if case .unix = address.kind {
-        try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
-      } else {
-        try super.init(on: loop, as: .openHandle, uv_tcp_t.self, uv_tcp_init)
-      }
-    } catch {
-      if let inherited { System.close(inherited) }
-      throw SystemError("open a socket for", "\(place)", code: error.errno)
-    }
-    var code: Int32
-    switch (inherited, address.kind) {
-    case (let descriptor?, .unix): code = uv_pipe_open(raw(), descriptor)
-    case (let descriptor?, _): code = uv_tcp_open(raw(), descriptor)
-    case (nil, .unix(let path)): code = address.withSystemPath(path) { uv_pipe_bind(raw(), $0) }
-    case (nil, _): code = address.withSystemAddress { uv_tcp_bind(raw(), $0, 0) }
-    }
-    // libuv closes what it has opened.
-    if code != 0, let inherited { System.close(inherited) }
-    if code == 0 {
-      code = uv_listen(raw(), Int32(clamping: backlog)) { raw, _ in
-        // A connection that could not be accepted, for want of a descriptor or because it is gone, is libuv's to close.
-        LoopListener.of(raw).onReady?()
-      }
-    }
-    guard code == 0 else { throw SystemError("listen at", "\(place)", code: code) }
-    if case .internet = address.kind, let actual = SocketAddress({ uv_tcp_getsockname(raw(), $0, $1) }) {
-      self.address = actual
-    }
-  }
-
-  func accept() -> (any ByteChannel)? {
-    guard !isClosed, let channel = try? LoopChannel(on: loop, for: address) else { return nil }
-    guard uv_accept(raw(), channel.raw()) == 0 else {
-      channel.close()
-      return nil
-    }
-    if case .internet = address.kind, let peer = SocketAddress({ uv_tcp_getpeername(channel.raw(), $0, $1) }) {
-      channel.connected(to: peer)
-    }
-    return channel
-  }
-
-  override func releaseHandler() { onReady = nil }
-
-  private func raw<Raw>() -> UnsafeMutablePointer<Raw> {
-    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
   }
 }
 

@@ -1,0 +1,88 @@
+internal import CLibUV
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// A listening socket on an event loop.
+final class LoopListener: LoopHandle, ListeningSocket {
+  private(set) var address: SocketAddress
+  var onReady: (() -> Void)?
+
+  init(on loop: EventLoop, at place: SocketAddress, backlog: Int, _ port: PortSharing) throws(SystemError) {
+    var (address, inherited) = (place, nil as Int32?)
+    if case .inherited(let number) = place.kind { (inherited, address) = try System.listening(number, place) }
+    self.address = address
+    do {
+      if case .unix = address.kind {
+        try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
+      } else {
+        // Only what has a descriptor can be shared before it is bound.
+        let family = port == .shared ? address.family : AF_UNSPEC
+        try super.init(on: loop, as: .openHandle, uv_tcp_t.self) { uv_tcp_init_ex($0, $1, UInt32(family)) }
+      }
+    } catch {
+      if let inherited { System.close(inherited) }
+      throw SystemError("open a socket for", "\(place)", code: error.errno)
+    }
+    var code = inherited.map(open) ?? bind(port)
+    // What was passed is shared by whoever passed it.
+    if inherited != nil, code == 0, port != .alone { code = UV_ENOTSUP.rawValue }
+    if code == 0 {
+      code = uv_listen(raw(), Int32(clamping: backlog)) { raw, _ in
+        // A connection that could not be accepted, for want of a descriptor or because it is gone, is libuv's to close.
+        LoopListener.of(raw).onReady?()
+      }
+    }
+    guard code == 0 else { throw SystemError("listen at", "\(place)", code: code) }
+    if case .internet = address.kind, let actual = SocketAddress({ uv_tcp_getsockname(raw(), $0, $1) }) {
+      self.address = actual
+    }
+  }
+
+  /// Takes a descriptor that is bound already: it closes with the handle, or now when that cannot have it.
+  private func open(_ inherited: Int32) -> Int32 {
+    let code =
+      if case .unix = address.kind { uv_pipe_open(raw(), inherited) } else { uv_tcp_open(raw(), inherited) }
+    if code != 0 { System.close(inherited) }
+    return code
+  }
+
+  private func bind(_ port: PortSharing) -> Int32 {
+    if case .unix(let path) = address.kind {
+      return port == .alone ? address.withSystemPath(path) { uv_pipe_bind(raw(), $0) } : UV_ENOTSUP.rawValue
+    }
+    var code: Int32 = port == .shared ? clibuv_share_port(handle) : 0
+    if code == 0 { code = address.withSystemAddress { uv_tcp_bind(raw(), $0, 0) } }
+    if code == 0, port == .first { code = clibuv_share_port(handle) }
+    return code
+  }
+
+  func accept() -> (any ByteChannel)? {
+    guard !isClosed, let channel = try? LoopChannel(on: loop, for: address) else { return nil }
+    guard uv_accept(raw(), channel.raw()) == 0 else {
+      channel.close()
+      return nil
+    }
+    if case .internet = address.kind, let peer = SocketAddress({ uv_tcp_getpeername(channel.raw(), $0, $1) }) {
+      channel.connected(to: peer)
+    }
+    return channel
+  }
+
+  override func releaseHandler() { onReady = nil }
+
+  private func raw<Raw>() -> UnsafeMutablePointer<Raw> {
+    UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
+  }
+}
+
+extension SocketAddress {
+  fileprivate var family: Int32 {
+    if case .internet(let host, _) = kind, host.utf8.contains(UInt8(ascii: ":")) { AF_INET6 } else { AF_INET }
+  }
+}
