@@ -21,7 +21,7 @@ final class WorkLoops: Cancellable {
 
   enum Event: Sendable {
     case trouble(FleetError?)
-    /// What a worker counts, for status.
+    /// The counts of a worker, for status.
     case counts([String: Int], worker: Int)
     case left
   }
