@@ -10,6 +10,7 @@
 #include <uv.h>
 #ifdef __linux__
 #include <stdbool.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #endif
 
@@ -102,6 +103,19 @@ static inline bool clibuv_pin_thread(int index) {
   }
   return false;
 }
+
+/// Opens a descriptor that one thread makes readable for another; negative for an error of libuv's.
+static inline int clibuv_open_event(void) {
+  int descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  return descriptor >= 0 ? descriptor : uv_translate_sys_error(errno);
+}
+
+static inline void clibuv_set_event(int descriptor) {
+  uint64_t one = 1;
+  while (write(descriptor, &one, sizeof one) == -1 && errno == EINTR) {}
+}
+
+static inline void clibuv_close_event(int descriptor) { (void)close(descriptor); }
 
 /// Resets an event's descriptor, which does not block.
 /// Returns true when the event had happened.

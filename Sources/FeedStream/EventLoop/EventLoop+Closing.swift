@@ -88,6 +88,7 @@ extension EventLoop {
     precondition(
       code == 0, "EventLoop.close: a libuv handle is still open; first close handles made outside EventLoop")
     uv.deallocate()
+    closeWakeUp()
     withExtendedLifetime(unrun) {}
     unread.work.drain { _ in }
     unready.work.drain { _ in }

@@ -34,13 +34,13 @@ extension EventLoop {
       append(action)
       return !isClosed
     }
-    return mailbox.post({ $0.work.append(Action(run: action)) }, wake: { uv_async_send(wakeUp) })
+    return mailbox.post({ $0.work.append(Action(run: action)) }, wake: { wake() })
   }
 
   /// Adds a task's job from any thread.
   func post(_ job: UnownedJob) {
     if isCurrent, !isClosed { return append(job) }
-    if mailbox.post({ $0.jobs.append(job) }, wake: { uv_async_send(wakeUp) }) { return }
+    if mailbox.post({ $0.jobs.append(job) }, wake: { wake() }) { return }
     if lateJobs.add(job) { runLateJobs() }
   }
 

@@ -37,7 +37,9 @@ public final class EventLoop: @unchecked Sendable {
   let uv: UnsafeMutablePointer<uv_loop_t>
   let clock: UnsafeMutablePointer<uv_timer_t>
   let idle: UnsafeMutablePointer<uv_idle_t>
-  let wakeUp: UnsafeMutablePointer<uv_async_t>
+  let wakeUp: UnsafeMutablePointer<WakeUpHandle>
+  /// Written before any other thread knows the loop.
+  var wakeUpDescriptor: Int32 = -1
 
   let mailbox = Mailbox()
   let lateJobs = LateJobs()
@@ -78,7 +80,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Makes a loop that belongs to the calling thread.
   ///
-  /// - Precondition: the process may open three more file descriptors.
+  /// - Precondition: the process may open four more file descriptors.
   public convenience init() { self.init(owner: CurrentDomain.threadNumber) }
 
   init(owner: UInt, host: (any LoopHost)? = nil) {
@@ -92,12 +94,12 @@ public final class EventLoop: @unchecked Sendable {
     let code = uv_loop_init(uv)
     precondition(
       code == 0,
-      "EventLoop: \(String(cString: uv_strerror(code))); a loop needs three file descriptors: raise the limit (ulimit -n)"
+      "EventLoop: \(String(cString: uv_strerror(code))); a loop needs four file descriptors: raise the limit (ulimit -n)"
     )
     uv.pointee.data = Unmanaged.passUnretained(self).toOpaque()
     uv_timer_init(uv, clock)
     uv_idle_init(uv, idle)
-    let wakeCode = uv_async_init(uv, wakeUp) { EventLoop.of($0!.pointee.loop).collectMail() }
+    let wakeCode = openWakeUp()
     precondition(
       wakeCode == 0,
       "EventLoop: \(String(cString: uv_strerror(wakeCode))); a loop needs a wake-up descriptor: raise the limit (ulimit -n)"
@@ -205,7 +207,7 @@ extension EventLoop: StreamDomain {
       isStopping = true
       uv_stop(uv)
     } else {
-      mailbox.requestStop { uv_async_send(wakeUp) }
+      mailbox.requestStop { wake() }
     }
   }
 

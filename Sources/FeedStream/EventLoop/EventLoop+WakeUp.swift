@@ -1,0 +1,46 @@
+internal import CLibUV
+
+#if os(Linux)
+  typealias WakeUpHandle = uv_poll_t
+#else
+  typealias WakeUpHandle = uv_async_t
+#endif
+
+/// The handle by which other threads wake the loop.
+///
+/// On Linux an event's descriptor, not `uv_async_t`: in libuv 1.44, a loop that is woken by one spins until the sender's system
+/// call has returned. Where both share a processor, a message there and back takes 50 to 80 µs in C that way, and 7 to 15 this way.
+extension EventLoop {
+  /// - Returns: 0, or an error of libuv's.
+  func openWakeUp() -> Int32 {
+    #if os(Linux)
+      wakeUpDescriptor = clibuv_open_event()
+      guard wakeUpDescriptor >= 0 else { return wakeUpDescriptor }
+      let code = uv_poll_init(uv, wakeUp, wakeUpDescriptor)
+      guard code == 0 else { return code }
+      return uv_poll_start(wakeUp, Int32(UV_READABLE.rawValue)) { handle, _, _ in
+        let loop = EventLoop.of(handle!.pointee.loop)
+        _ = clibuv_take_event(loop.wakeUpDescriptor)
+        loop.collectMail()
+      }
+    #else
+      return uv_async_init(uv, wakeUp) { EventLoop.of($0!.pointee.loop).collectMail() }
+    #endif
+  }
+
+  /// Wakes the loop. Safe from any thread while the mailbox lets it.
+  func wake() {
+    #if os(Linux)
+      clibuv_set_event(wakeUpDescriptor)
+    #else
+      uv_async_send(wakeUp)
+    #endif
+  }
+
+  /// Once libuv has closed the handle, and nobody wakes the loop any more.
+  func closeWakeUp() {
+    #if os(Linux)
+      clibuv_close_event(wakeUpDescriptor)
+    #endif
+  }
+}
