@@ -8,7 +8,7 @@ import Testing
 
 /// Feeds that want a login, which the list of subscriptions has: `serve` and `work` send it to that feed's server alone.
 @Suite(.settled, .timeLimit(.minutes(3))) struct ListedCredentialsTests {
-  /// What a server of feeds wants at each path.
+  /// The header field that a server of feeds wants at each path.
   private static let wanted = [
     "/user": ("Authorization", "Basic bWU6c2VjcmV0"), "/header": ("X-Key", "open sesame"),
     "/netrc": ("Authorization", "Basic aGlzOnNlY3JldA=="),

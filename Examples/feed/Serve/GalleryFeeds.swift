@@ -13,7 +13,7 @@ enum GalleryFeeds {
     /// The latest first.
     let entries: [Gallery.Entry]
     var query = GalleryQuery()
-    /// What requests need, for readers without cookies.
+    /// The token that requests need, for readers without cookies.
     var token: String?
 
     /// The token that completes the URL of a picture.

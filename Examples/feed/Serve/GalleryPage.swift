@@ -90,7 +90,7 @@ enum GalleryPage {
       <dialog id="large" aria-label="A picture"><img alt=""><p class="reason" role="status"></p><p class="words"></p>
       <p class="links"></p>
       <div class="keys"><button type="button" value="previous">Previous</button>\
-      <button type="button" value="next">Next</button><button type="button" value="close">Close</button></div></dialog>
+      <button type="button" value="next" autofocus>Next</button><button type="button" value="close">Close</button></div></dialog>
       """)
   }
 

@@ -82,6 +82,7 @@ extension PageAssets {
     dialog p { margin: 0; max-width: 60rem; text-align: center; max-height: 6em; overflow: auto; }
     dialog p:empty { display: none; }
     dialog .reason { margin: auto; }
+    dialog .links { padding: .3rem; }
     dialog .links a { color: var(--accent); margin: 0 .5rem; }
     dialog button { font: inherit; padding: .4rem 1rem; border-radius: 1rem; border: 1px solid var(--line); color: inherit;
       background: var(--card); cursor: pointer; }

@@ -124,7 +124,7 @@ struct Site {
     return routes
   }
 
-  /// What a feed for other readers has.
+  /// The entries of a feed for other readers.
   private static func entries(
     _ query: GalleryQuery, _ gallery: Gallery, _ history: GalleryHistory?
   ) -> AnyPublisher<[Gallery.Entry], HTTPServer.Status> {

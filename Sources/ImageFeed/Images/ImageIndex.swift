@@ -106,7 +106,7 @@ struct ImageIndex {
     } ?? false
   }
 
-  /// Deletes what was not used for longest, until so many bytes are free.
+  /// Deletes what was not used for longest, until that many bytes are free.
   private func makeRoom(of bytes: Int, but kept: Set<URL>, _ db: Database) throws {
     let names = Set(kept.map(\.absoluteString))
     let rows = try Row.fetchCursor(db, sql: "SELECT url, bytes FROM image ORDER BY used, url")

@@ -68,7 +68,7 @@ public struct FeedHistory {
 
   /// The items that fit a question, the newest first, page by page: each of ``SeenQuery/limit`` images.
   ///
-  /// What has changed since the last question is indexed first: see ``index()``.
+  /// Indexes first, if something has changed since the last question: see ``index()``.
   ///
   /// **Demand, failure, cancellation:** those of ``pages(of:size:)``.
   ///
@@ -95,7 +95,7 @@ public struct FeedHistory {
 
   /// Brings the index of words up to date, part by part, and delivers how far it is: at first, and after each part.
   ///
-  /// What is indexed stays so when this is cancelled. **Demand:** a part is indexed when its value is asked for. Completes when
+  /// Parts that are indexed stay so when this is cancelled. **Demand:** a part is indexed when its value is asked for. Completes when
   /// the index is up to date, or others change feeds faster. **Failure:** the store's. **Cancellation:** the part that runs is
   /// finished.
   public func index() -> AnyPublisher<IndexProgress, FeedStoreError> {

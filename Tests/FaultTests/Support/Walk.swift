@@ -107,7 +107,7 @@ struct Walk: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Whether there is a star, which is taken away before the rest is looked at.
+  /// Notes if there is a star, which is taken away before the rest is looked at.
   private func starred(_ attempt: Attempt, _ cache: CacheUnderTest) throws -> Attempt {
     var attempt = attempt
     let (store, id) = (SQLiteFeedStore(path: cache.path), Generation.images(Self.old)[1].id)

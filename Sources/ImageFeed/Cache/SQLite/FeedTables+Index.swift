@@ -34,7 +34,7 @@ extension FeedTables {
 
   /// Brings the index up to date. A feed that cannot be read has what is kept of it.
   ///
-  /// - Parameter limit: stops after the feed with which so many items were read.
+  /// - Parameter limit: the number of items after which no further feed is begun.
   func updateIndex(atMost limit: Int = .max) throws {
     try db.execute(sql: Self.createIndex)
     let stale = try Row.fetchAll(
