@@ -56,6 +56,14 @@ let package = Package(
         .product(name: "FeedTLS", package: "FeedStream"),
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ], swiftSettings: [.swiftLanguageMode(.v5)]),
+    // See the script `web`.
+    .executableTarget(
+      name: "web",
+      dependencies: [
+        "CIO", subject, .product(name: "FeedHTTP", package: "FeedStream"),
+        .product(name: "FeedHTTPServer", package: "FeedStream"),
+        .product(name: "FeedWebSocket", package: "FeedStream"),
+      ], swiftSettings: [.swiftLanguageMode(.v5)]),
     // Besides hiredis in C, a program of its own: see the script `redis`.
     .executableTarget(
       name: "redis-commands", dependencies: [subject, .product(name: "FeedRedis", package: "FeedStream")],
