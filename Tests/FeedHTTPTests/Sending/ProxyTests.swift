@@ -9,7 +9,7 @@ import Testing
 @testable import HTTPTestSupport
 
 @Suite(.settled, .timeLimit(.minutes(1))) struct ProxyTests {
-  /// What a proxy was asked for: the first lines of the requests, and if each had a log-in.
+  /// The requests that a proxy got: their first lines, and if each had a log-in.
   private final class Notes: Sendable {
     private let requests = Mutex<[RawOrigin.Request]>([])
     func take(_ request: RawOrigin.Request) { requests.withLock { $0.append(request) } }
