@@ -10,6 +10,10 @@ extension HTTPServer {
       self.code = code
     }
 
+    private init(ofServer code: Int) { self.code = code }
+
+    /// The status of ``Response/upgrade(to:headers:_:)``, which logs see.
+    static let switchingProtocols = Status(ofServer: 101)
     public static let ok = Status(200)
     public static let created = Status(201)
     public static let accepted = Status(202)
@@ -54,7 +58,8 @@ extension HTTPServer {
     var hasNoBody: Bool { code == 204 || code == 304 }
 
     private static let reasons = [
-      200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+      101: "Switching Protocols", 200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information",
+      204: "No Content",
       205: "Reset Content", 206: "Partial Content", 300: "Multiple Choices", 301: "Moved Permanently", 302: "Found",
       303: "See Other", 304: "Not Modified", 307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request",
       401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",

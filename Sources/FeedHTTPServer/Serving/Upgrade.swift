@@ -39,7 +39,7 @@ extension HTTPServer.Response {
   package static func upgrade(
     to protocolName: String, headers: HTTPServer.Headers, _ take: @escaping (UpgradedConnection) -> Void
   ) -> HTTPServer.Response {
-    HTTPServer.Response(.ok, headers: headers, body: .upgrade(protocolName, take))
+    HTTPServer.Response(.switchingProtocols, headers: headers, body: .upgrade(protocolName, take))
   }
 }
 
