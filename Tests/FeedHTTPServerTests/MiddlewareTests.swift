@@ -35,6 +35,35 @@ import Testing
     bench.end()
   }
 
+  @Test func `a log has 101 for a connection that is handed over`() {
+    var codes: [Int] = []
+    var routes = HTTPServer.Routes()
+    routes.use(.log { codes.append($0.status.code) })
+    routes.get("/") { _ in .upgrade(to: "other", headers: [:]) { _ in } }
+    let bench = Bench().serve(routes)
+    let response = ask(bench, "GET /", "Connection: Upgrade\r\nUpgrade: other\r\n")
+    #expect(response.hasPrefix("HTTP/1.1 101 Switching Protocols\r\n"))
+    #expect(codes == [101])
+    bench.end()
+  }
+
+  @Test func `a function around all routes is made once, and may keep a state`() {
+    var routes = HTTPServer.Routes()
+    routes.use(
+      HTTPServer.Middleware { next in
+        var count = 0
+        return { request in
+          count += 1
+          return try next(request).map { [count] in $0.headers["X-Count"] = "\(count)" }
+        }
+      })
+    routes.get("/") { _ in .text("page") }
+    let bench = Bench().serve(routes)
+    #expect(ask(bench, "GET /").contains("X-Count: 1\r\n"))
+    #expect(ask(bench, "GET /").contains("X-Count: 2\r\n"))
+    bench.end()
+  }
+
   @Test func `a group has a path and functions of its own, and may hold another`() {
     var routes = HTTPServer.Routes()
     routes.get("/") { _ in .text("root") }

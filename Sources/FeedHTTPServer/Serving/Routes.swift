@@ -186,14 +186,15 @@ extension HTTPServer {
     // MARK: Answering
 
     /// Answers a request as its route does.
-    public func answer(_ request: Request, on scheduler: any LoopScheduler) {
-      request.respond(settled(request) { outermost.isEmpty ? try route($0) : try whole($0) })
-    }
+    public func answer(_ request: Request, on scheduler: any LoopScheduler) { request.respond(handler()(request)) }
 
-    /// With all that is around it. An error becomes a response before that: logs and counts see what is sent.
-    private func whole(_ request: Request) throws -> Reply {
+    /// The routes and all that is around them as one function, put together once. An error becomes a response within each
+    /// function around it: logs and counts see what is sent.
+    func handler() -> (Request) -> Reply {
+      guard !outermost.isEmpty else { return { settled($0, route) } }
       let inner: Handler = { settled($0, route) }
-      return try outermost.reversed().reduce(inner) { $1.wrap($0) }(request)
+      let whole = outermost.reversed().reduce(inner) { $1.wrap($0) }
+      return { settled($0, whole) }
     }
 
     /// A handler's reply, its errors mapped.

@@ -30,6 +30,7 @@ extension HTTPServer {
   /// - Returns: closes the connections when cancelled or released; keep it.
   public func serve(_ routes: Routes) -> AnyCancellable {
     bodyBytes = routes.limitsBodies ? { routes.bodyBytes($0, $1) } : nil
-    return requests.sink { [scheduler] request in routes.answer(request, on: scheduler) }
+    let handler = routes.handler()
+    return requests.sink { request in request.respond(handler(request)) }
   }
 }
