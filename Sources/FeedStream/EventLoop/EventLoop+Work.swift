@@ -2,9 +2,8 @@ internal import CLibUV
 
 // Work from other threads.
 extension EventLoop {
-  // Release builds keep the message of a fatal error, and not that of a precondition.
   @inline(never) static func refuse(_ function: StaticString) -> Never {
-    fatalError(
+    halt(
       "EventLoop.\(function) was called from a thread that does not own the loop; use execute { } to run code on it")
   }
 

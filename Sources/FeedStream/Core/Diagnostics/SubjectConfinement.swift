@@ -36,7 +36,6 @@
     if thread != currentThread() { moved(name()) }
   }
 
-  // Release builds keep the message of a fatal error, and not that of a precondition.
   @inline(never) @usableFromInline mutating func moved(_ name: @autoclosure () -> String) {
     let isFirst = thread == 0
     thread = currentThread()
@@ -45,7 +44,7 @@
     let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting())
     let place = domain.map { ObjectIdentifier($0) }
     if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
-      fatalError(
+      halt(
         """
         \(name()): touched on another thread than that of the loop where it was made (CONTRACT, rule 1: a stream lives on one thread). \
         \(Self.advice) In main.swift, a task that touches it is written Task { @MainActor in … }.
@@ -63,7 +62,7 @@
       isOfTask = isInTask
       return
     }
-    fatalError(
+    halt(
       """
       \(name()): touched on another thread than before (CONTRACT, rule 1: a stream lives on one thread). \(Self.advice)
       """)

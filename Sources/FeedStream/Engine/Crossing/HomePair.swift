@@ -24,7 +24,7 @@
     guard let home = handing.home else {
       // All of it runs on the one thread that serves the queue.
       if lane.ownsThread { return nil }
-      fatalError(
+      halt(
         """
         \(subscriber()): one of its publishers delivers on the queue "\(lane.name)", and the stream itself lives on no loop, \
         so that several threads would be in it at once. Let the stream go on with .receive(on: DispatchQueue.main) or \
