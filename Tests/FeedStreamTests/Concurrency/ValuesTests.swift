@@ -1,4 +1,5 @@
 import FeedStream
+import Foundation
 import TestSupport
 import Testing
 
@@ -52,6 +53,29 @@ import Testing
     for await value in values { received.append(value) }
     #expect(received == [1, 2, 3])
     #expect(offLoop.entries.isEmpty)
+  }
+
+  @Test func `a loop with nothing left to do waits for a task that is about to iterate its values`() async {
+    let received = Journal<Int>()
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        let loop = EventLoop()
+        let values = [1, 2].publisher.values
+        let turns = Journal<String>()
+        let task = Task {
+          while turns.entries.isEmpty { await Task.yield() }
+          for await value in values { received.note(value) }
+        }
+        loop.schedule { turns.note("the last") }
+        loop.run()
+        loop.close()
+        Task {
+          await task.value
+          done.resume()
+        }
+      }
+    }
+    #expect(received.entries == [1, 2])
   }
 
   @Test func `cancelling the task that waits cancels the subscription on the loop`() async throws {
