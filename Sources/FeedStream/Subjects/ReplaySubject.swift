@@ -93,6 +93,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   ///
   /// - Returns: how many subscribers received it, and how many have not asked for it yet.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
+    conduits.confinement.check("ReplaySubject")
     guard completion == nil else {
       let delivery = Delivery(isTerminated: true)
       conduits.report(value, delivery)
@@ -114,6 +115,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   }
 
   public func send(completion: Subscribers.Completion<Failure>) {
+    conduits.confinement.check("ReplaySubject")
     guard self.completion == nil else { return }
     self.completion = completion
     conduits.visit(serve)

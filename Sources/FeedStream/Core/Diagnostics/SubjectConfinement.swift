@@ -6,18 +6,18 @@
   import Darwin
 #endif
 
-/// Checks that a subject stays where it lives (`CONTRACT.md`, rule 1), in release builds as well: in one domain, whose
+/// Checks that a subject, or an operator that waits for its scheduler, stays where it lives (`CONTRACT.md`, rule 1), in release builds as well: in one domain, whose
 /// thread may change, or on one thread.
 ///
 /// That is the loop of the thread that first touches it, even before the loop runs; without a loop there, that thread. A
 /// thread without a loop may not touch what was made on the thread of a loop. Code of a task is not checked otherwise, unless
 /// the subject lives on a loop that does not run the task: the compiler does that, and a task changes threads.
 @usableFromInline struct SubjectConfinement {
-  /// The thread that touched the subject last; 0 before the first.
+  /// The thread that touched it last; 0 before the first.
   @usableFromInline var thread: UInt = 0
   /// The number of the thread that made it; 0 for a task, which may go on elsewhere.
   private let maker: UInt
-  /// The domain in which it was first touched.
+  /// The domain in which it was touched first.
   private var home: ObjectIdentifier?
   /// True when it was first touched by a task, which may go on elsewhere.
   private var isOfTask = false
@@ -36,7 +36,14 @@
     if thread != currentThread() { moved(name()) }
   }
 
-  @inline(never) @usableFromInline mutating func moved(_ name: @autoclosure () -> String) {
+  /// The same, for an operator that its scheduler calls.
+  @inlinable @inline(__always) mutating func checkScheduled(_ name: @autoclosure () -> StaticString) {
+    if thread != currentThread() { moved("\(name())", Self.adviceOnSchedulers) }
+  }
+
+  @inline(never) @usableFromInline mutating func moved(
+    _ name: @autoclosure () -> String, _ advice: @autoclosure () -> String = Self.advice
+  ) {
     let isFirst = thread == 0
     thread = currentThread()
     let isInTask = Self.isInTask
@@ -47,7 +54,7 @@
       halt(
         """
         \(name()): touched on another thread than that of the loop where it was made (CONTRACT, rule 1: a stream lives on one thread). \
-        \(Self.advice) In main.swift, a task that touches it is written Task { @MainActor in … }.
+        \(advice()) In main.swift, a task that touches it is written Task { @MainActor in … }.
         """)
     }
     if isFirst {
@@ -64,13 +71,18 @@
     }
     halt(
       """
-      \(name()): touched on another thread than before (CONTRACT, rule 1: a stream lives on one thread). \(Self.advice)
+      \(name()): touched on another thread than before (CONTRACT, rule 1: a stream lives on one thread). \(advice())
       """)
   }
 
   private static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
-  static let advice = """
+  @usableFromInline static let adviceOnSchedulers = """
+    A stream crosses to a DispatchQueue, an OperationQueue or RunLoop.main. Another scheduler must run its work on the thread \
+    of the stream: use one of these, or an EventLoop.
+    """
+
+  @usableFromInline static let advice = """
     Send by subject.sender(on: loop), which any thread may use, take values off the loop by publisher.values, or build the \
     stream in loop.execute { }.
     """

@@ -48,8 +48,18 @@ extension StreamDomain {
 /// A queue's time for the operators of time: what it fires runs in the home of the operator's stream.
 @usableFromInline struct HomeScheduler<Base: Scheduler>: Scheduler {
   let base: Base
-  /// The stage below, which knows where the operator lives.
+  /// Knows where the operator lives.
   let home: CrossedHome
+
+  /// A queue's time for an operator that lives where the caller does. The caller's loop goes on running while a timer is set.
+  @usableFromInline static func ofCaller(_ queue: Base) -> Self {
+    Home.usesQueues()
+    let domain = Home.current
+    let isOnMainQueue = (queue as? any QueueScheduler)?.isHere != nil
+    return Self(
+      base: queue,
+      home: CrossedHome(domain ?? SerialLane(), holder: Home.isKeeping ? domain : nil, isOnMainQueue: isOnMainQueue))
+  }
 
   @usableFromInline var now: Base.SchedulerTimeType { base.now }
   @usableFromInline var minimumTolerance: Base.SchedulerTimeType.Stride { base.minimumTolerance }
@@ -156,19 +166,5 @@ extension StreamDomain {
     }
     for _ in 0..<holds { holder?.letGo(place) }
     withExtendedLifetime(domain) {}
-  }
-}
-
-/// The home of the code that makes this, for work that a queue starts.
-@usableFromInline final class HomePoint {
-  private let domain: any StreamDomain
-
-  @usableFromInline init() {
-    Home.usesQueues()
-    domain = Home.current ?? SerialLane()
-  }
-
-  @usableFromInline func bringing(_ action: @escaping () -> Void) -> () -> Void {
-    { [domain] in domain.perform(action) }
   }
 }

@@ -8,6 +8,8 @@
   /// Distinguishes the timer of an earlier setting from the current one.
   @exclusivity(unchecked) private var setting: UInt64 = 0
   @exclusivity(unchecked) private var timer: (any Cancellable)?
+  /// Checked where the scheduler calls, in release builds too: a scheduler of the user's may call on any thread.
+  @exclusivity(unchecked) private var place = SubjectConfinement()
 
   /// - Parameter start: schedules repeating work: a scheduler can cancel no other kind of timer.
   @usableFromInline init(start: @escaping (@escaping () -> Void) -> any Cancellable) { self.start = start }
@@ -19,11 +21,19 @@
     // The timer repeats so that it can be cancelled. It fires once, so its period can be anything but zero.
     let period = interval > .zero ? interval : .nanoseconds(1)
     // A queue has no thread that a stream could live on: what fires there goes home.
-    let home = scheduler.isQueue ? HomePoint() : nil
-    self.init { action in
-      scheduler.schedule(
-        after: scheduler.now.advanced(by: interval), interval: period, tolerance: scheduler.minimumTolerance,
-        options: options, home.map { $0.bringing(action) } ?? action)
+    if scheduler.isQueue {
+      let home = HomeScheduler.ofCaller(scheduler)
+      self.init { action in
+        home.schedule(
+          after: home.now.advanced(by: interval), interval: period, tolerance: home.minimumTolerance, options: options,
+          action)
+      }
+    } else {
+      self.init { action in
+        scheduler.schedule(
+          after: scheduler.now.advanced(by: interval), interval: period, tolerance: scheduler.minimumTolerance,
+          options: options, action)
+      }
     }
   }
 
@@ -31,10 +41,12 @@
 
   /// Runs `action` once, when the time has come.
   @usableFromInline func set(_ action: @escaping () -> Void) {
+    place.checkScheduled("A scheduler's timer")
     setting &+= 1
     let present = setting
     let earlier = timer.take()
     let timer = start { [self] in
+      place.checkScheduled("A scheduler's timer")
       guard setting == present else { return }
       cancel()
       action()

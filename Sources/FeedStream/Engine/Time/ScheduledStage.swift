@@ -21,6 +21,8 @@
   /// True when upstream may still deliver.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @exclusivity(unchecked) @usableFromInline final var ending = Subscribers.Completion<Failure>.finished
+  /// Checked where the scheduler calls, in release builds too: a scheduler of the user's may call on any thread.
+  @exclusivity(unchecked) @usableFromInline final var place = SubjectConfinement()
 
   /// The reference that scheduled work has to the stage: the stage while something waits, `nil` after that.
   @usableFromInline final class Turn {
@@ -47,6 +49,7 @@
   }
 
   @inlinable final func scheduleNext() {
+    place.checkScheduled(name)
     turn.stage = self
     if let work = schedule(serve) { works.append(work) }
   }
@@ -60,6 +63,7 @@
 
   /// Delivers the first in the queue: a value, or after the last one the ending.
   @inlinable final func deliverNext() {
+    place.checkScheduled(name)
     guard isLive else {
       turn.stage = nil
       return

@@ -71,7 +71,7 @@ extension Publishers {
       let subscriber = SubjectSubscriber(subject) { [weak self] in self?.hasCompleted = true }
       let outer = connecting
       connecting = subscriber
-      upstream.subscribe(subscriber)
+      upstream.receive(home: subscriber)
       connecting = outer
       return AnyCancellable(subscriber)
     }

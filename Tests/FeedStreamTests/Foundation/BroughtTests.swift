@@ -1,0 +1,138 @@
+import Dispatch
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+/// What people bring from Combine next to queues: sharing, pauses and schedulers of their own.
+@Suite("Streams that wait on queues or on schedulers of others", .settled) struct BroughtTests {
+  private struct Broken: Error {}
+
+  /// Runs `body` with a loop on a thread of its own, then the loop until it is idle.
+  private func onLoop(_ body: @escaping @Sendable () -> AnyCancellable) async {
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        let loop = EventLoop()
+        let subscription = body()
+        loop.run()
+        subscription.cancel()
+        loop.close()
+        done.resume()
+      }
+    }
+  }
+
+  @Test func `a loop goes on while a queue measures the pause before a subscription`() async {
+    let seen = Journal<String>()
+    let queue = DispatchQueue(label: "pauses", attributes: .concurrent)
+    await onLoop {
+      let delayed = Just(1).delaySubscription(for: .milliseconds(5), scheduler: queue).sink {
+        seen.note("delayed \($0)")
+      }
+      let repeated = Just(2).repeat(2, after: .milliseconds(5), scheduler: queue).sink { seen.note("repeated \($0)") }
+      let policy = RetryPolicy(limit: 2, firstPause: .milliseconds(2), factor: 1, cap: .milliseconds(2), jitter: 0)
+      let retried = Fail<Int, Broken>(error: Broken()).retry(policy, scheduler: queue)
+        .sink {
+          if case .failure = $0 { seen.note("failed") }
+        } receiveValue: { _ in
+        }
+      return AnyCancellable { for subscription in [delayed, repeated, retried] { subscription.cancel() } }
+    }
+    #expect(seen.entries.sorted() == ["delayed 1", "failed", "repeated 2", "repeated 2"])
+  }
+
+  @Test func `a loop does not wait for a pause that is cancelled`() async {
+    let queue = DispatchQueue(label: "pauses")
+    await onLoop {
+      Just(1).delaySubscription(for: .seconds(3_600), scheduler: queue).sink { _ in }.cancel()
+      return AnyCancellable {}
+    }
+  }
+
+  @Test func `what comes from a queue is shared on the loop`() async {
+    let seen = Journal<Int>()
+    await onLoop {
+      let shared = (0..<100).publisher.receive(on: DispatchQueue.global()).share()
+      let first = shared.sink { seen.note($0) }
+      let second = shared.receive(on: DispatchQueue(label: "another")).sink { seen.note($0) }
+      return AnyCancellable {
+        first.cancel()
+        second.cancel()
+      }
+    }
+    #expect(seen.entries.sorted() == (0..<100).flatMap { [$0, $0] })
+  }
+
+  @Test func `what comes from a queue is not shared where no loop is, and a message says so`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
+        Thread.detachNewThread {
+          _ = (0..<10).publisher.receive(on: DispatchQueue(label: "mine")).share().sink { _ in }
+        }
+      }
+    }
+    #expect(result?.says("delivers on the queue \"mine\", and the stream itself lives on no loop") == true)
+  }
+
+  @Test func `a subject that keeps values is for one thread too`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
+        nonisolated(unsafe) let subject = ReplaySubject<Int, Never>(count: 2)
+        for _ in 0..<2 { Thread.detachNewThread { while true { subject.send(1) } } }
+      }
+    }
+    #expect(result?.says("ReplaySubject: touched on another thread than before") == true)
+  }
+
+  @Test func `a scheduler of others that uses other threads stops the stream with a message`() async {
+    let received = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await Self.withoutTask { (0..<10).publisher.receive(on: Pool()).sink { _ in } }
+    }
+    #expect(received?.says("ReceiveOn: touched on another thread than before") == true)
+    #expect(received?.says("crosses to a DispatchQueue") == true)
+    let debounced = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await Self.withoutTask {
+        Just(1).append(Empty(completeImmediately: false)).debounce(for: .milliseconds(1), scheduler: Pool()).sink { _ in
+        }
+      }
+    }
+    #expect(debounced?.says("crosses to a DispatchQueue") == true)
+  }
+
+  /// Subscribes on a thread of its own, and never returns.
+  private static func withoutTask(_ subscribe: @escaping @Sendable () -> AnyCancellable) async {
+    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        let subscription = subscribe()
+        withExtendedLifetime(subscription) { while true { pause() } }
+      }
+    }
+  }
+
+  /// A scheduler as a program may write one, which runs its work on any thread.
+  private struct Pool: Scheduler {
+    var now: DispatchQueue.SchedulerTimeType { DispatchQueue.global().now }
+    var minimumTolerance: DispatchQueue.SchedulerTimeType.Stride { 0 }
+
+    func schedule(options: Never?, _ action: @escaping () -> Void) {
+      nonisolated(unsafe) let action = action
+      Thread.detachNewThread { action() }
+    }
+
+    func schedule(
+      after date: DispatchQueue.SchedulerTimeType, tolerance: DispatchQueue.SchedulerTimeType.Stride, options: Never?,
+      _ action: @escaping () -> Void
+    ) {
+      nonisolated(unsafe) let action = action
+      DispatchQueue.global().asyncAfter(deadline: date.dispatchTime) { action() }
+    }
+
+    func schedule(
+      after date: DispatchQueue.SchedulerTimeType, interval: DispatchQueue.SchedulerTimeType.Stride,
+      tolerance: DispatchQueue.SchedulerTimeType.Stride, options: Never?, _ action: @escaping () -> Void
+    ) -> any Cancellable {
+      schedule(after: date, tolerance: tolerance, options: nil, action)
+      return AnyCancellable {}
+    }
+  }
+}
