@@ -90,13 +90,6 @@ import Testing
     }
     #expect(received?.says("ReceiveOn: touched on another thread than before") == true)
     #expect(received?.says("crosses to a DispatchQueue") == true)
-    let debounced = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      await Self.withoutTask {
-        Just(1).append(Empty(completeImmediately: false)).debounce(for: .milliseconds(1), scheduler: Pool()).sink { _ in
-        }
-      }
-    }
-    #expect(debounced?.says("crosses to a DispatchQueue") == true)
   }
 
   /// Subscribes on a thread of its own, and never returns.

@@ -8,8 +8,6 @@
   /// Distinguishes the timer of an earlier setting from the current one.
   @exclusivity(unchecked) private var setting: UInt64 = 0
   @exclusivity(unchecked) private var timer: (any Cancellable)?
-  /// Checked where the scheduler calls, in release builds too: a scheduler of the user's may call on any thread.
-  @exclusivity(unchecked) private var place = SubjectConfinement()
 
   /// - Parameter start: schedules repeating work: a scheduler can cancel no other kind of timer.
   @usableFromInline init(start: @escaping (@escaping () -> Void) -> any Cancellable) { self.start = start }
@@ -41,13 +39,11 @@
 
   /// Runs `action` once, when the time has come.
   @usableFromInline func set(_ action: @escaping () -> Void) {
-    place.checkScheduled("A scheduler's timer")
     setting &+= 1
     let present = setting
     let earlier = timer.take()
     let timer = start { [self] in
-      place.checkScheduled("A scheduler's timer")
-      guard setting == present else { return }
+        guard setting == present else { return }
       cancel()
       action()
     }
