@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What people bring from Combine next to queues: sharing, pauses and schedulers of their own.
+/// Code that people bring from Combine next to queues: sharing, pauses and schedulers of their own.
 @Suite("Streams that wait on queues or on schedulers of others", .settled) struct BroughtTests {
   private struct Broken: Error {}
 

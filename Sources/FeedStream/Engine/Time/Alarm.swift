@@ -43,7 +43,7 @@
     let present = setting
     let earlier = timer.take()
     let timer = start { [self] in
-        guard setting == present else { return }
+      guard setting == present else { return }
       cancel()
       action()
     }
