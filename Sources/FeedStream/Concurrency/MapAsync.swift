@@ -73,7 +73,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: MapAsyncStage<Upstream.Output, Output, Mode>(ErasedSubscriber(subscriber), limit, order, transform))
+        bringingTo: MapAsyncStage<Upstream.Output, Output, Mode>(ErasedSubscriber(subscriber), limit, order, transform))
     }
   }
 }

@@ -70,7 +70,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let pipeline = self.pipeline
       upstream.receive(
-        subscriber: ParallelStage<Upstream.Output, Output, Failure>(
+        bringingTo: ParallelStage<Upstream.Output, Output, Failure>(
           ErasedSubscriber(subscriber), ParallelCrew(of: group, width), limit
         ) { inlet, outlet in
           pipeline(Rail(inlet)).receive(subscriber: outlet)

@@ -113,7 +113,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       upstream.receive(
-        subscriber: ParallelMapStage<Upstream.Output, Output, Mode>(
+        bringingTo: ParallelMapStage<Upstream.Output, Output, Mode>(
           ErasedSubscriber(subscriber), ParallelCrew(of: group, width), limit, ordering, transform))
     }
   }

@@ -49,6 +49,28 @@ import Testing
     }
   }
 
+  @Test func `values from a queue are worked on in tasks, and go on to another queue`() async throws {
+    let seen = Journal<Int>()
+    let group = try EventLoopGroup(count: 2)
+    let parallel = Journal<Int>()
+    await onLoop {
+      let numbers = (0..<500).publisher.receive(on: DispatchQueue.global())
+      let tasks = numbers.mapAsync(limit: 4) { $0 * 2 }.receive(on: DispatchQueue(label: "after")).sink {
+        seen.note($0)
+      }
+      let loops = numbers.parallelMap(on: group) { $0 * 2 }.receive(on: DispatchQueue(label: "after")).sink {
+        parallel.note($0)
+      }
+      return AnyCancellable {
+        tasks.cancel()
+        loops.cancel()
+      }
+    }
+    group.shutdown()
+    #expect(seen.entries == (0..<500).map { $0 * 2 })
+    #expect(parallel.entries == (0..<500).map { $0 * 2 })
+  }
+
   @Test func `what comes from a queue is shared on the loop`() async {
     let seen = Journal<Int>()
     await onLoop {

@@ -6,10 +6,24 @@ extension Publisher {
   }
 }
 
+extension Publisher {
+  /// Subscribes `stage`, which comes back to its home from elsewhere, to this one: on a loop, as with `receive(home:)`.
+  /// Without a loop the stage has a lane of its own.
+  @inlinable func receive<S: Subscriber>(bringingTo stage: S) where S.Input == Output, S.Failure == Failure {
+    if StreamHomes.mayCross, StreamHomes.hasLoop {
+      receive(subscriber: HomeSubscriber(stage))
+    } else {
+      receive(subscriber: stage)
+    }
+  }
+}
+
 /// The homes of operators that have several upstreams.
 @usableFromInline enum StreamHomes {
   /// True once the process has used a queue as a scheduler.
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
+  /// True when the calling code runs where a loop, virtual time or a lane is.
+  @inline(never) @usableFromInline static var hasLoop: Bool { Home.current != nil }
 }
 
 /// A stage's subscription to the one of its upstreams that hands it down. It keeps the way to an upstream that delivers
