@@ -13,7 +13,7 @@ import Testing
   // MARK: The group
 
   @Test func `each loop runs on a thread of its own, and all end together`() {
-    let threads = Mutex<Set<UInt>>([])
+    let threads = Locked<Set<UInt>>([])
     let arrived = Atomic(0)
     for each in group.loops {
       each.execute {
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func `results are delivered as they are ready`() {
-    let gate = Mutex(false)
+    let gate = Locked(false)
     let outcome = Outcome(
       (0..<100).publisher.parallelMap(on: group, limit: 8, ordering: .asCompleted) { value in
         // The first waits for all others.
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func `closures run on the group's loops and results arrive on the stream's`() {
-    let loops = Mutex<Set<ObjectIdentifier>>([])
+    let loops = Locked<Set<ObjectIdentifier>>([])
     var isHome = true
     let home = loop
     let outcome = Outcome(
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test func `width says how many loops work`() {
-    let loops = Mutex<Set<ObjectIdentifier>>([])
+    let loops = Locked<Set<ObjectIdentifier>>([])
     let outcome = Outcome(
       (0..<1000).publisher.parallelMap(on: group, width: 1) { value in
         _ = loops.withLock { $0.insert(ObjectIdentifier(EventLoop.current!)) }
@@ -238,7 +238,7 @@ import Testing
 
   @Test func `values cross to another loop in order, and none is lost`() {
     let other = group.loops[0]
-    let received = Mutex<[Int]>([])
+    let received = Locked<[Int]>([])
     let isElsewhere = Atomic(true)
     let ended = Atomic(false)
     let subscription = (0..<100_000).publisher.receive(on: other).sink { _ in
@@ -258,8 +258,8 @@ import Testing
 
   @Test func `what is asked for on the other loop reaches upstream`() {
     let other = group.loops[1]
-    let most = Mutex(0)
-    let received = Mutex<[Int]>([])
+    let most = Locked(0)
+    let received = Locked<[Int]>([])
     let subscription = (0..<5000).publisher
       .handleEvents(receiveRequest: { demand in most.withLock { $0 = max($0, demand.max ?? .max) } })
       .receive(on: other).buffer(size: 64, prefetch: .keepFull, whenFull: .dropNewest)
@@ -311,7 +311,7 @@ import Testing
   /// In a process of its own: the hook is the process's.
   @Test func `values whose loop is closed are reported`() async {
     await #expect(processExitsWith: .success) {
-      let lost = Mutex<[Int]>([])
+      let lost = Locked<[Int]>([])
       StreamDiagnostics.onDrop { drop in if let value = drop.value as? Int { lost.withLock { $0.append(value) } } }
       let loop = EventLoop()
       let group = try EventLoopGroup(count: 2)

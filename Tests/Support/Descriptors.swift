@@ -12,8 +12,8 @@ package enum Descriptors {
   }
 
   private static let state = Mutex(State())
-  /// Descriptors that Foundation opens once and keeps, to start processes.
-  private static let kept = ["socket": 2, "pipe": 2]
+  /// Descriptors that are opened once and kept: Foundation's, to start processes, and the pipe for signals of `EventLoop.main`.
+  private static let kept = ["socket": 2, "pipe": 4]
 
   /// A test begins; a leak that may be its is reported with `name`.
   package static func testBegins(_ name: String) {
