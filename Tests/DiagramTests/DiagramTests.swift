@@ -22,10 +22,10 @@ import Testing
 
       ## Overview
 
-      Time runs from left to right, a second for the shortest distance; what goes in is above the operator, what comes out
-      below it. A bar is the end, a cross a failure. `time` is a scheduler.
+      Time runs from left to right, one second for the shortest distance. The input is above the operator, the output below it.
+      A bar is the completion, a cross a failure. `time` is a scheduler.
 
-      Each picture is a recording of the operator in a test that passes, written by `Scripts/diagrams`.
+      Each drawing is a recording of the operator in a passing test, written by `Scripts/diagrams`.
 
       """
     for (family, rows) in diagramRows {

@@ -8,8 +8,9 @@ extension Publisher {
   ///     let changes = sockets.changes.publisher.keepsLoopAlive(false).sink { … }
   ///     loop.run()      // returns when everything else is done
   ///
-  /// By default the loop waits for `values` until a task iterates them, for an asynchronous sequence that is awaited, the tasks of `mapAsync`, a future's task
-  /// or promise, and a `Create`'s sender. Timers are the loop's own work and are not affected. Passes everything on.
+  /// By default the loop waits for `values` until a task iterates them, for an asynchronous sequence that is awaited,
+  /// the tasks of `mapAsync`, a future's task or promise, and a `Create`'s sender. Timers are the loop's own work and are
+  /// not affected. Passes everything on.
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** holds nothing.
   @inlinable public func keepsLoopAlive(_ keeps: Bool) -> Publishers.KeepsLoopAlive<Self> {

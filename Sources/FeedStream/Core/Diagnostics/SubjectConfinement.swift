@@ -6,8 +6,8 @@
   import Darwin
 #endif
 
-/// Checks that a subject, or an operator that waits for its scheduler, stays where it lives (`CONTRACT.md`, rule 1), in release builds as well: in one domain, whose
-/// thread may change, or on one thread.
+/// Checks that a subject, or an operator that waits for its scheduler, stays where it lives (`CONTRACT.md`, rule 1), in
+/// release builds as well: in one domain, whose thread may change, or on one thread.
 ///
 /// That is the loop of the thread that first touches it, even before the loop runs; without a loop there, that thread. A
 /// thread without a loop may not touch what was made on the thread of a loop. Code of a task is not checked otherwise, unless

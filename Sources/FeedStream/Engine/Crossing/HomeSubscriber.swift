@@ -4,9 +4,7 @@ extension Publisher {
   @inlinable func receive<S: Subscriber>(home stage: S) where S.Input == Output, S.Failure == Failure {
     if StreamHomes.mayCross { receive(subscriber: HomeSubscriber(stage)) } else { receive(subscriber: stage) }
   }
-}
 
-extension Publisher {
   /// Subscribes `stage`, which comes back to its home from elsewhere, to this one: on a loop, as with `receive(home:)`.
   /// Without a loop the stage has a lane of its own.
   @inlinable func receive<S: Subscriber>(bringingTo stage: S) where S.Input == Output, S.Failure == Failure {
@@ -18,7 +16,7 @@ extension Publisher {
   }
 }
 
-/// The homes of operators that have several upstreams.
+/// The homes of operators that bring values from elsewhere.
 @usableFromInline enum StreamHomes {
   /// True once the process has used a queue as a scheduler.
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
