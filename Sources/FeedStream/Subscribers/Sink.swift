@@ -15,7 +15,7 @@ extension Publisher {
   ) -> AnyCancellable {
     let sink = Subscribers.Sink(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
     if let watch = SubscriptionWatch.begin(file, line) {
-      SubscriptionWatch.subscribe(sink, to: self, receiveValue)
+      watch.subscribe(sink, to: self, receiveValue)
       return AnyCancellable(sink, watch)
     }
     subscribe(SinkLink(sink, receiveValue))
@@ -122,18 +122,35 @@ extension Subscribers.Sink: LiveSubscriber {
 }
 
 extension SubscriptionWatch {
-  /// Subscribes a watched sink, whose values show that it is of use. Not inlined: a watched chain is never specialized.
+  /// Subscribes a watched sink, whose events show that it is of use. Not inlined: a watched chain is never specialized.
   @inline(never) @usableFromInline
-  static func subscribe<Upstream: Publisher>(
+  func subscribe<Upstream: Publisher>(
     _ sink: Subscribers.Sink<Upstream.Output, Upstream.Failure>, to upstream: Upstream,
     _ receiveValue: @escaping (Upstream.Output) -> Void
   ) {
-    upstream.subscribe(
-      SinkLink(sink) { value in
-        somethingHappens()
-        receiveValue(value)
-      })
+    upstream.subscribe(WatchedSinkLink(link: SinkLink(sink, receiveValue), watch: self))
   }
+}
+
+/// Tells the watch of a sink of what arrives, on whichever thread.
+private struct WatchedSinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible {
+  let link: SinkLink<Input, Failure>
+  let watch: SubscriptionWatch
+
+  func receive(subscription: any Subscription) { link.receive(subscription: subscription) }
+
+  func receive(_ value: Input) -> Subscribers.Demand {
+    watch.somethingArrives()
+    return link.receive(value)
+  }
+
+  func receive(completion: Subscribers.Completion<Failure>) {
+    watch.somethingArrives()
+    link.receive(completion: completion)
+  }
+
+  var combineIdentifier: CombineIdentifier { link.combineIdentifier }
+  var description: String { link.description }
 }
 
 /// The subscriber that `sink` attaches: it holds the value closure as a constant, which a call need not retain, unlike

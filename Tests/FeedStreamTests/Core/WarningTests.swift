@@ -245,6 +245,29 @@ import Testing
     expect(in: off)
   }
 
+  @Test func `a subscription that is kept while values arrive on a queue is not taken for one that was thrown away`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
+        Thread.detachNewThread {
+          let arrived = DispatchSemaphore(value: 0)
+          do {
+            let kept = (0..<10).publisher.receive(on: DispatchQueue(label: "queue")).sink { _ in arrived.signal() }
+            withExtendedLifetime(kept) { arrived.wait() }
+          }
+          do {
+            let kept = Empty<Int, Never>().receive(on: DispatchQueue(label: "queue")).sink { _ in
+              arrived.signal()
+            } receiveValue: { _ in
+            }
+            withExtendedLifetime(kept) { arrived.wait() }
+          }
+          exit(0)
+        }
+      }
+    }
+    expect(in: result)
+  }
+
   @Test func `a handler takes the warnings, and those of values are left to the hook for drops`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let heard = Journal<StreamWarning.Kind>()

@@ -114,6 +114,47 @@ import Testing
     #expect(received?.says("crosses to a DispatchQueue") == true)
   }
 
+  @Test func `operators of time stop with a message too when such a scheduler calls them`() async {
+    func expectStop(_ name: String, _ result: ExitTest.Result?, at location: SourceLocation = #_sourceLocation) {
+      #expect(result?.says("\(name): touched on another thread than before") == true, sourceLocation: location)
+      #expect(result?.says("crosses to a DispatchQueue") == true, sourceLocation: location)
+    }
+    expectStop(
+      "an operator of the time of Pool",
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await Self.withoutTask {
+          PassthroughSubject<Int, Never>().prepend(1).debounce(for: 0.001, scheduler: Pool()).sink { _ in }
+        }
+      })
+    expectStop(
+      "debounce",
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await Self.withoutTask { Just(1).debounce(for: 0.001, scheduler: Pool()).sink { _ in } }
+      })
+    expectStop(
+      "throttle",
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await Self.withoutTask {
+          (0..<9).publisher.throttle(for: 0.001, scheduler: Pool(), latest: true).sink { _ in }
+        }
+      })
+    expectStop(
+      "subscribe(on:)",
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await Self.withoutTask { Just(1).subscribe(on: Pool()).sink { _ in } }
+      })
+    expectStop(
+      "collect(.byTime)",
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await Self.withoutTask { (0..<9).publisher.collect(.byTimeOrCount(Pool(), 60, 2)).sink { _ in } }
+      })
+    expectStop(
+      "an operator of the time of Pool",
+      await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        await Self.withoutTask { Publishers.Timer(every: 0.001, scheduler: Pool()).autoconnect().sink { _ in } }
+      })
+  }
+
   /// Subscribes on a thread of its own, and never returns.
   private static func withoutTask(_ subscribe: @escaping @Sendable () -> AnyCancellable) async {
     await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in

@@ -41,6 +41,11 @@
     if thread != currentThread() { moved("\(name())", Self.adviceOnSchedulers) }
   }
 
+  /// The same, for a deadline of an operator, which is named by its scheduler.
+  @inline(__always) mutating func checkScheduled(by scheduler: Any.Type) {
+    if thread != currentThread() { moved("an operator of the time of \(scheduler)", Self.adviceOnSchedulers) }
+  }
+
   @inline(never) @usableFromInline mutating func moved(
     _ name: @autoclosure () -> String, _ advice: @autoclosure () -> String = Self.advice
   ) {

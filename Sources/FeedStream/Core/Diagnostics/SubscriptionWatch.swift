@@ -24,6 +24,8 @@ import Synchronization
   /// The watch of the subscription around this one, while it is made.
   private var outer: UnsafeMutableRawPointer?
   private weak var subscriber: (any LiveSubscriber)?
+  private let hasReceived = Atomic(false)
+  private var madeAt = ContinuousClock.now
 
   private init(_ place: SourcePlace) { self.place = place }
 
@@ -47,6 +49,9 @@ import Synchronization
     // What lives on a queue is waited for.
     guard subscriber.isOnQueue || subscriber.isLive else { return }
     pthread_setspecific(Self.latest, Unmanaged.passUnretained(self).toOpaque())
+    madeAt = .now
+    // What arrived within the call is no use of what the call returns.
+    if !subscriber.isOnQueue { hasReceived.store(false, ordering: .relaxed) }
     if !isExpendable, !subscriber.isOnQueue {
       (CurrentDomain.get() ?? CurrentDomain.resting())?.subscriptions?.add(subscriber, place)
     }
@@ -56,6 +61,8 @@ import Synchronization
   @inline(never) @usableFromInline func released() {
     guard pthread_getspecific(Self.latest) == Unmanaged.passUnretained(self).toOpaque() else { return }
     Self.somethingHappens()
+    // Other threads may have been what the code waited for, without a use of streams on this one.
+    guard !hasReceived.load(ordering: .relaxed), madeAt.duration(to: .now) < .milliseconds(250) else { return }
     guard let subscriber, subscriber.isOnQueue || subscriber.isLive else { return }
     Warnings.warn(
       .releasedAtOnce, at: "\(place)",
@@ -63,6 +70,12 @@ import Synchronization
       the subscription was released as soon as it was made, which cancels it; keep what this returns, for example with \
       .store(in: &cancellables)
       """)
+  }
+
+  /// An event of the stream arrives, on any thread.
+  func somethingArrives() {
+    hasReceived.store(true, ordering: .relaxed)
+    Self.somethingHappens()
   }
 
   // MARK: The thread's subscriptions

@@ -5,12 +5,20 @@
 /// timer. A set alarm keeps its action, and what that captures, alive through the scheduler.
 @usableFromInline final class Alarm {
   private let start: (@escaping () -> Void) -> any Cancellable
+  private let scheduler: Any.Type
+  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  @exclusivity(unchecked) private var place = SubjectConfinement()
   /// Distinguishes the timer of an earlier setting from the current one.
   @exclusivity(unchecked) private var setting: UInt64 = 0
   @exclusivity(unchecked) private var timer: (any Cancellable)?
 
-  /// - Parameter start: schedules repeating work: a scheduler can cancel no other kind of timer.
-  @usableFromInline init(start: @escaping (@escaping () -> Void) -> any Cancellable) { self.start = start }
+  /// - Parameters:
+  ///   - scheduler: the type of the scheduler, for messages.
+  ///   - start: schedules repeating work: a scheduler can cancel no other kind of timer.
+  @usableFromInline init(of scheduler: Any.Type, start: @escaping (@escaping () -> Void) -> any Cancellable) {
+    self.scheduler = scheduler
+    self.start = start
+  }
 
   /// An alarm that fires `interval` after it was set.
   @inlinable convenience init<Context: Scheduler>(
@@ -21,13 +29,13 @@
     // A queue has no thread that a stream could live on: what fires there goes home.
     if scheduler.isQueue {
       let home = HomeScheduler.ofCaller(scheduler)
-      self.init { action in
+      self.init(of: Context.self) { action in
         home.schedule(
           after: home.now.advanced(by: interval), interval: period, tolerance: home.minimumTolerance, options: options,
           action)
       }
     } else {
-      self.init { action in
+      self.init(of: Context.self) { action in
         scheduler.schedule(
           after: scheduler.now.advanced(by: interval), interval: period, tolerance: scheduler.minimumTolerance,
           options: options, action)
@@ -39,10 +47,12 @@
 
   /// Runs `action` once, when the time has come.
   @usableFromInline func set(_ action: @escaping () -> Void) {
+    place.checkScheduled(by: scheduler)
     setting &+= 1
     let present = setting
     let earlier = timer.take()
     let timer = start { [self] in
+      place.checkScheduled(by: scheduler)
       guard setting == present else { return }
       cancel()
       action()

@@ -24,7 +24,7 @@
     let due = Due(scheduler.now)
     self.due = due
     let tolerance = tolerance ?? scheduler.minimumTolerance
-    alarm = Alarm {
+    alarm = Alarm(of: Context.self) {
       scheduler.schedule(after: due.date, interval: interval, tolerance: tolerance, options: options, $0)
     }
   }

@@ -62,6 +62,8 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   @exclusivity(unchecked) @usableFromInline var outstanding = Subscribers.Demand.none
   /// Makes the scheduler of `collect(.byTime)` deliver something; `nil` delivers it immediately.
   @usableFromInline let hop: ((@escaping () -> Void) -> Void)?
+  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  @exclusivity(unchecked) private var place = SubjectConfinement()
 
   @usableFromInline init(
     _ name: StaticString, _ down: ErasedSubscriber<[Input], Failure>, count: Int?,
@@ -86,7 +88,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     outstanding.takeOne()
     if collected.count == count {
       closeArray()
-      hop? { [self] in serve() }
+      if let hop { call(by: hop) { [self] in serve() } }
     }
     return .none
   }
@@ -100,7 +102,16 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     guard isLive, !isClosed else { return }
     isClosed = true
     trigger?.cancel()
-    if let hop { hop { [self] in end(completion) } } else { end(completion) }
+    if let hop { call(by: hop) { [self] in end(completion) } } else { end(completion) }
+  }
+
+  /// Runs `action` on the scheduler.
+  @usableFromInline func call(by hop: (@escaping () -> Void) -> Void, _ action: @escaping () -> Void) {
+    place.checkScheduled("collect(.byTime)")
+    hop { [self] in
+      place.checkScheduled("collect(.byTime)")
+      action()
+    }
   }
 
   private func end(_ completion: Subscribers.Completion<Failure>) {

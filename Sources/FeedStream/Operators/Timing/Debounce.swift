@@ -68,6 +68,8 @@ extension Publishers {
   /// The value that waits.
   @exclusivity(unchecked) private var latest: Input?
   @exclusivity(unchecked) private var isOpen = true
+  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  @exclusivity(unchecked) private var place = SubjectConfinement()
 
   @usableFromInline
   init(_ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm, schedule: @escaping (@escaping () -> Void) -> Void) {
@@ -104,7 +106,11 @@ extension Publishers {
       latest = nil
       StreamDiagnostics.dropped(input, "Debounce", .terminated)
     }
-    schedule { [self] in finish(completion) }
+    place.checkScheduled("debounce")
+    schedule { [self] in
+      place.checkScheduled("debounce")
+      finish(completion)
+    }
   }
 
   override func requested(_ demand: Subscribers.Demand) {

@@ -44,7 +44,11 @@ extension Publishers {
       let stage = SubscribeOnStage<Output, Failure>(ErasedSubscriber(subscriber)) { [scheduler, options] in
         scheduler.schedule(options: options, $0)
       }
-      scheduler.schedule(options: options) { [upstream] in upstream.receive(subscriber: stage) }
+      stage.checkPlace()
+      scheduler.schedule(options: options) { [upstream] in
+        stage.checkPlace()
+        upstream.receive(subscriber: stage)
+      }
     }
 
     @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
@@ -57,11 +61,15 @@ extension Publishers {
 /// Keeps its upstream after the subscriber has cancelled, until the cancellation has reached upstream.
 @usableFromInline final class SubscribeOnStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let schedule: (@escaping () -> Void) -> Void
+  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  @exclusivity(unchecked) private var place = SubjectConfinement()
 
   @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void) {
     self.schedule = schedule
     super.init(down)
   }
+
+  @usableFromInline func checkPlace() { place.checkScheduled("subscribe(on:)") }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
@@ -76,13 +84,19 @@ extension Publishers {
 
   override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
-    schedule { [self] in up?.request(demand) }
+    checkPlace()
+    schedule { [self] in
+      checkPlace()
+      up?.request(demand)
+    }
   }
 
   override func cancelled() {
     guard isLive else { return }
     phase = .ended
+    checkPlace()
     schedule { [self] in
+      checkPlace()
       up.take()?.cancel()
     }
   }

@@ -74,6 +74,8 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @exclusivity(unchecked) @usableFromInline var lastDelivery: Context.SchedulerTimeType?
   /// The time of the last event.
   @exclusivity(unchecked) @usableFromInline var time: Context.SchedulerTimeType
+  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  @exclusivity(unchecked) @usableFromInline var place = SubjectConfinement()
   /// Cancels the scheduled delivery.
   @exclusivity(unchecked) @usableFromInline var work: (any Cancellable)?
   /// The subscription that the subscriber has; weak, because it keeps this.
@@ -123,6 +125,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
 
   // Weak: a stream that nobody keeps has no subscriber.
   @inlinable func schedule(after date: Context.SchedulerTimeType?) {
+    place.checkScheduled("throttle")
     if let date, date > time {
       work = oneShot.run(after: date) { [weak self] in self?.deliver() }
     } else {
@@ -131,6 +134,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   }
 
   @inlinable func deliver() {
+    place.checkScheduled("throttle")
     guard isLive else { return }
     work = nil
     let ending = self.ending
