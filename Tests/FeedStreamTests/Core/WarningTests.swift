@@ -103,7 +103,7 @@ import Testing
     _ = subject.assign(to: \.value, on: box)
     _ = subject.sink(on: box) { _, _ in }
     _ = subject.subscribe(PassthroughSubject<Int, Never>())
-    _ = Just(1).receive(on: DispatchQueue.global()).sink { _ in }
+    _ = subject.receive(on: DispatchQueue.global()).sink { _ in }
   }
 
   @Test func `not a subscription that has been of use, or that is cancelled`() async {
@@ -245,13 +245,15 @@ import Testing
     expect(in: off)
   }
 
-  @Test func `a subscription that is kept while values arrive on a queue is not taken for one that was thrown away`() async {
+  @Test func `a subscription that is kept while values arrive on a queue is not taken for one that was thrown away`()
+    async
+  {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
         Thread.detachNewThread {
           let arrived = DispatchSemaphore(value: 0)
           do {
-            let kept = (0..<10).publisher.receive(on: DispatchQueue(label: "queue")).sink { _ in arrived.signal() }
+            let kept = Just(1).receive(on: DispatchQueue(label: "queue")).sink { _ in arrived.signal() }
             withExtendedLifetime(kept) { arrived.wait() }
           }
           do {

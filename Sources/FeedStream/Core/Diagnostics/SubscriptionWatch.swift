@@ -26,6 +26,9 @@ import Synchronization
   private weak var subscriber: (any LiveSubscriber)?
   private let hasReceived = Atomic(false)
   private var madeAt = ContinuousClock.now
+  private let thread = currentThread()
+  /// For the thread that makes the subscription.
+  private var isMade = false
 
   private init(_ place: SourcePlace) { self.place = place }
 
@@ -50,8 +53,7 @@ import Synchronization
     guard subscriber.isOnQueue || subscriber.isLive else { return }
     pthread_setspecific(Self.latest, Unmanaged.passUnretained(self).toOpaque())
     madeAt = .now
-    // What arrived within the call is no use of what the call returns.
-    if !subscriber.isOnQueue { hasReceived.store(false, ordering: .relaxed) }
+    isMade = true
     if !isExpendable, !subscriber.isOnQueue {
       (CurrentDomain.get() ?? CurrentDomain.resting())?.subscriptions?.add(subscriber, place)
     }
@@ -74,7 +76,8 @@ import Synchronization
 
   /// An event of the stream arrives, on any thread.
   func somethingArrives() {
-    hasReceived.store(true, ordering: .relaxed)
+    // What arrives within the call that subscribes is no use of what the call returns.
+    if thread != currentThread() || isMade { hasReceived.store(true, ordering: .relaxed) }
     Self.somethingHappens()
   }
 
