@@ -98,7 +98,7 @@ import Testing
     #expect(item.plainDescription == "Video" && item.plainText == "Seen from above" && item.plainAlt == nil)
     #expect(
       item.images == [
-        FeedImageCandidate(address: "https://i.v.com/1.jpg", source: .mediaThumbnail, width: 480, height: 360)
+        FeedImageCandidate(address: "https://i.v.com/1.jpg", source: .mediaThumbnail, width: 480, height: 360, group: 1)
       ])
   }
 

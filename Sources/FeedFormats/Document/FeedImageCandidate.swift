@@ -26,11 +26,13 @@ public struct FeedImageCandidate: Hashable, Sendable {
   public var isDefault: Bool
   /// The alternative text: `alt` or `title` of HTML's `<img>`, the `title` of JSON Feed's attachment.
   public var alt: String?
+  /// The number of the `media:group` that it is in, within its item: all contents of a group are one image.
+  public var group: Int?
 
   public init(
     address: String, source: Source, width: Int? = nil, height: Int? = nil, type: String? = nil,
     isDefault: Bool = false,
-    alt: String? = nil
+    alt: String? = nil, group: Int? = nil
   ) {
     self.address = address
     self.source = source
@@ -39,6 +41,7 @@ public struct FeedImageCandidate: Hashable, Sendable {
     self.type = type
     self.isDefault = isDefault
     self.alt = alt
+    self.group = group
   }
 }
 

@@ -51,4 +51,6 @@ struct ItemDraft {
   var summaryBase: String?
   var latitude: String?
   var longitude: String?
+  /// How many `media:group` have begun.
+  var mediaGroups = 0
 }

@@ -58,7 +58,9 @@ extension SyndicationBuilder {
       return beginPlace(element, hash) ?? Frame(name: hash, context: .ignored)
     }
     switch element.name {
-    case .group: return Frame(name: hash, context: .media)
+    case .group:
+      item.mediaGroups += 1
+      return Frame(name: hash, context: .media, group: item.mediaGroups)
     case .location:
       if item.item.location == nil, let name = tag.value("description").map(plainLine), !name.isEmpty {
         item.item.location = FeedPlace(name: name)
@@ -89,6 +91,12 @@ extension SyndicationBuilder {
     return text(.content, tag, element, hash)
   }
 
+  /// The group that is open.
+  private var mediaGroup: Int? {
+    guard context == .media else { return nil }
+    return stack.last { $0.group > 0 }?.group
+  }
+
   /// Adds the picture at an address from an attribute.
   mutating func noteImage(
     _ address: Bytes?, from source: FeedImageCandidate.Source, _ tag: borrowing XMLTag
@@ -97,7 +105,7 @@ extension SyndicationBuilder {
     let details = FeedImageCandidate(
       address: "", source: source, width: tag.rawValue("width")?.integer, height: tag.rawValue("height")?.integer,
       type: tag.value("type").flatMap { $0.isEmpty ? nil : $0 },
-      isDefault: tag.rawValue("isdefault")?.trimmed.equalsIgnoringCase("true") == true)
+      isDefault: tag.rawValue("isdefault")?.trimmed.equalsIgnoringCase("true") == true, group: mediaGroup)
     if address.firstIndex(of: UInt8(ascii: "&"), from: 0, to: address.count) == nil {
       note(address, from: source, details)
     } else {

@@ -35,6 +35,8 @@ struct SyndicationBuilder: XMLSink {
     let context: Context
     var field = FeedField.title
     var hasBase = false
+    /// The number of a `media:group`, from 1; 0 for anything else.
+    var group = 0
   }
 
   var document = FeedDocument(format: .rss)

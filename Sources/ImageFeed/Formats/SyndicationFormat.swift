@@ -94,16 +94,9 @@ extension FeedImages {
 }
 
 extension FeedImage.Post {
-  /// - Note: a feed may name one image many times, as its content and as its thumbnail.
+  /// The fields of an item, and all its images, each once.
   fileprivate init(_ item: FeedItem) {
-    var images: [Image] = []
-    for candidate in [item.image].compactMap({ $0 }) + item.images {
-      if let place = images.firstIndex(where: { $0.url == candidate.address }) {
-        images[place].alt = images[place].alt ?? candidate.alt
-      } else {
-        images.append(Image(url: candidate.address, alt: candidate.alt))
-      }
-    }
+    var images = item.distinctImages.map { Image(url: $0.address, alt: $0.alt) }
     let alt = item.plainAlt
     if images.count > 1 { images[0].alt = images[0].alt ?? alt }
     self.init(

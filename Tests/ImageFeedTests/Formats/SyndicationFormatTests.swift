@@ -73,6 +73,49 @@ import Testing
     #expect(images[2].images == [.init(url: "https://example.com/d.jpg")])
   }
 
+  @Test func `all images of a post are one item, in order, each with its alternative text`() throws {
+    let images = try images(
+      """
+      <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel><item><guid>1</guid>
+      <media:content url="https://e.com/1.jpg" medium="image"/><media:content url="https://e.com/2.jpg" medium="image"/>
+      <description>&lt;img src="https://e.com/2.jpg" alt="Two"&gt;&lt;img src="https://e.com/3.jpg" alt="Three"&gt;\
+      &lt;img src="https://e.com/1.jpg" alt="One"&gt;</description></item></channel></rss>
+      """)
+    #expect(images.count == 1)
+    #expect(
+      images[0].images == [
+        .init(url: "https://e.com/1.jpg", alt: "One"), .init(url: "https://e.com/2.jpg", alt: "Two"),
+        .init(url: "https://e.com/3.jpg", alt: "Three"),
+      ])
+    #expect(FeedImages(images) == images, "they are stored with it")
+  }
+
+  @Test func `one image in several places and sizes is one image`() throws {
+    let images = try images(
+      """
+      <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"
+        xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><item><guid>1</guid>
+      <enclosure url="https://e.com/uploads/sea.jpg" type="image/jpeg" length="1"/>
+      <itunes:image href="https://e.com/cover.jpg"/><media:thumbnail url="https://e.com/thumb/sea.jpg"/>
+      <description>&lt;img src="https://e.com/uploads/sea-1024x768.jpg" alt="The sea"&gt;\
+      &lt;img src="https://i0.wp.com/e.com/uploads/sea.jpg?resize=600%2C400&amp;ssl=1"&gt;\
+      &lt;img src="https://s.w.org/images/core/emoji/72x72/1f600.png"&gt;\
+      &lt;img src="https://e.com/icon.png" width="16" height="16"&gt;\
+      &lt;img src="https://e.com/show.php?id=7&amp;w=300"&gt;&lt;img src="https://e.com/show.php?id=7&amp;w=900"&gt;\
+      &lt;img src="https://e.com/show.php?id=8&amp;w=300"&gt;</description></item>
+      <item><guid>2</guid><media:group><media:content url="https://e.com/a/small.jpg" medium="image" width="100"/>
+      <media:content url="https://e.com/b/large.jpg" medium="image" width="900"/>
+      <media:thumbnail url="https://e.com/t.jpg"/></media:group></item></channel></rss>
+      """)
+    #expect(
+      images[0].images == [
+        .init(url: "https://e.com/uploads/sea.jpg", alt: "The sea"), .init(url: "https://e.com/show.php?id=7&w=300"),
+        .init(url: "https://e.com/show.php?id=8&w=300"),
+      ])
+    #expect(images[1].post.images == [])
+    #expect(images[1].url.absoluteString == "https://e.com/b/large.jpg")
+  }
+
   @Test func `what a post says of its image, when the post has words of its own, is its alternative text`() throws {
     let images = try images(
       """

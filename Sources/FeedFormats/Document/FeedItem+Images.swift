@@ -1,0 +1,102 @@
+extension FeedItem {
+  /// The images of the item, each once: first the chosen one, and then the others in the order of the document.
+  ///
+  /// Feeds name one image in several places and sizes. What is in one `media:group` is one image, and so are addresses that
+  /// differ only in the size that they ask for. Thumbnails, and images as small as an icon, are no images of their own: they are
+  /// left out, unless there is nothing else. Each has the first alternative text of its candidates.
+  public var distinctImages: [FeedImageCandidate] {
+    guard let chosen = image else { return [] }
+    var (found, places): ([FeedImageCandidate], [String: Int]) = ([], [:])
+    for (candidate, isChosen) in [(chosen, true)] + images.map({ ($0, false) }) {
+      let keys = candidate.keys
+      guard let place = keys.lazy.compactMap({ places[$0] }).first else {
+        guard isChosen || candidate.isOfItsOwn else { continue }
+        for key in keys { places[key] = found.count }
+        found.append(candidate)
+        continue
+      }
+      for key in keys where places[key] == nil { places[key] = place }
+      found[place].alt = found[place].alt ?? candidate.alt
+      // The chosen one stays as it is: items are recognized by it.
+      if place > 0, candidate.width ?? 0 > found[place].width ?? 0 {
+        (found[place].address, found[place].width, found[place].height) = (
+          candidate.address, candidate.width, candidate.height
+        )
+      }
+    }
+    return found
+  }
+}
+
+extension FeedImageCandidate {
+  /// The names under which this image is known: two candidates that share one are the same image.
+  fileprivate var keys: [String] {
+    [ImageName(address).text] + (group.map { ["group \($0)"] } ?? [])
+  }
+
+  /// False for what only goes with an image.
+  fileprivate var isOfItsOwn: Bool {
+    switch source {
+    case .mediaThumbnail, .itunesImage: return false
+    default: break
+    }
+    if let width, let height, width <= Self.widestIcon, height <= Self.widestIcon { return false }
+    return !address.contains("/emoji/")
+  }
+
+  private static var widestIcon: Int { 48 }
+}
+
+/// An address without what asks for a size.
+struct ImageName {
+  let text: String
+
+  /// The names of sizes in a query.
+  private static let sizes: Set<Substring> = [
+    "w", "h", "width", "height", "size", "sz", "resize", "fit", "crop", "dpr", "quality", "auto", "fm", "format", "ssl",
+    "strip", "zoom", "itok",
+  ]
+  /// Signatures of those.
+  private static let signatures: Set<Substring> = ["s", "sig", "signature"]
+
+  init(_ address: String) {
+    var rest = address[...]
+    if let end = rest.firstIndex(of: "#") { rest = rest[..<end] }
+    if let end = rest.firstRange(of: "://") { rest = rest[end.upperBound...] }
+    let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let query = parts.count > 1 ? Self.query(parts[1]) : ""
+    text = Self.path(parts[0]) + query
+  }
+
+  private static func query(_ query: Substring) -> String {
+    func name(_ item: Substring) -> Substring { item.prefix { $0 != "=" } }
+    func isSize(_ item: Substring) -> Bool {
+      // Elsewhere it is what somebody searches for.
+      if item.hasPrefix("q="), item.dropFirst(2).allSatisfy(\.isNumber) { return true }
+      return sizes.contains(name(item))
+    }
+    let items = query.split(separator: "&")
+    let others = items.filter { !isSize($0) }
+    let kept = others.count < items.count ? others.filter { !signatures.contains(name($0)) } : others
+    return kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
+  }
+
+  /// `photo-1024x768.jpg`, `photo-scaled.jpg` and `photo@2x.jpg` are `photo.jpg`; `i0.wp.com/` is in front of another host.
+  private static func path(_ path: Substring) -> String {
+    var path = path
+    let host = path.prefix { $0 != "/" }
+    if host.count == 9, host.hasSuffix(".wp.com"), host.hasPrefix("i") { path = path.dropFirst(host.count + 1) }
+    guard let dot = path.lastIndex(of: "."), path[dot...].utf8.count <= 6, !path[dot...].contains("/") else {
+      return String(path)
+    }
+    var name = path[..<dot]
+    for ending in ["-scaled", "@2x", "@3x"] where name.hasSuffix(ending) { name = name.dropLast(ending.count) }
+    if let dash = name.lastIndex(of: "-") {
+      let size = name[name.index(after: dash)...].split(separator: "x", omittingEmptySubsequences: false)
+      let isSize =
+        size.count == 2 && size.allSatisfy { (2...4).contains($0.utf8.count) && $0.utf8.allSatisfy(\.isDigit) }
+      if isSize { name = name[..<dash] }
+    }
+    return String(name) + path[dot...]
+  }
+}
