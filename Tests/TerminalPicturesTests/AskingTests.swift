@@ -55,7 +55,7 @@ import Testing
       (expected.hasAnswered, expected.sixel, expected.sixelColours) = (true, true, 1024)
       (expected.cell, expected.background, expected.depth) = (CellSize(width: 9, height: 18), RGB(255, 255, 238), .full)
       #expect(asked.abilities == [expected])
-      #expect(expected.mode == .sixel(colours: 256))
+      #expect(expected.mode == .sixel(colours: 256, on: RGB(255, 255, 238)))
       #expect(expected.isLight)
       #expect(asked.keys == [])
       asked.subscription = nil

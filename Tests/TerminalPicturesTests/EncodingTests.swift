@@ -46,6 +46,23 @@ import Testing
     #expect(nothing.pixels.isEmpty)
   }
 
+  @Test func `what is partly transparent is mixed with the terminal's background, and nothing of it is dropped`() throws
+  {
+    let quarter: [UInt8] = [255, 0, 0, 64]
+    let veil = Bitmap(width: 6, height: 6, rgba: Array(repeating: quarter, count: 36).flatMap { $0 })
+    let drawing = Drawing(
+      veil, columns: 3, rows: 3, mode: .sixel(colours: 16, on: .white), cell: CellSize(width: 2, height: 2))
+    guard case .sixel(let bytes) = drawing.content else { throw Missing() }
+    let decoded = try #require(SixelDecoder(bytes))
+    #expect(decoded.pixels.count == 36)
+    let shown = try #require(decoded.colour(3, 3))
+    #expect(shown.red == 255 && abs(Int(shown.green) - 191) <= 2 && abs(Int(shown.blue) - 191) <= 2)
+    let clear = Bitmap(width: 2, height: 1, rgba: [9, 9, 9, 0, 0, 0, 255, 255]).blended(over: .white)
+    #expect(clear.rgba == [9, 9, 9, 0, 0, 0, 255, 255], "what is not seen stays empty")
+  }
+
+  private struct Missing: Error {}
+
   @Test func `repeated repairs are counted`() {
     let bytes = Sixel.encode(.filled(500, 6, .fullRed), colours: 256)
     #expect(text(bytes) == "\u{1B}P0;1;0q\"1;1;500;6#0;2;100;0;0#0!500~\u{1B}\\")

@@ -39,7 +39,7 @@ package struct TerminalAbilities: Hashable, Sendable {
   /// `NO_COLOR` too.
   package var mode: PictureMode {
     if kitty { return .kitty }
-    if sixel { return .sixel(colours: min(sixelColours ?? 256, 256)) }
+    if sixel { return .sixel(colours: min(sixelColours ?? 256, 256), on: background ?? RGB(0, 0, 0)) }
     return depth == .none ? .dots(onLight: isLight) : .blocks(depth)
   }
 

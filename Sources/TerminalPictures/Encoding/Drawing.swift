@@ -2,8 +2,8 @@
 package enum PictureMode: Hashable, Sendable {
   /// kitty's graphics protocol.
   case kitty
-  /// Sixels with that many colors.
-  case sixel(colours: Int)
+  /// Sixels with that many colors, on a background: what is partly transparent is mixed with it.
+  case sixel(colours: Int, on: RGB = RGB(0, 0, 0))
   /// Blocks in that many colors.
   case blocks(ColourDepth)
   /// Dots without color.
@@ -58,7 +58,8 @@ package struct Drawing: Sendable {
     content =
       switch mode {
       case .kitty: .kitty(Kitty(scaled))
-      case .sixel(let colours): .sixel(Sixel.encode(scaled, colours: colours))
+      case .sixel(let colours, let background):
+        .sixel(Sixel.encode(scaled.blended(over: background), colours: colours))
       case .blocks: .cells(BlockDrawing.cells(of: scaled, columns: fit.columns, rows: fit.rows))
       case .dots(let isLight):
         .cells(DotDrawing.cells(of: scaled, columns: fit.columns, rows: fit.rows, onLight: isLight))

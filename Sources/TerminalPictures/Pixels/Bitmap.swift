@@ -22,6 +22,22 @@ package struct Bitmap: Hashable, Sendable {
     return RGB(rgba[place], rgba[place + 1], rgba[place + 2])
   }
 
+  /// The image over a background: where it is partly transparent, its colors are mixed with those of the background. Where
+  /// nothing of it is seen, it stays empty.
+  package func blended(over background: RGB) -> Bitmap {
+    if isOpaque { return self }
+    var pixels = rgba
+    for place in stride(from: 0, to: pixels.count, by: 4) {
+      let opacity = Int(pixels[place + 3])
+      guard opacity > 0 else { continue }
+      for (part, behind) in [background.red, background.green, background.blue].enumerated() {
+        pixels[place + part] = UInt8((Int(pixels[place + part]) * opacity + Int(behind) * (255 - opacity) + 127) / 255)
+      }
+      pixels[place + 3] = 255
+    }
+    return Bitmap(width: width, height: height, rgba: pixels)
+  }
+
   /// True where the picture shows more than its background does.
   package func isSolid(_ x: Int, _ y: Int) -> Bool { rgba[(y * width + x) * 4 + 3] >= 128 }
 }
