@@ -9,7 +9,7 @@ import Testing
 
 /// An engine that the specification is run on.
 enum Engine: String, CaseIterable, CustomTestStringConvertible {
-  case memory, redis, sqlite
+  case memory, redis
   var testDescription: String { rawValue }
 }
 
@@ -39,17 +39,6 @@ final class FleetUnderTest {
       (queue, log, library, self.server) = (redis, redis, redis, server)
       trimming = { try server.cli("XTRIM", "fs{0}:updates", "MAXLEN", "\($0)") }
       closing = { redis.client.close() }
-    case .sqlite:
-      let folder = FileManager.default.temporaryDirectory.appending(path: "fleet-\(UUID().uuidString)")
-      let file = SQLiteFleet(
-        path: folder.appending(path: "fleet.db").path, on: loop, creates: true, pause: .milliseconds(10),
-        uptime: { clocks.uptime }, now: { clocks.now })
-      (queue, log, library, server) = (file, file, file, nil)
-      trimming = { [loop] in try Self.wait(file.trim(to: $0), on: loop) }
-      closing = {
-        file.close()
-        try? FileManager.default.removeItem(at: folder)
-      }
     }
   }
 

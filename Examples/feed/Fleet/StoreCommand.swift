@@ -43,13 +43,13 @@ struct StoreCopy: ParsableCommand {
       var seen: Set<URL> = []
       return (try source.summaries().map(\.address) + listed).filter { seen.insert($0).inserted }
     }
-    .mapError { FleetError.file($0) }
+    .mapError { FleetError.store($0) }
     let copies =
       addresses
       .flatMap { $0.publisher.setFailureType(to: FleetError.self) }
       .concatMap { address in
         worker.publisher { () throws(FeedStoreError) in try Self.read(address, in: source) }
-          .mapError { FleetError.file($0) }
+          .mapError { FleetError.store($0) }
           .flatMap { feed -> AnyPublisher<(Int, Bool), FleetError> in
             let due = feed.record.health.due ?? now
             let delay = Duration.seconds(max(0, due.timeIntervalSince(now)))

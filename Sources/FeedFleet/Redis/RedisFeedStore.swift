@@ -184,7 +184,7 @@ private final class Waiting<Value: Sendable>: @unchecked Sendable {
 extension FleetError {
   fileprivate var cause: FeedStoreError.Cause {
     switch self {
-    case .redis(.refused(_, let refusal)):
+    case .engine(RedisError.refused(_, let refusal), _):
       switch refusal.kind {
       case .outOfMemory: .diskFull
       case .notPermitted, .wrongPassword, .passwordWanted: .notPermitted
@@ -193,9 +193,10 @@ extension FleetError {
       }
     case .foreign: .foreign
     case .newerSchema(_, let version): .newerSchema(version)
+    case .olderSchema(_, let version): .olderSchema(version)
     case .damaged(_, let what): .damaged(what)
-    case .file(let error): error.cause
-    case .redis, .noFeeds, .olderSchema, .evicting: .other(sentence)
+    case .engine(let error as FeedStoreError, _): error.cause
+    case .engine, .noFeeds, .evicting: .other(sentence)
     }
   }
 

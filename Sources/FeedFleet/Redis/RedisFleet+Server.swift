@@ -39,7 +39,7 @@ extension RedisFleet {
     send(RedisCommand("INFO", "memory", "errorstats"))
       .reading(in: self) { $0.text.map { ServerFacts($0) } }
       .catch { error -> AnyPublisher<ServerFacts, FleetError> in
-        guard case .redis(.refused(_, let refusal)) = error, refusal.kind == .notPermitted else {
+        guard case .engine(RedisError.refused(_, let refusal), _) = error, refusal.kind == .notPermitted else {
           return Fail(error: error).eraseToAnyPublisher()
         }
         return Just(ServerFacts("")).setFailureType(to: FleetError.self).eraseToAnyPublisher()

@@ -105,6 +105,10 @@ public final class RedisFleet {
   func key(_ name: String) -> String { Self.prefix + name }
 }
 
+extension FleetError {
+  package static func redis(_ error: RedisError) -> FleetError { .engine(error, isTemporary: error.isTemporary) }
+}
+
 extension Publisher where Output == RedisValue, Failure == FleetError {
   /// Reads a reply. One of another shape is a failure: nothing but an empty store is ever taken for an empty store.
   ///

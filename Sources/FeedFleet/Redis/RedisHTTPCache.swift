@@ -92,7 +92,7 @@ public final class RedisHTTPCache: HTTPCacheStore {
       .flatMap { [self] isDone -> AnyPublisher<Void, FleetError> in
         if isDone { return Just(()).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
         guard triesLeft > 0 else {
-          return Fail(error: .file(.insertion(.busy, place: fleet.place))).eraseToAnyPublisher()
+          return Fail(error: .store(.insertion(.busy, place: fleet.place))).eraseToAnyPublisher()
         }
         return attempt(key, isMeant, change, triesLeft: triesLeft - 1)
       }

@@ -1,10 +1,9 @@
-public import FeedRedis
-public import ImageFeed
+import ImageFeed
 
 /// The reason why an engine's operation failed.
-public enum FleetError: Error, Hashable, Sendable {
-  case redis(RedisError)
-  case file(FeedStoreError)
+public enum FleetError: Error, Sendable {
+  /// The engine's own error, such as `RedisError`; true when the same may succeed later without a change.
+  case engine(any Error, isTemporary: Bool)
   /// There is nothing in it: nobody has added a feed, or it was emptied.
   case noFeeds(String)
   /// It is another program's: it has `keys` keys, and none of ours.
@@ -23,8 +22,7 @@ extension FleetError {
   /// True when the same may succeed later without a change.
   public var isTemporary: Bool {
     switch self {
-    case .redis(let error): error.isTemporary
-    case .file(let error): error.cause == .busy
+    case .engine(_, let isTemporary): isTemporary
     // It may have been emptied by mistake, and somebody puts it back.
     case .noFeeds: true
     case .foreign, .newerSchema, .olderSchema, .evicting, .damaged: false
@@ -36,8 +34,7 @@ extension FleetError: CustomStringConvertible {
   /// One sentence about the failure and one about the remedy.
   public var description: String {
     switch self {
-    case .redis(let error): "\(error)"
-    case .file(let error): "\(error)"
+    case .engine(let error, _): "\(error)"
     case .noFeeds(let place):
       "There are no feeds in \(place). feed subscriptions import FILE --store \(place) adds some."
     case .foreign(let place, let keys):
@@ -53,5 +50,18 @@ extension FleetError: CustomStringConvertible {
         + "written. Set noeviction: redis-cli CONFIG SET maxmemory-policy noeviction, and the same in the server's file."
     case .damaged(let place, let what): "\(what) in \(place) is damaged."
     }
+  }
+}
+
+/// Errors are equal when they say the same: an engine's own may not be comparable.
+extension FleetError: Hashable {
+  public static func == (one: FleetError, other: FleetError) -> Bool { one.description == other.description }
+  public func hash(into hasher: inout Hasher) { hasher.combine(description) }
+}
+
+extension FleetError {
+  /// The error of a store of feeds that an engine reads, or is.
+  package static func store(_ error: FeedStoreError) -> FleetError {
+    .engine(error, isTemporary: error.cause == .busy)
   }
 }

@@ -213,7 +213,7 @@ extension AnswerFacts {
 }
 
 extension Duration {
-  var seconds: Double { self / .seconds(1) }
+  package var seconds: Double { self / .seconds(1) }
 
   /// `90 seconds`, `15 minutes`, `1 hour`; below ten seconds with one decimal, `0.4 seconds`.
   var brief: String {

@@ -1,5 +1,7 @@
-public import FeedStream
-public import Foundation
+import FeedStream
+import Foundation
+
+@testable import FeedFleet
 
 extension MemoryFleet: UpdateLog {
   /// Numbers are microseconds, so that after a failover none is used again for something else.
@@ -10,30 +12,30 @@ extension MemoryFleet: UpdateLog {
   }
 
   /// Forgets all but the latest `count` updates.
-  public func trim(to count: Int) { state.log.removeFirst(max(0, state.log.count - count)) }
+  func trim(to count: Int) { state.log.removeFirst(max(0, state.log.count - count)) }
 
-  public func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError> {
+  func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError> {
     call { [self] in note(update) }
   }
 
-  public func end() -> AnyPublisher<UpdateCursor, FleetError> {
+  func end() -> AnyPublisher<UpdateCursor, FleetError> {
     call { [self] in UpdateCursor("\(state.last)") }
   }
 
-  public func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError> {
+  func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError> {
     call { [self] in
       state.log.suffix(count).map { LoggedUpdate(cursor: UpdateCursor("\($0.cursor)"), update: $0.update) }
     }
   }
 
-  public func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError> {
+  func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError> {
     call { [self] in
       guard let number = Int(cursor.description) else { return false }
       return number == state.last || state.log.contains { $0.cursor == number }
     }
   }
 
-  public func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {
+  func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError> {
     let reader = MemoryReader(Int(cursor.description) ?? 0)
     return Publishers.using { [self] in
       watchers[ObjectIdentifier(reader)] = { [self] in scheduler.schedule { [self] in feed(reader) } }
@@ -62,11 +64,11 @@ private final class MemoryReader {
 }
 
 extension MemoryFleet: FeedLibrary {
-  public func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {
+  func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {
     call { [self] in addresses.map { feed($0) } }
   }
 
-  public func addresses() -> AnyPublisher<[URL], FleetError> { call { [self] in Array(state.homes.keys) } }
+  func addresses() -> AnyPublisher<[URL], FleetError> { call { [self] in Array(state.homes.keys) } }
 
-  public func edition() -> AnyPublisher<String, FleetError> { call { [self] in "\(state.edition)" } }
+  func edition() -> AnyPublisher<String, FleetError> { call { [self] in "\(state.edition)" } }
 }

@@ -1,9 +1,11 @@
-public import FeedStream
-public import Foundation
+import FeedStream
+import Foundation
 import ImageFeed
 
+@testable import FeedFleet
+
 extension MemoryFleet: WorkQueue {
-  public func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> {
+  func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> {
     call { [self] in
       let now = now()
       var leases: [WorkLease] = []
@@ -57,7 +59,7 @@ extension MemoryFleet: WorkQueue {
     return .seconds(wake.timeIntervalSince(now))
   }
 
-  public func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError> {
+  func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError> {
     call { [self] in
       guard var host = state.hosts[lease.host], host.lease?.nonce == lease.nonce else { return false }
       host.opens = now() + duration.seconds
@@ -67,7 +69,7 @@ extension MemoryFleet: WorkQueue {
     }
   }
 
-  public func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> {
+  func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError> {
     call { [self] in carryOut(completion, now: now()) }
   }
 
@@ -123,7 +125,7 @@ extension MemoryFleet: WorkQueue {
     return (.accepted(cursor), cursor)
   }
 
-  public func visit(
+  func visit(
     _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
   ) -> AnyPublisher<WorkVisit, FleetError> {
     call { [self] in
@@ -142,7 +144,7 @@ extension MemoryFleet: WorkQueue {
     }
   }
 
-  public func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
+  func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError> {
     call { [self] in
       guard var visited = state.hosts[host], visited.lease?.nonce == lease.nonce else { return }
       visited.lease = nil
@@ -152,7 +154,7 @@ extension MemoryFleet: WorkQueue {
     }
   }
 
-  public func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> {
+  func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError> {
     call { [self] in
       let now = now()
       var added = 0
@@ -168,7 +170,7 @@ extension MemoryFleet: WorkQueue {
     }
   }
 
-  public func remove(_ address: URL) -> AnyPublisher<Bool, FleetError> {
+  func remove(_ address: URL) -> AnyPublisher<Bool, FleetError> {
     call { [self] in
       state.feeds[address] = nil
       state.lapses[address] = nil
@@ -180,7 +182,7 @@ extension MemoryFleet: WorkQueue {
     }
   }
 
-  public func pause(
+  func pause(
     _ host: String, for duration: Duration?, because reason: String
   ) -> AnyPublisher<Void, FleetError> {
     call { [self] in
@@ -192,7 +194,7 @@ extension MemoryFleet: WorkQueue {
     }
   }
 
-  public func resume(_ host: String) -> AnyPublisher<Bool, FleetError> {
+  func resume(_ host: String) -> AnyPublisher<Bool, FleetError> {
     call { [self] in
       guard state.hosts[host]?.pausedUntil != nil else { return false }
       state.hosts[host]?.pausedUntil = nil

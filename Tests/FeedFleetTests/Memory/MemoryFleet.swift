@@ -1,13 +1,15 @@
 import FeedRedis
-public import FeedStream
-public import Foundation
+import FeedStream
+import Foundation
 import ImageFeed
 
-/// A fleet's work and updates in memory: for tests, and to see an engine's behavior in one place.
+@testable import FeedFleet
+
+/// A fleet's work and updates in memory, for histories in virtual time, and to see an engine's behavior in one place.
 ///
 /// It does what the scripts of ``RedisFleet`` do, step by step, and answers later, as an engine does. A copy of its
 /// ``State`` that is put back is a failover: what was written since is lost.
-public final class MemoryFleet {
+final class MemoryFleet {
   struct Lease {
     var nonce: String
     var until: Date
@@ -47,7 +49,7 @@ public final class MemoryFleet {
   }
 
   /// Everything that it keeps.
-  public struct State {
+  struct State {
     var hosts: [String: Host] = [:]
     var feeds: [URL: Feed] = [:]
     var homes: [URL: String] = [:]
@@ -61,15 +63,15 @@ public final class MemoryFleet {
     var sleepers: [String: Date] = [:]
 
     /// The versions of all saved feeds.
-    public var versions: [URL: FeedVersion] { feeds.compactMapValues(\.version) }
+    var versions: [URL: FeedVersion] { feeds.compactMapValues(\.version) }
 
     /// The version of the latest update of a feed in the log.
-    public func lastChange(of address: URL) -> FeedVersion? {
+    func lastChange(of address: URL) -> FeedVersion? {
       log.last { $0.update.address == address }?.update.version
     }
 
     /// The saved feed; `nil` when nothing is saved of it.
-    public func feed(_ address: URL) -> FleetFeed? {
+    func feed(_ address: URL) -> FleetFeed? {
       guard let feed = feeds[address], let record = feed.record else { return nil }
       return FleetFeed(address: address, record: record, version: feed.version, document: feed.document)
     }
@@ -84,21 +86,21 @@ public final class MemoryFleet {
   private let latency: Duration
   var watchers: [ObjectIdentifier: () -> Void] = [:]
 
-  public var state = State() { didSet { for watcher in watchers.values { watcher() } } }
+  var state = State() { didSet { for watcher in watchers.values { watcher() } } }
   /// Fails every call while it is there: the engine is away.
-  public var outage: FleetError?
+  var outage: FleetError?
   /// Is asked before each call whether it fails, and is not carried out.
-  public var refusal: () -> FleetError? = { nil }
+  var refusal: () -> FleetError? = { nil }
   /// Is asked after each call whether its reply is lost: it was carried out.
-  public var loss: () -> FleetError? = { nil }
+  var loss: () -> FleetError? = { nil }
   /// How often it was called.
-  public private(set) var calls = 0
+  private(set) var calls = 0
 
   /// - Parameters:
   ///   - latency: how long after a call it is carried out, and again until its answer.
   ///   - uptime: a clock that nobody sets: the scheduler's unless changed.
   ///   - now: its clock, which may be set.
-  public init(
+  init(
     on scheduler: any LoopScheduler, latency: Duration = .zero, uptime: (() -> Duration)? = nil,
     now: @escaping () -> Date
   ) {
@@ -109,7 +111,7 @@ public final class MemoryFleet {
   }
 
   /// The saved feed; `nil` when nothing is saved of it.
-  public func feed(_ address: URL) -> FleetFeed? { state.feed(address) }
+  func feed(_ address: URL) -> FleetFeed? { state.feed(address) }
 
   /// The fleet's time.
   func now() -> Date {
@@ -140,10 +142,6 @@ public final class MemoryFleet {
     }
     .eraseToAnyPublisher()
   }
-}
-
-extension Duration {
-  var seconds: Double { self / .seconds(1) }
 }
 
 extension LoopScheduler {
