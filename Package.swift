@@ -237,8 +237,7 @@ let package = Package(
         "Samples",
         "feed",
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
-      ],
-      exclude: ["Cache/SQLite/Fixtures"]),
+      ]),
     .testTarget(
       name: "FeedHTTPTests",
       dependencies: [

@@ -1,4 +1,3 @@
-import FeedRedis
 import FeedStream
 import Foundation
 import ImageFeed
@@ -158,7 +157,7 @@ final class FollowingRun: Subscription {
     failures += 1
     let longest = min(follower.pauses.lowerBound * (1 << min(failures - 1, 16)), follower.pauses.upperBound)
     timer?.cancel()
-    timer = follower.scheduler.later(longest * Double.random(in: 0.5...1, using: &random)) { [weak self] in
+    timer = follower.scheduler.wake(after: .init(longest * Double.random(in: 0.5...1, using: &random))) { [weak self] in
       self?.begin()
     }
   }
@@ -240,7 +239,7 @@ final class FollowingRun: Subscription {
   private func planLook() {
     looking = nil
     lookTimer?.cancel()
-    lookTimer = follower.scheduler.later(follower.look) { [weak self] in self?.look() }
+    lookTimer = follower.scheduler.wake(after: .init(follower.look)) { [weak self] in self?.look() }
   }
 
   /// Looks whether the log is still the one that is read, which a reader that waits for its next entry does not notice.

@@ -1,17 +1,16 @@
-import FeedRedis
 import FeedStream
 import Foundation
 import ImageFeed
 
 /// One subscription to a ``FleetWorker``.
 final class WorkingRun: Subscription {
-  private let worker: FleetWorker
+  let worker: FleetWorker
   private var options: FleetWorker.Options { worker.options }
-  private let clock: FleetClock
+  let clock: FleetClock
   private var receive: ((FleetWorker.Report) -> Subscribers.Demand)?
   private var finish: (() -> Void)?
   private var demand = Subscribers.Demand.none
-  private var held: [String: HeldHost] = [:]
+  private var held: [String: LeasedPoll] = [:]
   private var claiming: AnyCancellable?
   private var timer: (any Cancellable)?
   private var beating: (timer: any Cancellable, call: AnyCancellable?)?
@@ -47,7 +46,7 @@ final class WorkingRun: Subscription {
 
   func cancel() {
     (receive, finish) = (nil, nil)
-    for one in held.values { one.release() }
+    for one in held.values { one.cancel() }
     held = [:]
     claiming = nil
     farewells = [:]
@@ -59,7 +58,7 @@ final class WorkingRun: Subscription {
     guard receive != nil, !isDraining else { return }
     isDraining = true
     timer.take()?.cancel()
-    drainTimer = worker.scheduler.later(options.load.timeout + .seconds(10)) { [weak self] in self?.end() }
+    drainTimer = worker.scheduler.wake(after: .init(options.load.timeout + .seconds(10))) { [weak self] in self?.end() }
     endIfDrained()
   }
 
@@ -118,7 +117,7 @@ final class WorkingRun: Subscription {
 
   private func wait(_ duration: Duration) {
     guard receive != nil, !isDraining, timer == nil else { return }
-    timer = worker.scheduler.later(duration) { [weak self] in
+    timer = worker.scheduler.wake(after: .init(duration)) { [weak self] in
       self?.timer = nil
       self?.claim()
     }
@@ -130,7 +129,7 @@ final class WorkingRun: Subscription {
     wait(pause(after: failures))
   }
 
-  private func note(_ error: FleetError) {
+  func note(_ error: FleetError) {
     isWell = false
     counts["errors", default: 0] += 1
     options.report(error)
@@ -143,7 +142,7 @@ final class WorkingRun: Subscription {
     options.report(nil)
   }
 
-  private func pause(after failures: Int) -> Duration {
+  func pause(after failures: Int) -> Duration {
     let longest = min(options.pauses.lowerBound * (1 << min(failures - 1, 16)), options.pauses.upperBound)
     return longest * Double.random(in: 0.5...1, using: &random)
   }
@@ -152,85 +151,25 @@ final class WorkingRun: Subscription {
 
   private func begin(_ lease: WorkLease, at now: Date) {
     // The same host again: its lease was over, and the engine has given it to this worker once more.
-    held[lease.host]?.release()
-    let one = HeldHost(lease, of: worker)
-    one.lateness = .seconds(max(0, now.timeIntervalSince(lease.due)))
+    held[lease.host]?.cancel()
+    let one = LeasedPoll(lease, grantedAt: now, in: self, seed: random.next())
     held[lease.host] = one
-    let cache = FeedCache(store: one.store, on: worker.scheduler) { [clock] in clock.now }
-    var poll = PolledAddress(lease.address, every: options.interval, options: options.load)
-    poll.options.retry = .immediate(limit: 0)
-    var polling = FeedPoller.Options()
-    polling.gap = options.gap
-    let poller = FeedPoller(
-      [poll], client: one.client, cache: cache, store: one.store, on: worker.scheduler, options: polling)
-    one.timer = worker.scheduler.later(options.lease / 2) { [weak self, weak one] in self?.extend(one) }
-    let running = FeedPoll(
-      of: poll, lease.record.health, host: lease.host, shown: one.store.validators, in: poller,
-      PollDesk(one.store, SerialWorker(on: worker.scheduler), on: worker.scheduler), seed: random.next()
-    ) { [weak self, weak one] _ in
-      guard let self, let one else { return }
-      one.timer.take()?.cancel()
-      one.calls = []
-      polled(one)
-    }
-    one.poll = running
-    running.begin()
+    one.begin()
   }
 
-  private func extend(_ one: HeldHost?) {
-    guard let one, held[one.lease.host] === one else { return }
-    one.calls = [
-      worker.queue.extend(one.lease, by: options.lease).catch { [weak self] error in
-        // It may still be ours: what came of the poll will be refused if it is not.
-        self?.note(error)
-        return Just(true)
-      }
-      .sink { [weak self, weak one] isOurs in
-        guard let self, let one, held[one.lease.host] === one, one.store.completion(by: "", gap: .zero) == nil else {
-          return
-        }
-        // Another worker asks the host now.
-        if !isOurs { return release(one) }
-        one.timer = worker.scheduler.later(options.lease / 2) { [weak self, weak one] in self?.extend(one) }
-      }
-    ]
-  }
+  /// True while this worker has the host of a lease for this poll.
+  func holds(_ one: LeasedPoll) -> Bool { held[one.lease.host] === one }
 
-  private func polled(_ one: HeldHost) {
-    endVisits(of: one)
-    guard let completion = one.store.completion(by: options.name, gap: options.gap) else { return release(one) }
-    complete(one, completion)
-  }
-
-  /// Offers what came of a poll until the engine has taken it, or says that it is too late.
-  private func complete(_ one: HeldHost, _ completion: WorkCompletion) {
-    one.calls = [
-      worker.queue.complete(completion).sink { [weak self, weak one] ending in
-        guard let self, let one, case .failure(let error) = ending else { return }
-        note(error)
-        // Somebody may put right what doesn't pass by itself.
-        guard error.isTemporary || one.attempts < 5 else { return release(one) }
-        one.attempts += 1
-        one.timer = worker.scheduler.later(pause(after: one.attempts)) { [weak self, weak one] in
-          if let self, let one { complete(one, completion) }
-        }
-      } receiveValue: { [weak self, weak one] verdict in
-        guard let self, let one else { return }
-        counts["polls", default: 0] += 1
-        if completion.outcome == .failed { counts["failures", default: 0] += 1 }
-        let report = FleetWorker.Report(
-          address: one.lease.address, host: one.lease.host, outcome: completion.outcome, verdict: verdict,
-          lateness: one.lateness, decision: completion.record.decisions.last)
-        demand -= 1
-        if let receive { demand += receive(report) }
-        release(one)
-      }
-    ]
+  func deliver(_ report: FleetWorker.Report) {
+    counts["polls", default: 0] += 1
+    if report.outcome == .failed { counts["failures", default: 0] += 1 }
+    demand -= 1
+    if let receive { demand += receive(report) }
   }
 
   /// Gives back the hosts that redirects led to. One that is not given back is free when its lease is over.
-  private func endVisits(of one: HeldHost) {
-    for call in one.client.end() {
+  func endVisits(of client: GuardedClient) {
+    for call in client.end() {
       visits += 1
       let number = visits
       farewells[number] = call.sink { [weak self] _ in
@@ -240,10 +179,11 @@ final class WorkingRun: Subscription {
     }
   }
 
-  private func release(_ one: HeldHost) {
-    one.release()
-    endVisits(of: one)
-    guard held[one.lease.host] === one else { return }
+  /// Has no use for a lease any more.
+  func release(_ one: LeasedPoll) {
+    one.cancel()
+    endVisits(of: one.client)
+    guard holds(one) else { return }
     held[one.lease.host] = nil
     endIfDrained()
     // There is room again; what is due is not waited for.
@@ -261,7 +201,7 @@ final class WorkingRun: Subscription {
       if case .failure(let error) = $0, !error.isTemporary { self?.note(error) }
     } receiveValue: { _ in
     }
-    let timer = worker.scheduler.later(.seconds(5)) { [weak self] in self?.beat() }
+    let timer = worker.scheduler.wake(after: .seconds(5)) { [weak self] in self?.beat() }
     beating = (timer, call)
   }
 }

@@ -42,10 +42,6 @@ public final class FeedCache {
 public struct LocalFeed {
   public let address: URL
   let cache: FeedCache
-  /// The validators that the server is given, when they are known already.
-  var known: FeedValidators?
-  /// Is given the result of each save.
-  var onSaved: (FeedReplacement) -> Void = { _ in }
 }
 
 /// The feeds that loading may delete.

@@ -14,12 +14,18 @@ extension InMemoryFeedStore: PollStore {
     return polls.withLock { $0.claim(claim, validators) }
   }
 
-  @discardableResult public func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool {
-    if let renewal = record.renewal {
-      guard try renew(for: record.feed.address, with: renewal, now: now) != nil else { return false }
+  @discardableResult public func complete(_ completion: PollCompletion) throws(FeedStoreError) -> PollRecord? {
+    var replacement: FeedReplacement?
+    switch completion.change {
+    case .replacement(let feed): replacement = try replace(for: completion.address, with: feed, now: completion.now)
+    case .renewal(let renewal):
+      replacement = try renew(for: completion.address, with: renewal, now: completion.now)
+      guard replacement != nil || completion.wasRead else { return nil }
+    case nil: break
     }
-    polls.withLock { $0.record(record) }
-    return true
+    let record = completion.record(replacement)
+    polls.withLock { $0.note(record) }
+    return record
   }
 
   public func release(_ host: HostHealth) throws(FeedStoreError) {

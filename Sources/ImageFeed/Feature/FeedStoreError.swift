@@ -42,6 +42,8 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case damaged(String)
     /// A newer version of the program wrote the file, in a schema this one does not know.
     case newerSchema(Int)
+    /// An older version wrote it, in a schema that this one does not read.
+    case olderSchema(Int)
     /// The file is not a cache of this program: another program's database, or not a database.
     case foreign
     /// The operating system failed to read or write; the text is the database's.
@@ -95,6 +97,9 @@ extension FeedStoreError.Cause: CustomStringConvertible {
       "it is damaged (\(detail.printable)). The next save sets the damaged file aside and starts a new one."
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another cache file."
+    case .olderSchema(let version):
+      "an older version of this program wrote it (schema \(version)), and this one does not read that. Move the file away, or "
+        + "choose another cache file."
     case .foreign: "it isn't a cache of this program, so it stays as it is. Choose another cache file."
     case .inputOutput(let detail): "the system failed to read or write it (\(detail.printable)). Check the disk."
     case .notAFile: "it is not a file. Choose another cache file."
@@ -114,6 +119,8 @@ extension FeedStoreError.Cause {
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another database."
     case .foreign: "it is another program's, and is left alone. Choose another database."
+    case .olderSchema(let version):
+      "an older version of this program wrote it (schema \(version)), and this one does not read that. Choose another database."
     case .busy, .inputOutput, .notAFile, .other: description
     }
   }

@@ -31,12 +31,11 @@ extension LocalFeed: LocalCopy {
   public var now: @Sendable () -> Date { cache.now }
 
   public func saving(_ feed: CachedFeed) -> AnyPublisher<FeedImages, FeedStoreError> {
-    replacing(feed).handleEvents(receiveOutput: onSaved).compactMap { _ in nil }.eraseToAnyPublisher()
+    replacing(feed).compactMap { _ in nil }.eraseToAnyPublisher()
   }
 
   public func renewing(_ feed: CachedFeed, with renewal: FeedRenewal) -> AnyPublisher<FeedImages, FeedStoreError> {
-    renewing(with: renewal).handleEvents(receiveOutput: { onSaved($0 ?? .renewed) }).compactMap { _ in nil }
-      .eraseToAnyPublisher()
+    renewing(with: renewal).compactMap { _ in nil }.eraseToAnyPublisher()
   }
 }
 

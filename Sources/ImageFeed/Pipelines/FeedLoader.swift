@@ -40,7 +40,7 @@ public struct FeedLoader {
   }
 
   public let url: URL
-  private let client: any HTTPClient
+  private let requests: FeedRequests
   let cache: FeedCache
   let saved: LocalFeed
   let scheduler: any LoopScheduler
@@ -53,27 +53,10 @@ public struct FeedLoader {
     _ url: URL, client: any HTTPClient, cache: FeedCache, on scheduler: any LoopScheduler, options: Options = Options()
   ) {
     self.url = url
-    self.client = client
+    requests = FeedRequests(of: url, client: client, on: scheduler, options: options)
     self.cache = cache
     saved = cache.feed(at: url)
     self.scheduler = scheduler
-    self.options = options
-  }
-
-  /// A loader that asks another address than the one that the feed is saved under, with validators that somebody may
-  /// have looked up.
-  init(
-    _ address: URL, asking url: URL, since known: FeedValidators?, client: any HTTPClient, cache: FeedCache,
-    on scheduler: any LoopScheduler, options: Options, onSaved: @escaping (FeedReplacement) -> Void
-  ) {
-    self.url = url
-    self.client = client
-    self.cache = cache
-    saved = LocalFeed(address: address, cache: cache, known: known, onSaved: onSaved)
-    self.scheduler = scheduler
-    // The caller who looked up validators also decides when to request again.
-    var options = options
-    options.retry = .immediate(limit: 0)
     self.options = options
   }
 
@@ -106,9 +89,7 @@ public struct FeedLoader {
   private func images(
     at address: URL, since known: FeedValidators
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    client.open(request(at: address, since: known))
-      .asDocument()
-      .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler)
+    requests.images(at: address, since: known)
   }
 
   /// The images of one document, asked for as a whole.
@@ -119,33 +100,6 @@ public struct FeedLoader {
   func images(
     at address: URL, namedBy isPrivate: Bool? = nil, _ change: @escaping (inout ArrivingDocument) -> Void
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    var request = request(at: address)
-    if request.origin != nil { request.originIsPrivate = isPrivate }
-    return client.open(request)
-      .asDocument()
-      .map { document in
-        var document = document
-        change(&document)
-        return document
-      }
-      .mapFeed(options.formats, within: options.limits, on: scheduler)
-  }
-
-  /// The request that names validators; `nil` when another address gave them.
-  func conditionalRequest(since known: FeedValidators) -> HTTPRequest? {
-    let request = request(at: url, since: known)
-    return request.headers.isEmpty ? nil : request
-  }
-
-  private func request(at url: URL, since known: FeedValidators = FeedValidators()) -> HTTPRequest {
-    var request = HTTPRequest(
-      url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,
-      headers: url == known.source ?? self.url ? known.conditions : [])
-    // Pages, documents and redirects name others: those may not lead into private networks by themselves, nor log in.
-    if url != saved.address {
-      request.origin = saved.address
-      if !url.hasSameOrigin(as: saved.address) { request.url = url.withoutUser }
-    }
-    return request
+    requests.images(at: address, namedBy: isPrivate, change)
   }
 }

@@ -12,20 +12,26 @@ extension LocalFeed {
   public func revalidated<P: Publisher>(
     by fetch: @escaping (FeedValidators) -> P
   ) -> some Publisher<P.Output, RemoteFeedError> where P.Failure == RemoteFeedError {
-    trusted.setFailureType(to: RemoteFeedError.self).flatMap { known in
-      fetch(known).catch { error in
-        if case .unchanged = error, known != FeedValidators() { return fetch(FeedValidators()).eraseToAnyPublisher() }
-        return Fail(error: error).eraseToAnyPublisher()
-      }
-    }
+    trusted.setFailureType(to: RemoteFeedError.self).flatMap { known in requestingAgain(since: known, by: fetch) }
   }
 
-  private var trusted: AnyPublisher<FeedValidators, Never> {
-    if let known { return Just(known).eraseToAnyPublisher() }
+  /// The validators of the saved feed, as far as they are still trusted.
+  package var trusted: AnyPublisher<FeedValidators, Never> {
     let (address, store, now) = (address, cache.store, cache.now)
     return cache.worker.publisher { () throws(Never) -> FeedValidators in
       let known = (try? store.summary(for: address)?.validators) ?? FeedValidators()
       return known.trusted(at: now())
     }
+  }
+}
+
+/// Has `fetch` request what changed since `known`, and once more, for all of it, when the server says that nothing has
+/// changed and what is saved turns out to be of no use.
+package func requestingAgain<P: Publisher>(
+  since known: FeedValidators, by fetch: @escaping (FeedValidators) -> P
+) -> some Publisher<P.Output, RemoteFeedError> where P.Failure == RemoteFeedError {
+  fetch(known).catch { error in
+    if case .unchanged = error, known != FeedValidators() { return fetch(FeedValidators()).eraseToAnyPublisher() }
+    return Fail(error: error).eraseToAnyPublisher()
   }
 }

@@ -37,13 +37,25 @@ extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError
     _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(),
     unless known: BodyDigest? = nil, on scheduler: any LoopScheduler
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
+    mapFeed(formats, within: limits, unless: known, on: scheduler, onRead: nil)
+  }
+
+  /// - Parameter onRead: is given the images on the thread pool, where they have just been read.
+  func mapFeed(
+    _ formats: [any FeedFormat], within limits: FeedLimits, unless known: BodyDigest?, on scheduler: any LoopScheduler,
+    onRead: (@Sendable (FeedImages) -> Void)?
+  ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
     let worker = SerialWorker(on: scheduler)
     return flatMap(maxPublishers: .max(1)) { document in
       let reading = DocumentReading(of: document, as: formats, within: limits, unless: known)
       return document.body
         .framed(by: PieceDecoder())
         .flatMap(maxPublishers: .max(1)) { piece in
-          worker.publisher { () throws(RemoteFeedError) in try reading.read(piece) }
+          worker.publisher { () throws(RemoteFeedError) -> Fetched<FeedImages>? in
+            let fetched = try reading.read(piece)
+            if let onRead, let fetched { onRead(fetched.value) }
+            return fetched
+          }
         }
         .compactMap { $0 }
     }

@@ -1,8 +1,8 @@
-import FeedStream
+package import FeedStream
 
 extension LoopScheduler {
   /// Runs `action` once, unless the result is cancelled before.
-  func wake(after delay: StreamInstant.Stride, _ action: @escaping () -> Void) -> any Cancellable {
+  package func wake(after delay: StreamInstant.Stride, _ action: @escaping () -> Void) -> any Cancellable {
     let alarm = SingleAlarm()
     alarm.timer = schedule(
       after: now.advanced(by: delay), interval: .seconds(3600), tolerance: minimumTolerance, options: nil

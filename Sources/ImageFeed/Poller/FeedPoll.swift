@@ -1,176 +1,154 @@
 import FeedStream
-import Foundation
+package import Foundation
+import Synchronization
 
-/// One poll of one feed: claim, ask, judge, record.
+/// One poll of one feed, with a lease: request, judge. Its owner completes the lease.
 ///
-/// Ten thousand of these may be under way in an hour, most of which find nothing new: so it takes its steps one by one
-/// and builds the chain of a load only for what has to be read.
+/// Ten thousand of these may be under way in an hour, most of which find nothing new: so it builds the chain of a load only
+/// for what has to be read. It asks no store, unless there is nothing from the server to show.
 package final class FeedPoll: Cancellable {
-  package indirect enum Ending {
-    /// Its host is closed until then.
-    case postponed(FeedHealth, until: Date)
-    /// Another process was quicker.
-    case polledByAnother(FeedHealth)
-    /// Without a result, nothing has changed of what was shown. What is saved and shown has these validators.
-    case ended(FeedHealth, HostHealth, FeedResult?, shown: FeedValidators?)
+  /// How a feed is polled.
+  package struct Terms {
+    package var feed: PolledAddress
+    package var client: any HTTPClient
+    package var scheduler: any LoopScheduler
+    /// The pause of the host after the request.
+    package var gap: Duration
+    /// The wall clock.
+    package var now: @Sendable () -> Date
+    /// Determines how the due time is spread.
+    package var seed: UInt64
+    /// The validators of what was shown last, if that is still to be seen: it need not be read when nothing has changed.
+    package var shown: FeedValidators?
+    /// True when the images are wanted as bytes, which are made where the document is read.
+    package var encodes = false
+
+    package init(
+      _ feed: PolledAddress, client: any HTTPClient, on scheduler: any LoopScheduler, gap: Duration,
+      now: @escaping @Sendable () -> Date, seed: UInt64, shown: FeedValidators?
+    ) {
+      (self.feed, self.client, self.scheduler, self.gap) = (feed, client, scheduler, gap)
+      (self.now, self.seed, self.shown) = (now, seed, shown)
+    }
   }
 
-  private let feed: PolledAddress
-  private let host: String
-  /// The validators of what was shown last, if that is still to be seen.
-  private let shown: FeedValidators?
-  private let poller: FeedPoller
-  private let desk: PollDesk
-  private var random: PollRandom
-  private let witness: PollWitness
-  /// As it was before, and as it is noted now that the request is sent.
-  private let before: FeedHealth
-  private var health: FeedHealth
-  private var ended: ((Ending) -> Void)?
+  /// What came of it.
+  package struct Outcome {
+    package var completion: PollCompletion
+    /// `nil` when nothing has changed of what was shown.
+    package var result: FeedResult?
+    /// The validators of what is saved and shown, once the lease is completed; `nil` when they are not known.
+    package var shown: FeedValidators?
+    /// The images to be saved, as bytes, if they were wanted so.
+    package var document: [UInt8]?
+  }
+
+  private let lease: PollLease
+  private let terms: Terms
+  private let saved: SavedFeed
+  private let copy: PollCopy
+  private let exchange = PollExchange()
+  private var requests: FeedRequests
+  private let bytes = EncodedImages()
+  private var done: ((Outcome) -> Void)?
+  /// A response that has come already, for the chain of the load.
+  private var response: Result<StreamingResponse, HTTPError>?
   private var steps: [any Cancellable] = []
 
-  /// - Parameters:
-  ///   - seed: determines how due times are spread.
-  ///   - ended: is given the ending, unless this is cancelled before.
-  package init(
-    of feed: PolledAddress, _ health: FeedHealth, host: String, shown: FeedValidators?, in poller: FeedPoller,
-    _ desk: PollDesk, seed: UInt64, ended: @escaping (Ending) -> Void
-  ) {
-    self.feed = feed
-    self.before = health
-    self.health = health
-    self.host = host
-    self.shown = shown
-    self.poller = poller
-    self.desk = desk
-    self.ended = ended
-    random = PollRandom(seed: seed)
-    witness = PollWitness(client: feed.client ?? poller.client)
+  /// - Parameter done: receives the outcome, unless this is cancelled before; once more after ``read()``.
+  package init(_ lease: PollLease, _ terms: Terms, saved: SavedFeed, done: @escaping (Outcome) -> Void) {
+    self.lease = lease
+    self.terms = terms
+    self.saved = saved
+    self.done = done
+    copy = PollCopy(saved, now: terms.now)
+    requests = FeedRequests(
+      of: terms.feed.address, at: lease.feed.requestAddress, client: terms.client, on: terms.scheduler,
+      options: terms.feed.options)
+    requests.observer = exchange
+    if terms.encodes { requests.onRead = { [bytes] in bytes.set($0.bytes) } }
   }
 
   package func cancel() {
-    ended = nil
+    done = nil
     for step in steps { step.cancel() }
     steps = []
   }
 
-  private func end(_ ending: Ending) {
-    let ended = self.ended.take()
-    steps = []
-    ended?(ending)
-  }
-
-  // MARK: Claim
-
+  /// Sends the request. A response that says that nothing has changed is not read when what is saved is shown.
   package func begin() {
-    let now = poller.cache.now()
-    let wait = feed.interval ?? .seconds(health.adaptiveInterval(at: now))
-    var wish = health
-    wish.interval = feed.interval?.seconds
-    let claim = PollClaim(
-      feed: wish, host: host, now: now, lease: feed.options.timeout + .seconds(5), gap: poller.gap(for: feed),
-      dueIfLost: now + wait.seconds)
-    steps.append(desk.claim(claim) { [self] in claimed(claim, $0) })
-  }
-
-  private func claimed(_ claim: PollClaim, _ verdict: Result<PollVerdict, FeedStoreError>) {
-    switch verdict {
-    case .success(.hostIsClosed(let host)): end(.postponed(before, until: host.opens))
-    case .success(.notDue(let health)): end(.polledByAnother(health))
-    case .success(.granted(let health, let known)):
-      self.health = health
-      ask(since: known)
-    case .failure(let error):
-      // Without a store, this process' own memory has to do.
-      poller.options.report(error)
-      health = claim.feed
-      health.asked = claim.now
-      load(since: nil)
+    guard let since = lease.since, since == terms.shown, let request = requests.conditionalRequest(since: since) else {
+      return read()
     }
-  }
-
-  // MARK: Ask
-
-  private func ask(since known: FeedValidators) {
-    // Only what this process has shown need not be read once more when nothing has changed.
-    guard known == shown, let request = loader(since: known).conditionalRequest(since: known) else {
-      return load(since: known)
+    exchange.requested(request)
+    // Without operators: most polls take this way, and each operator takes several allocations.
+    let step = terms.client.open(request).sink { [self] completion in
+      guard case .failure(let error) = completion else { return }
+      response = .failure(error)
+      read()
+    } receiveValue: { [self] response in
+      exchange.responded(response)
+      self.response = .success(response)
+      if exchange.isUnchanged { renew(since) } else { read() }
     }
-    steps.append(
-      witness.ask(request) { [self] isUnchanged in isUnchanged ? renew(since: known) : load(since: known) })
+    steps.append(step)
   }
 
-  private func load(since known: FeedValidators?) {
+  /// Reads the feed: from the response that is there, or else from a new one. Call it when what was to be renewed turns out
+  /// to be saved no more.
+  package func read() {
     var result: FeedResult?
-    let subscription = loader(since: known).load().asResult().sink { [self] _ in
-      // By now what has come is saved, and known to be new or not.
-      if let result { judge(result, since: known) }
-    } receiveValue: {
-      result = $0
-    }
-    steps.append(subscription)
-  }
-
-  private func loader(since known: FeedValidators?) -> FeedLoader {
-    FeedLoader(
-      feed.address, asking: health.requestAddress, since: known, client: witness, cache: poller.cache,
-      on: poller.scheduler, options: feed.options, onSaved: { [witness] in witness.replacement = $0 })
-  }
-
-  // MARK: Judge and record
-
-  /// Notes that nothing has changed, and renews the saved feed with the same transaction, without reading it.
-  private func renew(since known: FeedValidators) {
-    var record = record(of: nil)
-    let validators = known.updated(by: witness.validators)
-    record.renewal = FeedRenewal(timestamp: health.asked ?? record.decision.time, since: known, validators: validators)
-    note(record, nil, shown: validators, orElse: { [self] in load(since: known) })
-  }
-
-  private func judge(_ result: FeedResult, since known: FeedValidators?) {
-    let isCurrent = witness.isUnchanged && (try? result.get().source.isRemote) == true
-    note(record(of: result), result, shown: isCurrent ? known?.updated(by: witness.validators) : nil)
-  }
-
-  /// - Parameter otherwise: what to do when something else is saved by now than what was to be renewed.
-  private func note(
-    _ record: PollRecord, _ result: FeedResult?, shown: FeedValidators?, orElse otherwise: @escaping () -> Void = {}
-  ) {
-    let noted = desk.record(record, now: poller.cache.now()) { [self] answer in
-      switch answer {
-      case .success(false): return otherwise()
-      case .success(true): break
-      case .failure(let error): poller.options.report(error)
+    let known = lease.since.map { Just($0).eraseToAnyPublisher() } ?? saved.trusted
+    let step = known.setFailureType(to: RemoteFeedError.self)
+      .flatMap { [self] known in
+        requestingAgain(since: known) { [self] in latest(since: $0) }
       }
-      poller.options.onDecision(feed.address, record.decision)
-      end(.ended(record.feed, record.host, result, shown: shown))
-    }
-    steps.append(noted)
+      .fallback(to: saved.load(), after: terms.feed.options.fallback, now: terms.now)
+      .showingParts()
+      .asResult()
+      .sink { [self] _ in
+        if let result { judge(result) }
+      } receiveValue: {
+        result = $0
+      }
+    steps.append(step)
   }
 
-  /// The record that follows from a result; from none when nothing has changed.
-  private func record(of result: FeedResult?) -> PollRecord {
-    let now = poller.cache.now()
-    let (facts, text) = witness.facts(of: result, now: now)
-    var (health, host) = (health, HostHealth(name: host))
-    if facts.outcome == .noAnswer(wasAsked: false) {
-      // A request that did not reach the server was none.
-      health.askedForAll = before.askedForAll
-    } else if !witness.wasConditional {
-      health.askedForAll = health.asked
-    }
-    health.note(facts, text, now: now)
-    let due = Schedule(every: feed.interval).due(after: facts, health, now: now, using: &random)
-    health.interval = feed.interval?.seconds
-    (health.due, health.notBefore, health.rule, health.reason) = (due.date, due.notBefore, due.rule, due.reason)
-    host.next = now + poller.gap(for: feed).seconds
-    if facts.pauses {
-      host.pausedUntil = now + facts.pause.seconds
-      host.reason = due.reason
-    }
-    let decision = PollDecision(
-      time: health.asked ?? now, request: witness.wasConditional ? "changes" : "all of it", outcome: text,
-      due: due.date, rule: due.rule, reason: due.reason)
-    return PollRecord(feed: health, host: host, decision: decision)
+  /// The chain of ``FeedLoader``, which saves with the lease's completion.
+  private func latest(since known: FeedValidators) -> some Publisher<FeedImages, RemoteFeedError> {
+    let (requests, options) = (requests, terms.feed.options)
+    return requests.images(at: requests.url, since: known, from: response.take())
+      .followingPages(reportingTo: options.onFeedFound) { feed in requests.images(at: feed, since: known) }
+      .caching(to: copy, since: known, reportingTo: options.report)
   }
+
+  private func renew(_ known: FeedValidators) {
+    let validators = known.updated(by: exchange.validators)
+    let renewal = FeedRenewal(timestamp: lease.feed.asked ?? terms.now(), since: known, validators: validators)
+    end(nil, .renewal(renewal), shown: validators)
+  }
+
+  private func judge(_ result: FeedResult) {
+    let isCurrent = exchange.isUnchanged && (try? result.get().source.isRemote) == true
+    end(result, copy.change, shown: isCurrent ? lease.since?.updated(by: exchange.validators) : nil)
+  }
+
+  private func end(_ result: FeedResult?, _ change: PollCompletion.Change?, shown: FeedValidators?) {
+    let now = terms.now()
+    let report = PollReport(
+      lease: lease, outcome: exchange.outcome(of: result, now: now), wasConditional: exchange.wasConditional,
+      interval: terms.feed.interval, gap: terms.gap, now: now, random: PollRandom(seed: terms.seed))
+    let completion = PollCompletion(
+      of: lease, change, wasRead: result != nil, pausesHost: report.outcome.facts.pauses, now: now
+    ) { report.record(after: $0) }
+    done?(Outcome(completion: completion, result: result, shown: shown, document: bytes.get()))
+  }
+}
+
+/// The images of a poll as bytes, from the thread pool.
+private final class EncodedImages: Sendable {
+  private let bytes = Mutex<[UInt8]?>(nil)
+
+  func set(_ bytes: [UInt8]) { self.bytes.withLock { $0 = bytes } }
+  func get() -> [UInt8]? { bytes.withLock { $0 } }
 }

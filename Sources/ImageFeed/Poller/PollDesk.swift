@@ -47,10 +47,13 @@ package final class PollDesk {
     }
   }
 
-  func record(
-    _ record: PollRecord, now: Date, _ done: @escaping (Result<Bool, FeedStoreError>) -> Void
+  /// - Parameter done: receives what was noted; see ``PollStore/complete(_:)``.
+  @discardableResult func complete(
+    _ completion: PollCompletion, _ done: @escaping (Result<PollRecord?, FeedStoreError>) -> Void
   ) -> any Cancellable {
-    add(.record(record, now: now)) { answer in done(answer.map { $0 == .recorded(true) }) }
+    add(.completion(completion)) { answer in
+      done(answer.map { if case .completed(let record) = $0 { record } else { nil } })
+    }
   }
 
   /// Has the worker note everything that waits, after what it does now: who ends waits for the worker, and for nothing else.
@@ -64,7 +67,7 @@ package final class PollDesk {
   {
     let job = Job(work, done)
     waiting.append(job)
-    if case .record(let record, _) = work, record.host.pausedUntil != nil {
+    if case .completion(let completion) = work, completion.pausesHost {
       // A pause has to be known when this process is killed.
       timer.take()?.cancel()
       opens = nil

@@ -27,12 +27,12 @@ final class PollingRun: Subscription {
   let poller: FeedPoller
   var members: [Member] = []
   var queue: PollQueue
-  private let desk: PollDesk
-  private var random: PollRandom
+  let desk: PollDesk
+  var random: PollRandom
   private let results: PolledResults
   private var finish: (() -> Void)?
   /// The feeds whose saved copy is shown first.
-  private var toShow: ArraySlice<Int> = []
+  var toShow: ArraySlice<Int> = []
   private var isShowing = false
   private var hasBegun = false
   var isReady = false
@@ -193,65 +193,6 @@ final class PollingRun: Subscription {
     finish?()
   }
 
-  // MARK: One poll
-
-  private func poll(_ index: Int) {
-    let poll = FeedPoll(
-      of: members[index].polled, members[index].health, host: members[index].host, shown: members[index].validators,
-      in: poller, desk, seed: random.next()
-    ) { [weak self] ending in
-      self?.ended(index, ending)
-    }
-    members[index].poll = poll
-    desk.isCrowded = queue.running > Self.crowd
-    poll.begin()
-  }
-
-  private func ended(_ index: Int, _ ending: FeedPoll.Ending) {
-    guard isLive else { return }
-    members[index].poll = nil
-    switch ending {
-    case .postponed(let health, let opens):
-      members[index].health = health
-      queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: opens.timeIntervalSince1970)
-    case .polledByAnother(let health)
-    where health.isBeingAsked(at: now, within: members[index].polled.options.timeout + .seconds(5)):
-      // What it saves is shown; this one's own health stays, so that the answer is still another's.
-      queue.ended(index, due: now.timeIntervalSince1970 + Self.glance, hostOpens: -.infinity)
-    case .polledByAnother(var health):
-      countFailure(of: index, now: health)
-      Schedule(every: members[index].polled.interval).adopt(&health, using: &random)
-      members[index].health = health
-      queue.ended(index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: -.infinity)
-      toShow.append(index)
-    case .ended(let health, let host, let result, let validators):
-      countFailure(of: index, now: health)
-      members[index].health = health
-      members[index].validators = validators
-      queue.ended(
-        index, due: health.due.map { $0.timeIntervalSince1970 }, hostOpens: host.opens.timeIntervalSince1970)
-      if let result { show(result, of: index) }
-    }
-    desk.isCrowded = queue.running > Self.crowd
-    pump()
-  }
-
-  private func countFailure(of index: Int, now health: FeedHealth) {
-    guard !members[index].isRemoved else { return }
-    failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
-  }
-
-  /// Notes that a request was closed before its end.
-  private func giveBack(_ index: Int) {
-    var host = HostHealth(name: members[index].host)
-    host.next = now + poller.gap(for: members[index].polled).seconds
-    // Its answer will never come: who comes when this process has ended need not wait for it.
-    (host.holder, host.opensIfLost) = (ProcessMark.own, host.next)
-    let (store, record) = (poller.store, host)
-    poller.cache.worker.perform(
-      { () throws(FeedStoreError) in try store.release(record) }, completion: { [poller] in _ = poller.unwrap($0) })
-  }
-
   // MARK: Showing
 
   /// Shows what is saved, of one feed after another.
@@ -274,7 +215,7 @@ final class PollingRun: Subscription {
     if jobs.count > 16 { jobs.removeFirst(8) }
   }
 
-  private func show(_ result: FeedResult, of index: Int) {
+  func show(_ result: FeedResult, of index: Int) {
     guard !members[index].isRemoved else { return }
     results.add(PolledFeed(address: members[index].polled.address, result: result), of: index)
   }

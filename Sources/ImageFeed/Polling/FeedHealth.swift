@@ -97,7 +97,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
 
   /// The interval that suits how often the feed changes: a third of that, between an hour and a day. The longer it has not
   /// changed, the longer.
-  func adaptiveInterval(at now: Date) -> Double {
+  package func adaptiveInterval(at now: Date) -> Double {
     let quiet = changed.map { now.timeIntervalSince($0) } ?? 0
     let usual = max(changeInterval ?? 0, quiet)
     return min(max(usual / 3, Schedule.shortestAdaptive.seconds), Schedule.longest.seconds)

@@ -19,7 +19,7 @@ package struct PollMemory: Sendable {
 
   package mutating func release(_ host: HostHealth) { hosts[host.name] = host.merged(into: hosts[host.name]) }
 
-  package mutating func record(_ record: PollRecord) {
+  package mutating func note(_ record: PollRecord) {
     feeds[record.feed.address] = record.feed
     hosts[record.host.name] = record.host.merged(into: hosts[record.host.name])
     decisions[record.feed.address, default: []].append(record.decision)

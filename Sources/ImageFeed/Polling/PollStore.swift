@@ -15,10 +15,11 @@ public protocol PollStore: Sendable {
   /// the next do not ask again too soon.
   func claim(_ claim: PollClaim) throws(FeedStoreError) -> PollVerdict
 
-  /// Notes what came of a request, and gives its host free.
+  /// Ends a lease in one step: saves the feed, notes what follows from that, the next due time included, and gives the host free.
   ///
-  /// - Returns: false when it was to renew a saved feed that has other validators by now: then nothing is noted.
-  @discardableResult func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool
+  /// - Returns: what was noted; `nil` when it was to renew a feed that was not read, and something else is saved by now: then nothing
+  ///   is noted.
+  @discardableResult func complete(_ completion: PollCompletion) throws(FeedStoreError) -> PollRecord?
 
   /// Does several of these, as one where the store can: each has its own answer.
   func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>]
@@ -37,7 +38,7 @@ extension PollStore {
       Result { () throws(FeedStoreError) -> PollAnswer in
         switch work {
         case .claim(let claim): .verdict(try self.claim(claim))
-        case .record(let record, let now): .recorded(try self.record(record, now: now))
+        case .completion(let completion): .completed(try complete(completion))
         }
       }
     }
@@ -47,16 +48,16 @@ extension PollStore {
 /// One of the steps in which a ``PollStore`` works.
 ///
 /// Indirect, as its answers are: what is known of a feed is large, and passes through many hands.
-public indirect enum PollWork: Hashable, Sendable {
+public indirect enum PollWork: Sendable {
   case claim(PollClaim)
-  case record(PollRecord, now: Date)
+  case completion(PollCompletion)
 }
 
 /// The answer to a ``PollWork``.
 public indirect enum PollAnswer: Hashable, Sendable {
   case verdict(PollVerdict)
-  /// False when nothing was noted: see ``PollStore/record(_:now:)``.
-  case recorded(Bool)
+  /// `nil` when nothing was noted: see ``PollStore/complete(_:)``.
+  case completed(PollRecord?)
 }
 
 /// A wish to send a request.
@@ -86,8 +87,8 @@ public struct PollClaim: Hashable, Sendable {
 
 /// The answer to a ``PollClaim``.
 public indirect enum PollVerdict: Hashable, Sendable {
-  /// Send it, with these validators; without any, for all of the feed.
-  case granted(FeedHealth, since: FeedValidators)
+  /// Send it.
+  case granted(PollLease)
   /// The host is paused, or another process is asking it.
   case hostIsClosed(HostHealth)
   /// Another process has asked for the feed since; or nothing is saved any more, and the server was asked for all of it
@@ -95,20 +96,81 @@ public indirect enum PollVerdict: Hashable, Sendable {
   case notDue(FeedHealth)
 }
 
-/// The result of a request.
+/// The right to send one request for a feed, with all that the poll has to know.
+public struct PollLease: Hashable, Sendable {
+  /// The state of the feed from the claim on.
+  public var feed: FeedHealth
+  public var host: String
+  /// The validators of the saved feed; none when nothing is saved.
+  public var saved: FeedValidators
+  /// The validators of the request; without any, all of the feed is requested. `nil` when the store could not say.
+  public var since: FeedValidators?
+  /// The time of the last unconditional request before this one.
+  public var askedForAllBefore: Date?
+
+  public init(
+    feed: FeedHealth, host: String, saved: FeedValidators, since: FeedValidators?, askedForAllBefore: Date? = nil
+  ) {
+    self.feed = feed
+    self.host = host
+    self.saved = saved
+    self.since = since
+    self.askedForAllBefore = askedForAllBefore
+  }
+}
+
+/// The end of a lease: what is to be saved, and what follows from that.
+public struct PollCompletion: Sendable {
+  /// The change of the saved feed.
+  public enum Change: Hashable, Sendable {
+    /// The server has sent this feed, which may be the same as the saved one.
+    case replacement(CachedFeed)
+    /// The server has said that nothing has changed.
+    case renewal(FeedRenewal)
+  }
+
+  public var address: URL
+  public var host: String
+  /// `nil` when there is nothing to save.
+  public var change: Change?
+  /// False when the saved feed was not read: its renewal counts only for a feed with the same validators.
+  public var wasRead: Bool
+  /// True when the host has asked for a pause.
+  public var pausesHost: Bool
+  public var now: Date
+  /// The record that follows, once it is known what saving the feed did; `nil` when nothing was saved.
+  public var record: @Sendable (FeedReplacement?) -> PollRecord
+
+  public init(
+    of lease: PollLease, _ change: Change?, wasRead: Bool = true, pausesHost: Bool = false, now: Date,
+    record: @escaping @Sendable (FeedReplacement?) -> PollRecord
+  ) {
+    address = lease.feed.address
+    host = lease.host
+    self.change = change
+    self.wasRead = wasRead
+    self.pausesHost = pausesHost
+    self.now = now
+    self.record = record
+  }
+}
+
+extension PollCompletion {
+  /// True when a document is to be saved, which takes longer than a note.
+  var isReplacement: Bool { if case .replacement? = change { true } else { false } }
+}
+
+/// What is noted of a request.
 public struct PollRecord: Hashable, Sendable {
   public var feed: FeedHealth
   /// The name of the host and the earliest moment of its next request; with the end of a pause if it asked for one.
   public var host: HostHealth
   public var decision: PollDecision
-  /// Renews the saved feed, which has not changed, with the same transaction.
-  public var renewal: FeedRenewal?
 
-  public init(feed: FeedHealth, host: HostHealth, decision: PollDecision, renewal: FeedRenewal? = nil) {
+  public init(feed: FeedHealth, host: HostHealth, decision: PollDecision) {
     self.feed = feed
     self.host = host
     self.decision = decision
-    self.renewal = renewal
   }
 }
 
@@ -163,6 +225,7 @@ extension PollClaim {
     guard host.opens <= now else { return (.hostIsClosed(host), feed, host) }
     // What is saved always has a digest: without one, the copy is lost and its validators with it.
     if !validators.isEmpty || validators.digest != nil { feed.hadValidators = !validators.isEmpty }
+    let before = feed.askedForAll
     var since = validators.trusted(at: now)
     if since.isEmpty {
       // All of it at most once a day, whatever comes of that.
@@ -180,7 +243,9 @@ extension PollClaim {
     feed.reason = "a request was begun and not ended"
     host.next = now + lease.seconds
     (host.holder, host.opensIfLost) = (ProcessMark.own, now + gap.seconds)
-    return (.granted(feed, since: since), feed, host)
+    let lease = PollLease(
+      feed: feed, host: self.host, saved: validators, since: since, askedForAllBefore: before)
+    return (.granted(lease), feed, host)
   }
 }
 

@@ -35,7 +35,7 @@ public enum DiskCall: Hashable, Sendable {
   case health([URL])
   case hostHealth(String)
   case claim(PollClaim)
-  case record(PollRecord)
+  case complete(URL, PollCompletion.Change?)
   case release(HostHealth)
   case decisions(URL)
   case delete(URL, FeedDeletionCondition)
@@ -46,7 +46,7 @@ public enum DiskCall: Hashable, Sendable {
   var writes: Bool {
     switch self {
     case .retrieve, .summary, .health, .hostHealth, .decisions, .summaries: false
-    case .replace, .renew, .claim, .record, .release, .delete, .deleteAll: true
+    case .replace, .renew, .claim, .complete, .release, .delete, .deleteAll: true
     }
   }
 }

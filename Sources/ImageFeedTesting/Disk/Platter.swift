@@ -56,13 +56,37 @@ struct Platter {
     working?[address]?.isDamaged = true
   }
 
-  /// Renews a feed that has these validators.
+  /// The time of a saved feed that is newer than `feed`. A feed that cannot be read does not count.
+  func superseding(_ feed: CachedFeed, at address: URL, now: Date) -> Date? {
+    guard let saved = durable[address], !saved.isDamaged else { return nil }
+    let isSuperseded = FeedCachePolicy.isSuperseded(feed.timestamp, by: saved.feed.timestamp, now: now)
+    return isSuperseded ? saved.feed.timestamp : nil
+  }
+
+  /// Replaces a feed, in a transaction.
+  mutating func replace(_ address: URL, with feed: CachedFeed, now: Date) throws -> FeedReplacement {
+    if let saved = superseding(feed, at: address, now: now) { return .superseded(by: saved) }
+    let saved = durable[address].flatMap { $0.isDamaged ? nil : $0.feed }
+    let isSame = saved?.images == feed.images
+    if durable[address] != nil, !isSame {
+      try pass(.remove, .deletion, at: address)
+      working?[address] = nil
+    }
+    try pass(.write, .insertion, at: address)
+    working?[address] = Record(feed: feed)
+    if !isSame, let capacity, size > capacity {
+      throw FeedStoreError(.insertion, .diskFull, place: VirtualDisk.place)
+    }
+    return isSame ? .renewed : .replaced
+  }
+
+  /// Renews a feed that has these validators, in a transaction.
   ///
   /// - Returns: false when there is none.
   mutating func renew(_ address: URL, with renewal: FeedRenewal, now: Date) -> Bool {
     guard let saved = durable[address]?.feed, saved.validators == renewal.since else { return false }
     if !FeedCachePolicy.isSuperseded(renewal.timestamp, by: saved.timestamp, now: now) {
-      durable[address]?.feed = CachedFeed(
+      working?[address]?.feed = CachedFeed(
         saved.images, timestamp: renewal.timestamp, validators: renewal.validators)
     }
     return true
@@ -78,11 +102,16 @@ struct Platter {
     _ error: FeedStoreError.Step, at address: URL?, _ change: (inout Platter) throws -> T
   ) throws -> T {
     working = durable
-    defer { working = nil }
+    let before = polls
+    var isCommitted = false
+    defer {
+      working = nil
+      if !isCommitted { polls = before }
+    }
     let result = try change(&self)
     try pass(.beforeCommit, error, at: address)
     if let working { durable = working }
-    working = nil
+    isCommitted = true
     try pass(.afterCommit, error, at: address)
     return result
   }

@@ -18,23 +18,9 @@ extension VirtualDisk {
     let address = address.absoluteURL
     return try serve(.replace(address, feed), .insertion, DiskEvent.Outcome.replaced) { platter in
       try platter.pass(.read, .insertion, at: address)
-      // A feed that cannot be read does not prevent this.
-      let saved = platter.durable[address].flatMap { $0.isDamaged ? nil : $0.feed }
-      if let saved, FeedCachePolicy.isSuperseded(feed.timestamp, by: saved.timestamp, now: now) {
-        return .superseded(by: saved.timestamp)
-      }
-      let isSame = saved?.images == feed.images
+      if let saved = platter.superseding(feed, at: address, now: now) { return .superseded(by: saved) }
       return try platter.transaction(.insertion, at: address) { platter in
-        if platter.durable[address] != nil, !isSame {
-          try platter.pass(.remove, .deletion, at: address)
-          platter.working?[address] = nil
-        }
-        try platter.pass(.write, .insertion, at: address)
-        platter.working?[address] = Platter.Record(feed: feed)
-        if !isSame, let capacity = platter.capacity, platter.size > capacity {
-          throw FeedStoreError(.insertion, .diskFull, place: Self.place)
-        }
-        return isSame ? .renewed : .replaced
+        try platter.replace(address, with: feed, now: now)
       }
     }
   }

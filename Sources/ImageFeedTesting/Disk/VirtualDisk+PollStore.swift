@@ -17,13 +17,20 @@ extension VirtualDisk: PollStore {
     }
   }
 
-  @discardableResult public func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool {
-    try changing(.record(record), of: record.feed.address) { platter in
-      if let renewal = record.renewal {
-        guard platter.renew(record.feed.address.absoluteURL, with: renewal, now: now) else { return false }
+  @discardableResult public func complete(_ completion: PollCompletion) throws(FeedStoreError) -> PollRecord? {
+    let address = completion.address.absoluteURL
+    return try changing(.complete(address, completion.change), of: address) { platter in
+      var replacement: FeedReplacement?
+      switch completion.change {
+      case .replacement(let feed): replacement = try platter.replace(address, with: feed, now: completion.now)
+      case .renewal(let renewal):
+        guard platter.renew(address, with: renewal, now: completion.now) || completion.wasRead else { return nil }
+        replacement = .renewed
+      case nil: break
       }
-      platter.polls.record(record)
-      return true
+      let record = completion.record(replacement)
+      platter.polls.note(record)
+      return record
     }
   }
 
@@ -44,17 +51,14 @@ extension VirtualDisk: PollStore {
   }
 
   /// Makes a change that a crash before the commit undoes.
-  private func changing<T>(_ call: DiskCall, of address: URL?, _ change: (inout Platter) -> T) throws(FeedStoreError)
-    -> T
-  {
+  private func changing<T>(
+    _ call: DiskCall, of address: URL?, _ change: (inout Platter) throws -> T
+  ) throws(FeedStoreError) -> T {
     let outcome: (T) -> DiskEvent.Outcome = { _ in .polling }
     return try serve(call, .insertion, outcome) { platter in
       try platter.pass(.read, .insertion, at: nil)
       try platter.pass(.write, .insertion, at: nil)
-      try platter.pass(.beforeCommit, .insertion, at: nil)
-      let result = change(&platter)
-      try platter.pass(.afterCommit, .insertion, at: nil)
-      return result
+      return try platter.transaction(.insertion, at: nil, change)
     }
   }
 }

@@ -189,25 +189,6 @@ func makePost(
     #expect(few > 2 && many <= few + 6, "\(few) and \(many) pages")
   }
 
-  @Test func `a cache file of the release before has all that it had, and begins its history`() throws {
-    let fixture = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../Cache/SQLite/Fixtures/schema-9.db")
-    try Data(contentsOf: fixture).write(to: URL(filePath: folder.file()))
-    let blog = URL(string: "http://127.0.0.1:8793/blog.xml")!
-    let store = store()
-    let saved = try #require(try store.retrieve(for: blog))
-    #expect(saved.images.title == "Hours outside" && saved.images.count == 2)
-    #expect(try store.shownImages(for: blog)?.ids.count == 2)
-    #expect(try store.history(of: blog, after: nil, limit: 10).images == [])
-    #expect(try store.historySummary() == HistorySummary())
-    #expect(try store.setStar(true, saved.images[1].id, of: blog, now: noon))
-    let next = CachedFeed(images: [saved.images[0]], timestamp: saved.timestamp + 60)
-    try store.replace(for: blog, with: next)
-    let kept = try store.history(of: blog, after: nil, limit: 10).images
-    #expect(kept.map(\.image) == [saved.images[1]] && kept.map(\.isStarred) == [true])
-    #expect(try store.summaries().count == 2)
-  }
-
   @Test func `pages are read when they are asked for, in virtual time`() throws {
     let time = VirtualTimeScheduler()
     let store = store()

@@ -21,7 +21,7 @@ import Testing
   }
 
   private func since(_ verdict: PollVerdict) -> FeedValidators? {
-    if case .granted(_, let since) = verdict { since } else { nil }
+    if case .granted(let lease) = verdict { lease.since } else { nil }
   }
 
   @Test func `a saved feed is requested conditionally, and as a whole after eight days, once a day`() {

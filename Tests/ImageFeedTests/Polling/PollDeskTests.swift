@@ -17,7 +17,9 @@ import Testing
     func health(of addresses: [URL]) throws(FeedStoreError) -> [FeedHealth?] { try memory.health(of: addresses) }
     func health(ofHost name: String) throws(FeedStoreError) -> HostHealth? { try memory.health(ofHost: name) }
     func claim(_ claim: PollClaim) throws(FeedStoreError) -> PollVerdict { try memory.claim(claim) }
-    func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool { try memory.record(record, now: now) }
+    func complete(_ completion: PollCompletion) throws(FeedStoreError) -> PollRecord? {
+      try memory.complete(completion)
+    }
     func release(_ host: HostHealth) throws(FeedStoreError) { try memory.release(host) }
     func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision] { try memory.decisions(for: address) }
 
@@ -82,7 +84,8 @@ import Testing
     let decision = PollDecision(time: noon, request: "", outcome: "", due: nil, rule: .retryAfter, reason: "")
     let health = FeedHealth(address: URL(string: "https://host0.com/feed")!)
     var isNoted = false
-    _ = place.desk.record(PollRecord(feed: health, host: host, decision: decision), now: noon) { _ in isNoted = true }
+    let record = PollRecord(feed: health, host: host, decision: decision)
+    place.desk.complete(PollCompletion(record, now: noon)) { _ in isNoted = true }
     place.time.advance(by: .milliseconds(1))
     #expect(isNoted && place.store.sizes.withLock { $0 } == [1, 2])
     place.time.advance(by: .milliseconds(20))
@@ -99,7 +102,8 @@ import Testing
       var host = HostHealth(name: "host0.com")
       host.pausedUntil = noon + 7200
       let decision = PollDecision(time: noon, request: "", outcome: "", due: nil, rule: .retryAfter, reason: "")
-      let noted = place.desk.record(PollRecord(feed: health, host: host, decision: decision), now: noon) { _ in }
+      let record = PollRecord(feed: health, host: host, decision: decision)
+      let noted = place.desk.complete(PollCompletion(record, now: noon)) { _ in }
       // As a process that is interrupted: nobody waits for the answer, and then for the worker's last work.
       noted.cancel()
       place.desk.flush()

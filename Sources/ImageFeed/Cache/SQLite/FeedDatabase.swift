@@ -61,12 +61,9 @@ struct FeedDatabase: Sendable {
   func write<R>(polling: Bool, _ body: (FeedTables) throws -> R) throws -> R? {
     try perform { db in
       try transaction("BEGIN IMMEDIATE", db) { tables in
-        try FeedSchema.migrate(db, from: tables.version)
-        journal.version = FeedSchema.version
-        let tables = FeedTables(db: db, version: FeedSchema.version, journal: journal)
         if !polling { try tables.foldJournal(forgetting: true) }
         let result = try body(tables)
-        if polling { try tables.writeJournal() }
+        try tables.writeJournal()
         return result
       }
     }
@@ -79,8 +76,7 @@ struct FeedDatabase: Sendable {
   private func transaction<R>(_ begin: String, _ db: Database, _ body: (FeedTables) throws -> R) throws -> R? {
     try db.cachedStatement(sql: begin).execute()
     do {
-      let version = try followOthers(db)
-      let result = version > 0 ? try body(FeedTables(db: db, version: version, journal: journal)) : nil
+      let result = try followOthers(db) ? try body(FeedTables(db: db, journal: journal)) : nil
       guard db.isInsideTransaction else {
         throw DatabaseError(resultCode: .SQLITE_ABORT, message: "Transaction was aborted")
       }
@@ -96,15 +92,15 @@ struct FeedDatabase: Sendable {
 
   /// Reads what other connections have changed since the last transaction.
   ///
-  /// - Returns: the version of the file's tables.
-  private func followOthers(_ db: Database) throws -> Int {
+  /// - Returns: false when nothing was ever saved in the file.
+  private func followOthers(_ db: Database) throws -> Bool {
     let state = try db.integer("PRAGMA data_version")
-    if state == journal.state, journal.version > 0 { return journal.version }
+    if state == journal.state { return true }
     journal.state = nil
-    journal.version = try FeedSchema.version(of: db)
-    try FeedTables(db: db, version: journal.version, journal: journal).readJournal()
+    guard try FeedSchema.check(db) else { return false }
+    try FeedTables(db: db, journal: journal).readJournal()
     journal.state = state
-    return journal.version
+    return true
   }
 
   /// Creates the schema in an empty file. Call it under the exclusive folder lock: no one else changes the journal
@@ -116,7 +112,7 @@ struct FeedDatabase: Sendable {
       let mode = try Self.startLog(db, until: .now + patience)
       try db.execute(sql: "PRAGMA synchronous = \(mode == "wal" ? "NORMAL" : "FULL")")
       try db.inTransaction(.immediate) {
-        if try FeedSchema.version(of: db) == 0 { try FeedSchema.migrate(db, from: 0) }
+        if try !FeedSchema.check(db) { try FeedSchema.create(in: db) }
         return .commit
       }
     }

@@ -5,7 +5,7 @@ import GRDBSQLite
 /// Answers to questions for what was seen, from the index.
 extension FeedTables {
   func found(_ query: SeenQuery) throws -> SeenPage {
-    guard version >= FeedSchema.versionWithHistory, query.limit > 0, try hasIndex else { return SeenPage(images: []) }
+    guard query.limit > 0, try hasIndex else { return SeenPage(images: []) }
     let words = Self.expression(for: query)
     // Words of which nothing is left, such as "?!", are in no item.
     if words == nil, query.words.contains(where: { !$0.isWhitespace }) { return SeenPage(images: []) }

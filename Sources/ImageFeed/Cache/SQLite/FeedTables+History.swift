@@ -7,7 +7,6 @@ import GRDBSQLite
 /// The items of the saved document are in its packs. One that leaves it becomes a row of `kept`, and one that comes back is
 /// deleted there: so a save writes what has changed, however much is kept.
 extension FeedTables {
-  private var hasHistory: Bool { version >= FeedSchema.versionWithHistory }
 
   /// The row of a feed's history.
   struct HistoryRow {
@@ -23,7 +22,6 @@ extension FeedTables {
   }
 
   func historyRow(of address: URL) throws -> HistoryRow? {
-    guard hasHistory else { return nil }
     let row = try statement("SELECT id, kept FROM history WHERE address = ?")
     defer { row.clear() }
     row.bind(address.absoluteString, at: 1)

@@ -28,7 +28,6 @@ extension FeedTables {
 
   /// True when the index has all that it should have.
   func isIndexed() throws -> Bool {
-    guard version >= FeedSchema.versionWithHistory else { return false }
     return try db.integer("SELECT count(*) FROM history WHERE revision <> indexed") == 0
   }
 
@@ -49,7 +48,6 @@ extension FeedTables {
 
   /// How many items there are, and how many of them are of feeds whose index is up to date.
   func indexProgress() throws -> IndexProgress {
-    guard version >= FeedSchema.versionWithHistory else { return IndexProgress() }
     let row = try Row.fetchOne(
       db,
       sql: """

@@ -5,7 +5,6 @@ import GRDBSQLite
 extension FeedTables {
   /// Reads the journal of a file that others have changed: what was added, or all of it when the tables may have changed.
   func readJournal() throws {
-    guard version >= FeedSchema.versionWithJournal else { return journal.clear() }
     let first = RawStatement(
       try db.cachedStatement(sql: "SELECT id FROM journal ORDER BY id LIMIT 1").sqliteStatement)
     defer { first.clear() }

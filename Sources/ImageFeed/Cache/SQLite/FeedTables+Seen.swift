@@ -4,7 +4,6 @@ import GRDBSQLite
 
 /// Reading what a feed had, and its stars.
 extension FeedTables {
-  private var hasHistory: Bool { version >= FeedSchema.versionWithHistory }
 
   func kept(of address: URL, after place: SeenPage.Place?, limit: Int) throws -> SeenPage {
     guard let history = try historyRow(of: address), limit > 0 else { return SeenPage(images: []) }
@@ -57,7 +56,6 @@ extension FeedTables {
 
   /// The URLs of the images of starred items: of saved documents, and of what is kept.
   func starredImages() throws -> Set<URL> {
-    guard hasHistory else { return [] }
     var found: Set<URL> = []
     let rows = try Row.fetchAll(
       db, sql: "SELECT id, address FROM history WHERE id IN (SELECT history FROM star) ORDER BY id")
@@ -115,7 +113,6 @@ extension FeedTables {
 
   /// Looks at everything: it is asked for by hand.
   func items(named name: String) throws -> [SeenImage] {
-    guard hasHistory else { return [] }
     func isNamed(_ image: FeedImage) -> Bool {
       image.addressText == name || image.post.linkText == name || "\(image.id)" == name.uppercased()
     }
@@ -147,7 +144,6 @@ extension FeedTables {
   }
 
   func historySummary() throws -> HistorySummary {
-    guard hasHistory else { return HistorySummary() }
     return HistorySummary(
       kept: try db.integer("SELECT count(*) FROM kept"), starred: try db.integer("SELECT count(*) FROM star"))
   }

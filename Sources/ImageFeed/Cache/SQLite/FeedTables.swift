@@ -7,8 +7,6 @@ import GRDBSQLite
 /// Images are bound and read through SQLite's own functions: a GRDB row or argument list takes longer than the work itself.
 struct FeedTables {
   let db: Database
-  /// The version of the tables: the present one when they are written, possibly an older one when they are read.
-  let version: Int
   /// The notes of polls that the tables do not have yet.
   let journal: PollJournal
 
@@ -41,17 +39,10 @@ struct FeedTables {
   }
 
   private func tableRow(for address: URL) throws -> FeedRow? {
-    let validators =
-      switch version {
-      case 1: "NULL, NULL, NULL, NULL, NULL"
-      case 2: "etag, last_modified, NULL, NULL, NULL"
-      default: "etag, last_modified, source, digest, whole_asked"
-      }
-    let title = version < 5 ? "NULL" : "title"
-    let omitted = version < FeedSchema.versionWithOmitted ? "0" : "omitted"
-    let network = version < FeedSchema.versionWithNetwork ? "NULL" : "private"
-    let sql =
-      "SELECT id, timestamp, images, \(validators), \(title), \(omitted), \(network) FROM feed WHERE address = ?"
+    let sql = """
+      SELECT id, timestamp, images, etag, last_modified, source, digest, whole_asked, title, omitted, private
+      FROM feed WHERE address = ?
+      """
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     row.bind(address.absoluteString, at: 1)
     defer { row.clear() }
@@ -84,13 +75,9 @@ struct FeedTables {
     var images = FeedImages.Builder(count: max(0, min(feed.imageCount, 1 << 20)))
     (images.title, images.omittedItems) = (feed.title, feed.omitted)
     images.isFromPrivateNetwork = feed.isFromPrivateNetwork
-    if version < FeedSchema.versionWithPacks {
-      try appendRows(of: feed, to: &images)
-    } else {
-      try forEachPack(of: feed) { count, bytes in
-        guard images.append(pack: bytes, of: count) else {
-          throw FeedDatabaseFailure(.damaged("the images after \(images.count) cannot be read"))
-        }
+    try forEachPack(of: feed) { count, bytes in
+      guard images.append(pack: bytes, of: count) else {
+        throw FeedDatabaseFailure(.damaged("the images after \(images.count) cannot be read"))
       }
     }
     guard images.count == feed.imageCount else {
@@ -168,6 +155,32 @@ struct FeedTables {
     else { return }
     try db.cachedStatement(sql: "UPDATE feed SET title = ?, omitted = ?, private = ? WHERE id = ?")
       .execute(arguments: [images.title, images.omittedItems, images.isFromPrivateNetwork, feed.id])
+  }
+
+  /// Replaces a saved feed, unless a newer one is there; the same images are only renewed.
+  ///
+  /// - Parameter step: the one that a failure belongs to.
+  func replace(
+    _ address: URL, with feed: CachedFeed, keeping policy: HistoryPolicy, now: Date, _ step: inout FeedStoreError.Step
+  ) throws -> FeedReplacement {
+    var document: OldDocument?
+    let old = try feedRow(for: address)
+    if let old {
+      if FeedCachePolicy.isSuperseded(feed.timestamp, by: old.timestamp, now: now) {
+        return .superseded(by: old.timestamp)
+      }
+      if try packs(of: old, equal: feed.images) {
+        try renew(old, with: feed)
+        return .renewed
+      }
+      step = .deletion
+      document = try oldDocument(old)
+      try deleteImages(of: old)
+      step = .insertion
+    }
+    try insert(feed, for: address, over: old)
+    try noteHistory(from: document, to: feed, of: address, policy, now: now)
+    return .replaced
   }
 
   /// Renews a saved feed, unless it has other validators by now or there is none.

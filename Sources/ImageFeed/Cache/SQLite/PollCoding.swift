@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Each poll writes five of these: as JSON, they would take several times what the request does.
 enum PollFields {
-  /// The first byte; JSON begins with another.
+  /// The first byte.
   static let form: UInt8 = 1
 
   /// Writes fields with a value.
@@ -110,19 +110,14 @@ enum PollFields {
 }
 
 /// A value that polling keeps.
-protocol PollStored: Decodable {
+protocol PollStored {
   init?(_ fields: PollFields.Reader)
   func put(in fields: inout PollFields.Writer)
 }
 
 extension PollStored {
-  /// Reads what ``stored`` wrote, or JSON, as earlier versions wrote it; `nil` when it cannot be read.
+  /// Reads what ``stored`` wrote; `nil` when it cannot be read.
   init?(stored bytes: UnsafeRawBufferPointer) {
-    guard bytes.first == PollFields.form else {
-      guard let value = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else { return nil }
-      self = value
-      return
-    }
     guard let fields = PollFields.Reader(bytes) else { return nil }
     self.init(fields)
   }

@@ -45,8 +45,6 @@ final class PollJournal: @unchecked Sendable {
 
   /// The state of the file that this is of, as SQLite numbers what other connections do; `nil` when it is of none.
   var state: Int?
-  /// The version of the file's tables then.
-  var version = 0
   private(set) var feeds: [String: Feed] = [:]
   private(set) var hosts: [String: Host] = [:]
   /// The numbers of the table's first and last row; `nil` when it is empty. Each series begins at random, so that the same
@@ -69,6 +67,12 @@ final class PollJournal: @unchecked Sendable {
     let host = Host()
     hosts[name] = host
     return host
+  }
+
+  /// Forgets a feed's row, which has changed; the state of polling is as it was.
+  func forgetRow(of address: String) {
+    guard let feed = feeds[address] else { return }
+    (feed.isRead, feed.renewal) = (false, nil)
   }
 
   /// Forgets everything: the file has another state, or what ran was undone.

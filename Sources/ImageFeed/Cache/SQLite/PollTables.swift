@@ -7,9 +7,6 @@ import GRDBSQLite
 /// Health is kept as bytes (``PollFields``): it grows with every release, is read and written whole, and nothing looks for a
 /// part of it.
 extension FeedTables {
-  /// The version that has them.
-  private var hasPolls: Bool { version >= FeedSchema.versionWithPolls }
-
   func feedHealth(of address: URL) throws -> FeedHealth? {
     let address = address.absoluteString
     if let known = journal.feeds[address] {
@@ -25,7 +22,6 @@ extension FeedTables {
   }
 
   func decisions(for address: URL) throws -> [PollDecision] {
-    guard hasPolls else { return [] }
     let row = RawStatement(
       try db.cachedStatement(sql: "SELECT place, decision FROM decision WHERE address = ?").sqliteStatement)
     defer { row.clear() }
@@ -49,20 +45,32 @@ extension FeedTables {
     return verdict
   }
 
-  /// - Returns: false when what is to be renewed is not what is saved: then nothing is noted.
-  func note(_ record: PollRecord, now: Date) throws -> Bool {
-    let (feed, host) = (try known(record.feed.address), try known(host: record.host.name))
+  /// - Returns: `nil` when what is to be renewed was not read, and is not what is saved: then nothing is noted.
+  func complete(
+    _ completion: PollCompletion, keeping policy: HistoryPolicy, _ step: inout FeedStoreError.Step
+  ) throws -> PollRecord? {
+    var replacement: FeedReplacement?
     var renewal: Renewal?
-    if let wanted = record.renewal {
-      guard let row = feed.row, row.validators == wanted.since else { return false }
-      if !FeedCachePolicy.isSuperseded(wanted.timestamp, by: row.timestamp, now: now) {
-        renewal = Renewal(timestamp: wanted.timestamp, validators: wanted.validators)
-      }
+    if case .replacement(let new)? = completion.change {
+      replacement = try replace(completion.address, with: new, keeping: policy, now: completion.now, &step)
+      journal.forgetRow(of: completion.address.absoluteString)
     }
+    let feed = try known(completion.address)
+    if case .renewal(let wanted)? = completion.change {
+      if let row = feed.row, row.validators == wanted.since {
+        let isSuperseded = FeedCachePolicy.isSuperseded(wanted.timestamp, by: row.timestamp, now: completion.now)
+        if !isSuperseded { renewal = Renewal(timestamp: wanted.timestamp, validators: wanted.validators) }
+      } else if !completion.wasRead {
+        return nil
+      }
+      replacement = .renewed
+    }
+    let record = completion.record(replacement)
+    let host = try known(host: record.host.name)
     note(
       record.feed, in: feed, record.host.merged(into: host.health), in: host, renewal,
       (record.decision.stored, record.feed.polls % PollDecision.kept))
-    return true
+    return record
   }
 
   func release(_ health: HostHealth) throws {
@@ -109,20 +117,17 @@ extension FeedTables {
 
   /// Forgets how polling one feed went, not the pause of its host.
   func deletePoll(of address: URL) throws {
-    guard hasPolls else { return }
     for table in ["poll", "decision"] {
       try db.cachedStatement(sql: "DELETE FROM \(table) WHERE address = ?").execute(arguments: [address.absoluteString])
     }
   }
 
   func deletePolls() throws {
-    guard hasPolls else { return }
     try db.execute(sql: "DELETE FROM poll; DELETE FROM decision")
   }
 
   /// The value of the row with one key. What cannot be read is not known.
   private func health<Value: PollStored>(_: Value.Type, _ sql: String, of key: String) throws -> Value? {
-    guard hasPolls else { return nil }
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
     row.bind(key, at: 1)
@@ -140,21 +145,27 @@ extension SQLiteFeedStore: PollStore {
   }
 
   public func claim(_ claim: PollClaim) throws(FeedStoreError) -> PollVerdict {
-    try write(.insertion, creating: true, polling: true) { tables, _ in try tables.verdict(on: claim) }
-      ?? .granted(claim.feed, since: FeedValidators())
+    guard case .verdict(let verdict) = try carryOut([.claim(claim)])[0].get() else { return .notDue(claim.feed) }
+    return verdict
   }
 
-  @discardableResult public func record(_ record: PollRecord, now: Date) throws(FeedStoreError) -> Bool {
-    try write(.insertion, creating: true, polling: true) { tables, _ in try tables.note(record, now: now) } ?? true
+  @discardableResult public func complete(_ completion: PollCompletion) throws(FeedStoreError) -> PollRecord? {
+    guard case .completed(let record) = try carryOut([.completion(completion)])[0].get() else { return nil }
+    return record
   }
 
   public func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>] {
+    // Only a new document changes more than the journal.
+    let polling = !works.contains {
+      if case .completion(let completion) = $0 { completion.isReplacement } else { false }
+    }
     do throws(FeedStoreError) {
-      return try write(.insertion, creating: true, polling: true) { tables, _ in
+      return try write(.insertion, creating: true, polling: polling) { [policy] tables, step in
         try works.map { work -> Result<PollAnswer, FeedStoreError> in
           switch work {
           case .claim(let claim): .success(.verdict(try tables.verdict(on: claim)))
-          case .record(let record, let now): .success(.recorded(try tables.note(record, now: now)))
+          case .completion(let completion):
+            .success(.completed(try tables.complete(completion, keeping: policy, &step)))
           }
         }
       } ?? []

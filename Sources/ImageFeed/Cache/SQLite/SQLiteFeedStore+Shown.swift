@@ -13,7 +13,6 @@ extension SQLiteFeedStore: ShownImagesStore {
 
 extension FeedTables {
   func shown(for address: URL) throws -> ShownImages? {
-    guard version >= 5 else { return nil }
     let statement = try db.cachedStatement(sql: "SELECT ids FROM shown WHERE address = ?")
     let bytes = try Data.fetchOne(statement, arguments: [address.absoluteString])
     return bytes.map(ShownImages.init)

@@ -76,24 +76,7 @@ public final class SQLiteFeedStore: FeedStore {
     for address: URL, with feed: CachedFeed, now: Date
   ) throws(FeedStoreError) -> FeedReplacement {
     try write(.insertion, creating: true) { [policy] tables, step in
-      var document: FeedTables.OldDocument?
-      let old = try tables.feedRow(for: address)
-      if let old {
-        if FeedCachePolicy.isSuperseded(feed.timestamp, by: old.timestamp, now: now) {
-          return .superseded(by: old.timestamp)
-        }
-        if try tables.packs(of: old, equal: feed.images) {
-          try tables.renew(old, with: feed)
-          return .renewed
-        }
-        step = .deletion
-        document = try tables.oldDocument(old)
-        try tables.deleteImages(of: old)
-        step = .insertion
-      }
-      try tables.insert(feed, for: address, over: old)
-      try tables.noteHistory(from: document, to: feed, of: address, policy, now: now)
-      return .replaced
+      try tables.replace(address, with: feed, keeping: policy, now: now, &step)
     } ?? .replaced
   }
 
@@ -140,7 +123,7 @@ public final class SQLiteFeedStore: FeedStore {
 
   /// - Parameters:
   ///   - first: the step that a failure belongs to until `body` changes it.
-  ///   - polling: true when `body` changes what the journal of polls notes and nothing else.
+  ///   - polling: true when `body` changes nothing but what the journal of polls notes.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
   func write<R: Sendable>(
     _ first: FeedStoreError.Step, creating: Bool, polling: Bool = false,

@@ -41,11 +41,12 @@ import Testing
     let known = try store.health(of: [address])[0] ?? FeedHealth(address: address)
     let claim = PollClaim(
       feed: known, host: address.pollingHost, now: now, lease: .seconds(0), dueIfLost: now + 3600)
-    guard case .granted(var health, let since) = try store.claim(claim) else {
+    guard case .granted(let lease) = try store.claim(claim) else {
       Issue.record("feed \(number) was not to be asked for at \(seconds)")
       return
     }
-    #expect(since == tag)
+    #expect(lease.since == tag)
+    var health = lease.feed
     health.polls += 1
     health.outcome = "asked at \(seconds)"
     health.due = now + 60
@@ -54,10 +55,9 @@ import Testing
     host.pausedUntil = pause.map { now + $0 }
     let decision = PollDecision(
       time: now, request: "changes", outcome: "asked at \(seconds)", due: health.due, rule: .interval, reason: "so")
-    let record = PollRecord(
-      feed: health, host: host, decision: decision,
-      renewal: FeedRenewal(timestamp: now, since: since, validators: tag))
-    #expect(try store.record(record, now: now))
+    let record = PollRecord(feed: health, host: host, decision: decision)
+    let renewal = FeedRenewal(timestamp: now, since: tag, validators: tag)
+    #expect(try store.complete(PollCompletion(record, renewing: renewal, now: now)) == record)
   }
 
   private func check(_ number: Int, asked seconds: [Double], in store: SQLiteFeedStore) throws {
@@ -138,7 +138,7 @@ import Testing
     let known = try #require(try store.health(of: [feed(0)])[0])
     let claim = PollClaim(
       feed: known, host: "host0.com", now: noon + 70, lease: .seconds(35), dueIfLost: noon + 3600)
-    guard case .granted(let health, let since) = try store.claim(claim) else {
+    guard case .granted(let lease) = try store.claim(claim) else {
       Issue.record("it is due")
       return
     }
@@ -147,10 +147,9 @@ import Testing
       for: feed(0), with: CachedFeed(images: makeFeed(2).images, timestamp: noon + 75, validators: newer),
       now: noon + 75)
     let decision = PollDecision(time: noon + 70, request: "", outcome: "", due: nil, rule: .interval, reason: "")
-    let record = PollRecord(
-      feed: health, host: HostHealth(name: "host0.com"), decision: decision,
-      renewal: FeedRenewal(timestamp: noon + 70, since: since, validators: tag))
-    #expect(try !store.record(record, now: noon + 76))
+    let record = PollRecord(feed: lease.feed, host: HostHealth(name: "host0.com"), decision: decision)
+    let renewal = FeedRenewal(timestamp: noon + 70, since: tag, validators: tag)
+    #expect(try store.complete(PollCompletion(record, renewing: renewal, now: noon + 76)) == nil)
     #expect(try store.retrieve(for: feed(0))?.validators == newer)
     #expect(try store.decisions(for: feed(0)).count == 1)
   }

@@ -1,0 +1,163 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// One lease of a worker: its poll, from the grant until the engine has taken what came of it.
+///
+/// So one poll of a fleet is the poll of one machine, to the letter; only what comes of it goes elsewhere.
+final class LeasedPoll {
+  let lease: WorkLease
+  let client: GuardedClient
+  private let lateness: Duration
+  /// It lets go of this when the lease is over.
+  private let run: WorkingRun
+  private let seed: UInt64
+  private var poll: FeedPoll?
+  private var timer: (any Cancellable)?
+  private var call: AnyCancellable?
+  /// True when there is nothing left but to tell the engine.
+  private var isPolled = false
+  private var attempts = 0
+
+  private var worker: FleetWorker { run.worker }
+  private var options: FleetWorker.Options { run.worker.options }
+
+  /// - Parameters:
+  ///   - now: the engine's time of the grant.
+  ///   - seed: determines how the due time is spread.
+  init(_ lease: WorkLease, grantedAt now: Date, in run: WorkingRun, seed: UInt64) {
+    self.lease = lease
+    self.run = run
+    self.seed = seed
+    lateness = .seconds(max(0, now.timeIntervalSince(lease.due)))
+    client = GuardedClient(lease, of: run.worker)
+  }
+
+  func cancel() {
+    poll?.cancel()
+    timer?.cancel()
+    (poll, timer, call) = (nil, nil, nil)
+  }
+
+  /// Polls the feed, unless it is to be requested as a whole and was within a day.
+  func begin() {
+    var feed = PolledAddress(lease.address, every: options.interval, options: options.load)
+    feed.options.retry = .immediate(limit: 0)
+    let now = run.clock.now
+    var wish = lease.record.health
+    let wait = feed.interval ?? .seconds(wish.adaptiveInterval(at: now))
+    wish.interval = feed.interval?.seconds
+    let claim = PollClaim(
+      feed: wish, host: lease.host, now: now, lease: options.load.timeout, gap: options.gap,
+      dueIfLost: now + wait.seconds)
+    let saved = lease.version == nil ? FeedValidators() : lease.record.validators
+    // The host was claimed of the engine.
+    switch claim.decide(lease.record.health, nil, saved).verdict {
+    case .granted(let granted): send(feed, with: granted)
+    case .notDue(let health): complete(WorkCompletion(postponing: lease, by: worker.name, health))
+    case .hostIsClosed: run.release(self)
+    }
+  }
+
+  private func send(_ feed: PolledAddress, with granted: PollLease) {
+    setTimer()
+    var terms = FeedPoll.Terms(
+      feed, client: client, on: worker.scheduler, gap: options.gap, now: { [clock = run.clock] in clock.now },
+      seed: seed, shown: granted.saved)
+    terms.encodes = true
+    let poll = FeedPoll(granted, terms, saved: SavedFeed(granted, timestamp: lease.version?.date)) {
+      [unowned self] outcome in
+      timer.take()?.cancel()
+      call = nil
+      isPolled = true
+      run.endVisits(of: client)
+      complete(WorkCompletion(outcome, of: lease, by: worker.name, gap: options.gap))
+    }
+    self.poll = poll
+    poll.begin()
+  }
+
+  /// Keeps the host while the request runs.
+  private func setTimer() {
+    timer = worker.scheduler.wake(after: .init(options.lease / 2)) { [weak self] in self?.extend() }
+  }
+
+  private func extend() {
+    call = worker.queue.extend(lease, by: options.lease)
+      .catch { [weak self] error in
+        // It may still be ours: what came of the poll will be refused if it is not.
+        self?.run.note(error)
+        return Just(true)
+      }
+      .sink { [weak self] isOurs in
+        guard let self, !isPolled, run.holds(self) else { return }
+        // Another worker asks the host now.
+        if isOurs { setTimer() } else { run.release(self) }
+      }
+  }
+
+  /// Offers what came of the poll until the engine has taken it, or says that it is too late.
+  private func complete(_ completion: WorkCompletion) {
+    call = worker.queue.complete(completion).sink { [weak self] ending in
+      guard let self, case .failure(let error) = ending else { return }
+      run.note(error)
+      // Somebody may put right what doesn't pass by itself.
+      guard error.isTemporary || attempts < 5 else { return run.release(self) }
+      attempts += 1
+      timer = worker.scheduler.wake(after: .init(run.pause(after: attempts))) { [weak self] in
+        self?.complete(completion)
+      }
+    } receiveValue: { [weak self] verdict in
+      guard let self else { return }
+      run.deliver(
+        FleetWorker.Report(
+          address: lease.address, host: lease.host, outcome: completion.outcome, verdict: verdict, lateness: lateness,
+          decision: completion.record.decisions.last))
+      run.release(self)
+    }
+  }
+}
+
+extension WorkCompletion {
+  /// The completion of a lease whose feed was not requested after all.
+  init(postponing lease: WorkLease, by worker: String, _ health: FeedHealth) {
+    var record = lease.record
+    record.health = health
+    self.init(
+      lease: lease, worker: worker, outcome: .postponed, record: record, due: health.due,
+      host: health.requestAddress.pollingHost, gap: .zero)
+  }
+
+  /// The completion of a lease with what came of its poll.
+  init(_ outcome: FeedPoll.Outcome, of lease: WorkLease, by worker: String, gap: Duration) {
+    var record = lease.record
+    var (version, document): (FeedVersion?, [UInt8]?)
+    switch outcome.completion.change {
+    case .replacement(let feed):
+      version = FeedVersion(feed.timestamp)
+      record.validators = feed.validators
+      let images = outcome.document ?? feed.images.bytes
+      let digest = FeedImages.digest(in: images)
+      // Each document says again who delivered it. Gateways have to know when the same images come from elsewhere: what they
+      // name is judged by that.
+      let (before, mark) = (record.isFromPrivateNetwork, feed.images.isFromPrivateNetwork)
+      record.isFromPrivateNetwork = mark
+      let isSame = lease.version != nil && record.digest != nil && record.digest == digest
+      if !isSame || before != nil && before != mark {
+        (record.imageCount, record.digest, document) = (feed.images.count, digest, images)
+      }
+    case .renewal(let renewal):
+      version = FeedVersion(renewal.timestamp)
+      record.validators = renewal.validators
+    case nil: break
+    }
+    let poll = outcome.completion.record(version == nil ? nil : document == nil ? .renewed : .replaced)
+    record.health = poll.feed
+    record.note(poll.decision)
+    self.init(
+      lease: lease, worker: worker, outcome: document != nil ? .changed : version != nil ? .unchanged : .failed,
+      record: record, version: version, document: document.map { Chunk($0) }, due: poll.feed.due,
+      host: poll.feed.requestAddress.pollingHost, gap: gap, pausedUntil: poll.host.pausedUntil,
+      reason: poll.host.reason)
+  }
+}

@@ -1,0 +1,95 @@
+package import FeedStream
+package import Foundation
+
+/// Sees what is exchanged for a feed.
+package protocol FeedExchangeObserver: AnyObject {
+  /// A request is about to be sent.
+  func requested(_ request: HTTPRequest)
+  /// The head of a response has arrived.
+  func responded(_ response: StreamingResponse)
+}
+
+/// The requests for one feed, and the way from a response to its images: the part of a load that a poll shares.
+package struct FeedRequests {
+  /// The URL that the feed is saved under.
+  private let address: URL
+  /// The requested URL.
+  package let url: URL
+  private let client: any HTTPClient
+  private let scheduler: any LoopScheduler
+  private let options: FeedLoader.Options
+  package weak var observer: (any FeedExchangeObserver)?
+  /// Receives the images on the thread pool, where they have just been read.
+  package var onRead: (@Sendable (FeedImages) -> Void)?
+
+  /// - Parameters:
+  ///   - address: the URL that the feed is saved under.
+  ///   - url: the requested URL, when it is another one.
+  package init(
+    of address: URL, at url: URL? = nil, client: any HTTPClient, on scheduler: any LoopScheduler,
+    options: FeedLoader.Options
+  ) {
+    self.address = address
+    self.url = url ?? address
+    self.client = client
+    self.scheduler = scheduler
+    self.options = options
+  }
+
+  /// The images at a URL.
+  ///
+  /// - Parameters:
+  ///   - known: the validators that the server is given; without any, all of the feed is requested.
+  ///   - response: the response, when the request has been sent already.
+  package func images(
+    at url: URL, since known: FeedValidators, from response: Result<StreamingResponse, HTTPError>? = nil
+  ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
+    (response?.publisher.eraseToAnyPublisher() ?? open(request(at: url, since: known)))
+      .asDocument()
+      .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler, onRead: onRead)
+  }
+
+  /// The images of one document, asked for as a whole.
+  ///
+  /// - Parameters:
+  ///   - isPrivate: true when the page that names the address came out of a private network; `nil` when nobody knows.
+  ///   - change: changes the document before it is read.
+  func images(
+    at address: URL, namedBy isPrivate: Bool?, _ change: @escaping (inout ArrivingDocument) -> Void
+  ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
+    var request = request(at: address)
+    if request.origin != nil { request.originIsPrivate = isPrivate }
+    return open(request)
+      .asDocument()
+      .map { document in
+        var document = document
+        change(&document)
+        return document
+      }
+      .mapFeed(options.formats, within: options.limits, on: scheduler)
+  }
+
+  /// The request that names validators; `nil` when another address gave them.
+  package func conditionalRequest(since known: FeedValidators) -> HTTPRequest? {
+    let request = request(at: url, since: known)
+    return request.headers.isEmpty ? nil : request
+  }
+
+  private func request(at url: URL, since known: FeedValidators = FeedValidators()) -> HTTPRequest {
+    var request = HTTPRequest(
+      url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,
+      headers: url == known.source ?? self.url ? known.conditions : [])
+    // Pages, documents and redirects name others: those may not lead into private networks by themselves, nor log in.
+    if url != address {
+      request.origin = address
+      if !url.hasSameOrigin(as: address) { request.url = url.withoutUser }
+    }
+    return request
+  }
+
+  private func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+    guard let observer else { return client.open(request) }
+    observer.requested(request)
+    return client.open(request).handleEvents(receiveOutput: { observer.responded($0) }).eraseToAnyPublisher()
+  }
+}
