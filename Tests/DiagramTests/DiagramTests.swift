@@ -18,19 +18,19 @@ import Testing
     var article = """
       # Marble diagrams
 
-      What operators do, drawn by the operators themselves.
+      The effect of each operator, recorded from the operator itself.
 
       ## Overview
 
-      Time runs from left to right, one second for the shortest distance. The input is above the operator, the output below it.
-      A bar is the completion, a cross a failure. `time` is a scheduler.
+      Time runs from left to right; the shortest distance is one second. The input is above the operator, and the output is
+      below it. A bar is the completion, and a cross is a failure. `time` is a scheduler.
 
-      Each drawing is a recording of the operator in a passing test, written by `Scripts/diagrams`.
+      `Scripts/diagrams` records each drawing from the operator in a passing test.
 
       """
     for (family, rows) in diagramRows {
       article += "\n## \(family)\n"
-      for row in rows { article += "\n![\(row.code)](marbles-\(row.name).svg)\n" }
+      for row in rows { article += "\n![\(row.code)](Resources/marbles-\(row.name).svg)\n" }
     }
     try check("Marbles.md", is: article)
   }
