@@ -20,7 +20,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .oneThread: "A stream lives on one thread"
     case .oneSubscription: "One subscription"
     case .demandAddsUp: "Demand adds up"
-    case .neverMoreThanAsked: "Never more than asked"
+    case .neverMoreThanAsked: "Never more than requested"
     case .oneEnding: "One completion"
     case .cancelIsFinal: "Cancelling is final"
     case .orderIsKept: "Order is kept"
@@ -39,14 +39,14 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
       "A subscriber receives exactly one subscription, before anything else; an operator keeps the first it is given and "
         + "cancels every other."
     case .demandAddsUp:
-      "Requests, and answers to values, add up and saturate at unlimited. A request asks for one value or more."
+      "Requests, and the demand returned for values, add up and saturate at unlimited. A request is for one value or more."
     case .neverMoreThanAsked: "No more values are delivered than were requested."
     case .oneEnding: "There is at most one completion, finished or failed, and nothing after it."
     case .cancelIsFinal:
       "After cancel() has returned, nothing is delivered: no value and no completion, not even one already scheduled. "
         + "Cancelling reaches upstream. Cancelling again, or requesting more, has no effect."
     case .orderIsKept:
-      "Values are delivered in the order in which the operator's rule produces them, even when requests, values or "
+      "Values are delivered in the order in which the operator produces them, even when requests, values or "
         + "cancellations arrive within a delivery."
     case .nothingLostInSilence:
       "A value that was produced and requested is delivered, however late the request; an operator that drops values "
@@ -65,7 +65,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
       "Debug builds trap, release builds where a subject or a loop is touched; sending a stream to another thread does not compile."
     case .oneSubscription: "The second subscription is cancelled; a value before the first is ignored, or traps."
     case .demandAddsUp: "A request for none traps, naming the operator."
-    case .neverMoreThanAsked: "Operators that keep account of demand trap; others pass the value on."
+    case .neverMoreThanAsked: "Operators that count demand trap; others pass the value on."
     case .oneEnding: "Events after the completion are ignored; operators without state pass them on."
     case .cancelIsFinal:
       "Events that a publisher delivers despite cancel() are ignored; operators without state pass them on."
