@@ -20,7 +20,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .oneThread: "A stream lives on one thread"
     case .oneSubscription: "One subscription"
     case .demandAddsUp: "Demand adds up"
-    case .neverMoreThanAsked: "Never more than requested"
+    case .neverMoreThanAsked: "Never more than asked"
     case .oneEnding: "One completion"
     case .cancelIsFinal: "Cancelling is final"
     case .orderIsKept: "Order is kept"
@@ -39,7 +39,8 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
       "A subscriber receives exactly one subscription, before anything else; an operator keeps the first it is given and "
         + "cancels every other."
     case .demandAddsUp:
-      "Requests, and the demand returned for values, add up and saturate at unlimited. A request is for one value or more."
+      "Requests, and the demand returned for values, add up and saturate at unlimited. A request is for at least one "
+        + "value."
     case .neverMoreThanAsked: "No more values are delivered than were requested."
     case .oneEnding: "There is at most one completion, finished or failed, and nothing after it."
     case .cancelIsFinal:
