@@ -32,7 +32,7 @@ package final class FeedPoll: Cancellable {
     }
   }
 
-  /// What came of it.
+  /// The result of the poll.
   package struct Outcome {
     package var completion: PollCompletion
     /// `nil` when nothing has changed of what was shown.

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// What came of the request of a lease, as a value: the record follows from it, as soon as it is known what saving the feed did.
+/// The result of a lease's request, as a value: the record follows from it and from what saving the feed did.
 struct PollReport: Sendable {
   enum Outcome: Sendable {
     case known(AnswerFacts, String)

@@ -160,7 +160,7 @@ extension PollCompletion {
   var isReplacement: Bool { if case .replacement? = change { true } else { false } }
 }
 
-/// What is noted of a request.
+/// The note of a request.
 public struct PollRecord: Hashable, Sendable {
   public var feed: FeedHealth
   /// The name of the host and the earliest moment of its next request; with the end of a pause if it asked for one.

@@ -76,7 +76,7 @@ import Synchronization
 
   /// An event of the stream arrives, on any thread.
   func somethingArrives() {
-    // What arrives within the call that subscribes is no use of what the call returns.
+    // What arrives within the call that subscribes does not show that its result was used.
     if thread != currentThread() || isMade { hasReceived.store(true, ordering: .relaxed) }
     Self.somethingHappens()
   }
