@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "FeedHTTPServer", targets: ["FeedHTTPServer"]),
     .library(name: "FeedRedis", targets: ["FeedRedis"]),
     .library(name: "FeedFleet", targets: ["FeedFleet"]),
+    .library(name: "FeedPolling", targets: ["FeedPolling"]),
     .library(name: "FeedTLS", targets: ["FeedTLS"]),
     .library(name: "FeedWebSocket", targets: ["FeedWebSocket"]),
     .library(name: "ImageFeed", targets: ["ImageFeed"]),
@@ -93,19 +94,19 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: everything),
       ]),
+    // One poller, for one machine and for many.
+    .target(name: "FeedPolling", dependencies: ["FeedFormats", "FeedHTTP", "FeedStream", "ImageFeed"]),
     // What several machines share, on an engine that exists.
     .target(
       name: "FeedFleet",
-      dependencies: [
-        "FeedFormats", "FeedHTTP", "FeedRedis", "FeedStream", "ImageFeed",
-        .product(name: "GRDB", package: "GRDB.swift", condition: everything),
-      ]),
-    .target(name: "ImageFeedTesting", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed"]),
+      dependencies: ["FeedFormats", "FeedHTTP", "FeedPolling", "FeedRedis", "FeedStream", "ImageFeed"]),
+    .target(name: "ImageFeedTesting", dependencies: ["FeedPolling", "FeedStream", "FeedStreamTesting", "ImageFeed"]),
     .target(
       name: "Samples", path: "Examples/Samples",
       exclude: ["blog.xml", "case-study.json", "channel.xml", "journal.json"]),
     .target(
-      name: "PollingWorld", dependencies: ["FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting"],
+      name: "PollingWorld",
+      dependencies: ["FeedPolling", "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting"],
       path: "Examples/PollingWorld"),
     .executableTarget(
       name: "year-of-polling",
@@ -116,8 +117,8 @@ let package = Package(
     .executableTarget(
       name: "feed",
       dependencies: [
-        "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream", "ImageFeed", "PlainText",
-        "Samples", "TerminalPictures",
+        "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedPolling", "FeedRedis", "FeedStream", "ImageFeed",
+        "PlainText", "Samples", "TerminalPictures",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),
       ],
@@ -192,7 +193,8 @@ let package = Package(
     .testTarget(
       name: "SnippetTests",
       dependencies: [
-        "TestSupport", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream",
+        "TestSupport", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedPolling", "FeedRedis",
+        "FeedStream",
         "FeedStreamTesting", "FeedTLS", "FeedWebSocket", "ImageFeed", "ImageFeedTesting",
       ]),
     .testTarget(name: "EventLoopTests", dependencies: ["TestSupport", "FeedStream", "Handles"]),
@@ -208,7 +210,8 @@ let package = Package(
     .testTarget(
       name: "FeedFleetTests",
       dependencies: [
-        "TestSupport", "HTTPTestSupport", "RedisTestSupport", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedRedis",
+        "TestSupport", "HTTPTestSupport", "RedisTestSupport", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedPolling",
+        "FeedRedis",
         "FeedStream", "FeedStreamTesting", "ImageFeed", "ImageFeedTesting",
       ]),
     // Real servers, for the folders of tests that talk to one.
@@ -232,7 +235,8 @@ let package = Package(
       name: "ImageFeedTests",
       dependencies: [
         "TestSupport", "HTTPTestSupport", "RedisTestSupport",
-        "FeedFleet", "FeedFormats", "FeedHTTP", "FeedRedis", "ImageFeed", "FeedStream", "FeedStreamTesting",
+        "FeedFleet", "FeedFormats", "FeedHTTP", "FeedPolling", "FeedRedis", "ImageFeed", "FeedStream",
+        "FeedStreamTesting",
         "ImageFeedTesting", "PlainText",
         "Samples",
         "feed",
@@ -266,8 +270,8 @@ let package = Package(
         "TestSupport", "HTTPTestSupport", "RedisTestSupport",
         "feed", "picture-decoder", "LiveEvents", "LoadAndShow", "SearchField", "YourOwnFormat", "ZipTwoLoads",
         "TypeAndSearch", "ShowFeed",
-        "CountVisits", "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedStream",
-        "ImageFeed",
+        "CountVisits", "CombineCountdown", "CombineSearchField", "CombineTwoLoads", "FeedHTTPServer", "FeedPolling",
+        "FeedStream", "ImageFeed",
         "PlainText", "Samples", "TerminalPictures", "FeedStreamTesting", "ImageFeedTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "GRDB", package: "GRDB.swift", condition: everything),

@@ -1,4 +1,5 @@
 import FeedHTTP
+import FeedPolling
 import FeedStream
 import FeedStreamTesting
 import Foundation

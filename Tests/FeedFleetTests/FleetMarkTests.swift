@@ -1,3 +1,4 @@
+import FeedFleet
 import FeedHTTP
 import FeedStream
 import Foundation
@@ -5,7 +6,7 @@ import RedisTestSupport
 import TestSupport
 import Testing
 
-@testable import FeedFleet
+@testable import FeedPolling
 @testable import HTTPTestSupport
 @testable import ImageFeed
 

@@ -5,7 +5,7 @@ import ImageFeed
 import TestSupport
 import Testing
 
-@testable import FeedFleet
+@testable import FeedPolling
 
 /// The time of a fleet goes on, whatever is done with the clock of its engine.
 @Suite(.settled, .timeLimit(.minutes(5))) struct FleetTimeTests {

@@ -132,7 +132,8 @@ struct SnippetCompiler {
   }
 
   private static let imports = [
-    "FeedStream", "FeedStreamTesting", "FeedHTTP", "FeedHTTPServer", "FeedFormats", "FeedRedis", "FeedFleet", "FeedTLS",
+    "FeedStream", "FeedStreamTesting", "FeedHTTP", "FeedHTTPServer", "FeedFormats", "FeedPolling", "FeedRedis",
+    "FeedFleet", "FeedTLS",
     "FeedWebSocket",
     "ImageFeed", "ImageFeedTesting", "Foundation", "Testing",
   ].map { "import \($0)\n" }.joined()

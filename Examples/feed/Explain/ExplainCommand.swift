@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedPolling
 import FeedStream
 import Foundation
 import ImageFeed

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedPolling
 import Foundation
 import ImageFeed
 import PlainText

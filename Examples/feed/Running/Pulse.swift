@@ -1,3 +1,4 @@
+import FeedPolling
 import FeedStream
 import Foundation
 import ImageFeed

@@ -2,6 +2,7 @@ import ArgumentParser
 import FeedFleet
 import FeedFormats
 import FeedHTTPServer
+import FeedPolling
 import FeedStream
 import Foundation
 import ImageFeed

@@ -1,3 +1,4 @@
+import FeedPolling
 import FeedRedis
 
 /// Scripts that don't run for each poll.

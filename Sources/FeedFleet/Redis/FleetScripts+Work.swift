@@ -1,3 +1,4 @@
+import FeedPolling
 import FeedRedis
 
 /// The scripts of a poll.

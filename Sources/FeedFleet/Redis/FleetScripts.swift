@@ -1,3 +1,4 @@
+import FeedPolling
 import FeedRedis
 
 /// The scripts of a fleet. Each is one step of the server, goes by the fleet's time (`FleetTime`), and refuses to touch a

@@ -1,4 +1,5 @@
 import Dispatch
+import FeedPolling
 public import FeedRedis
 import FeedStream
 public import Foundation

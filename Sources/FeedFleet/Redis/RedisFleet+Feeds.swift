@@ -1,7 +1,8 @@
+public import FeedPolling
 import FeedRedis
 public import FeedStream
 public import Foundation
-public import ImageFeed
+import ImageFeed
 
 extension RedisFleet: FeedLibrary {
   /// The saved feeds, in the order of `addresses`; `nil` for those that the fleet doesn't know.

@@ -1,3 +1,4 @@
+public import FeedPolling
 import FeedRedis
 public import FeedStream
 import Foundation

@@ -1,3 +1,4 @@
+public import FeedPolling
 public import FeedRedis
 public import FeedStream
 public import Foundation

@@ -1,4 +1,5 @@
 public import FeedHTTP
+import FeedPolling
 import FeedRedis
 public import FeedStream
 import Foundation

@@ -7,8 +7,8 @@ public import Foundation
 /// streams do.
 public final class FeedCache {
   let store: any FeedStore
-  let worker: SerialWorker
-  let now: @Sendable () -> Date
+  package let worker: SerialWorker
+  package let now: @Sendable () -> Date
   let policy: FeedCachePolicy
 
   /// - Parameters:

@@ -4,7 +4,7 @@ import Synchronization
 /// A store that forgets everything when the process ends: for tests, and for programs that want nothing on disk.
 public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   private let feeds: Mutex<[URL: CachedFeed]>
-  let polls = Mutex(PollMemory())
+  let notes = Mutex<[NoteKey: any StoredNote]>([:])
   let bell = StoreBell()
   private let shown = Mutex<[URL: ShownImages]>([:])
   private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?

@@ -48,7 +48,7 @@ public struct FeedValidators: Hashable, Sendable {
   ///
   /// A response without a body (status 304) leaves what it does not name; one with the same bytes as before replaces
   /// all.
-  func updated(by news: FeedValidators) -> FeedValidators {
+  package func updated(by news: FeedValidators) -> FeedValidators {
     guard news.digest == nil else { return news }
     var updated = self
     updated.etag = news.etag ?? etag
@@ -68,7 +68,7 @@ extension FeedValidators {
 
   /// The validators of a response that can be sent back as they came: not empty, no longer than 4 KiB, without control characters
   /// and what is not UTF-8.
-  init(_ headers: HTTPHeaders) {
+  package init(_ headers: HTTPHeaders) {
     self.init(etag: headers["ETag"]?.asValidator, lastModified: headers["Last-Modified"]?.asValidator)
   }
 }

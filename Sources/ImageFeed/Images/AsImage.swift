@@ -47,6 +47,6 @@ extension HTTPHeaders {
   fileprivate func imageLifetime(now: Date) -> Duration? {
     let control = CacheControl(filter { $0.name.lowercased() == "cache-control" }.map(\.value))
     if control.has("no-cache") || control.has("no-store") { return .zero }
-    return AnswerFacts.Freshness(self, now: now).map { Swift.min($0.lifetime, Self.longestLifetime) }
+    return ResponseFreshness(self, now: now).map { Swift.min($0.lifetime, Self.longestLifetime) }
   }
 }

@@ -25,7 +25,7 @@ extension FeedLoader {
 
 extension Publisher {
   /// Delivers each value as a success and the failure as a last value; cannot fail.
-  func asResult() -> some Publisher<Result<Output, Failure>, Never> {
+  package func asResult() -> some Publisher<Result<Output, Failure>, Never> {
     map { .success($0) }
       .catch { Just(.failure($0)) }
   }

@@ -23,8 +23,8 @@ struct Platter {
 
   /// The committed records.
   var durable: [URL: Record] = [:]
-  /// The committed state of polling.
-  var polls = PollMemory()
+  /// The committed notes.
+  var notes: [NoteKey: any StoredNote] = [:]
   /// The transaction in progress; a crash discards it.
   var working: [URL: Record]?
   var capacity: Int?
@@ -63,33 +63,18 @@ struct Platter {
     return isSuperseded ? saved.feed.timestamp : nil
   }
 
-  /// Replaces a feed, in a transaction.
-  mutating func replace(_ address: URL, with feed: CachedFeed, now: Date) throws -> FeedReplacement {
-    if let saved = superseding(feed, at: address, now: now) { return .superseded(by: saved) }
-    let saved = durable[address].flatMap { $0.isDamaged ? nil : $0.feed }
-    let isSame = saved?.images == feed.images
-    if durable[address] != nil, !isSame {
-      try pass(.remove, .deletion, at: address)
-      working?[address] = nil
-    }
+  /// Passes the steps of replacing a feed by `record`, if it fits.
+  ///
+  /// - Returns: true when the images are the same.
+  mutating func passReplacement(of address: URL, by record: Record) throws -> Bool {
+    let old = durable[address]
+    let isSame = old?.isDamaged == false && old?.feed.images == record.feed.images
+    if old != nil, !isSame { try pass(.remove, .deletion, at: address) }
     try pass(.write, .insertion, at: address)
-    working?[address] = Record(feed: feed)
-    if !isSame, let capacity, size > capacity {
+    if !isSame, let capacity, size - (old?.size ?? 0) + record.size > capacity {
       throw FeedStoreError(.insertion, .diskFull, place: VirtualDisk.place)
     }
-    return isSame ? .renewed : .replaced
-  }
-
-  /// Renews a feed that has these validators, in a transaction.
-  ///
-  /// - Returns: false when there is none.
-  mutating func renew(_ address: URL, with renewal: FeedRenewal, now: Date) -> Bool {
-    guard let saved = durable[address]?.feed, saved.validators == renewal.since else { return false }
-    if !FeedCachePolicy.isSuperseded(renewal.timestamp, by: saved.timestamp, now: now) {
-      working?[address]?.feed = CachedFeed(
-        saved.images, timestamp: renewal.timestamp, validators: renewal.validators)
-    }
-    return true
+    return isSame
   }
 
   mutating func crash() {
@@ -102,16 +87,11 @@ struct Platter {
     _ error: FeedStoreError.Step, at address: URL?, _ change: (inout Platter) throws -> T
   ) throws -> T {
     working = durable
-    let before = polls
-    var isCommitted = false
-    defer {
-      working = nil
-      if !isCommitted { polls = before }
-    }
+    defer { working = nil }
     let result = try change(&self)
     try pass(.beforeCommit, error, at: address)
     if let working { durable = working }
-    isCommitted = true
+    working = nil
     try pass(.afterCommit, error, at: address)
     return result
   }

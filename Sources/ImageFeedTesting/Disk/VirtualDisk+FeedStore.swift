@@ -20,7 +20,10 @@ extension VirtualDisk {
       try platter.pass(.read, .insertion, at: address)
       if let saved = platter.superseding(feed, at: address, now: now) { return .superseded(by: saved) }
       return try platter.transaction(.insertion, at: address) { platter in
-        try platter.replace(address, with: feed, now: now)
+        let record = Platter.Record(feed: feed)
+        let isSame = try platter.passReplacement(of: address, by: record)
+        platter.working?[address] = record
+        return isSame ? .renewed : .replaced
       }
     }
   }

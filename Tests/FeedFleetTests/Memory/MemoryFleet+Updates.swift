@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-@testable import FeedFleet
+@testable import FeedPolling
 
 extension MemoryFleet: UpdateLog {
   /// Numbers are microseconds, so that after a failover none is used again for something else.

@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-@testable import FeedFleet
+@testable import FeedPolling
 
 extension MemoryFleet: WorkQueue {
   func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError> {

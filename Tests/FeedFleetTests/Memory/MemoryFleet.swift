@@ -3,7 +3,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-@testable import FeedFleet
+@testable import FeedPolling
 
 /// A fleet's work and updates in memory, for histories in virtual time, and to see an engine's behavior in one place.
 ///

@@ -20,13 +20,22 @@ import Testing
     // Adapters side by side depend on the models, pipelines on them all. A new folder is given its place here.
     let house = try House("Sources/ImageFeed")
     let order = [
-      "Platform", "Feature", "Formats", "Polling", "History", "Cache", "Subscriptions", "Pipelines", "Images",
-      "Decoding",
-      "Poller", "ManyFeeds",
+      "Platform", "Feature", "Formats", "History", "Cache", "Subscriptions", "Pipelines", "Images", "Decoding",
+      "ManyFeeds",
     ]
     #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
     #expect(house.arrows(against: order) == [])
     #expect(house.arrows(from: "Cache", to: "Pipelines") == [])
+  }
+
+  @Test func `the rooms of polling name only those below them, and no engine`() throws {
+    let house = try House("Sources/FeedPolling")
+    let order = ["Schedule", "Store", "Work", "Poller", "Worker"]
+    #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
+    #expect(house.arrows(against: order) == [])
+    let modules = Set(order.flatMap { house.imports(in: $0) }.map(\.module))
+    #expect(
+      modules.isSubset(of: ["FeedFormats", "FeedHTTP", "FeedStream", "Foundation", "ImageFeed", "Synchronization"]))
   }
 
   @Test func `the rooms of the formats name only those below them`() throws {

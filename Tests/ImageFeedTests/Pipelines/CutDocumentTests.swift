@@ -1,4 +1,5 @@
 import FeedFormats
+import FeedPolling
 import FeedStream
 import FeedStreamTesting
 import Foundation

@@ -1,4 +1,5 @@
 import FeedHTTP
+import FeedPolling
 import Foundation
 import ImageFeed
 import TestSupport
@@ -24,7 +25,7 @@ import Testing
     ] as [([(String, String)], Int?)])
   func `freshness is max-age, or else Expires, less Age`(fields: [(String, String)], seconds: Int?) {
     let headers = HTTPHeaders(fields.map { (name: $0.0, value: $0.1) })
-    #expect(AnswerFacts.Freshness(headers, now: noon)?.lifetime == seconds.map { .seconds($0) })
+    #expect(ResponseFreshness(headers, now: noon)?.lifetime == seconds.map { .seconds($0) })
   }
 
   @Test(

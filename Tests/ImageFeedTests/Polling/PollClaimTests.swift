@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import FeedPolling
 @testable import ImageFeed
 
 /// A store's answers to pollers that want to send a request.

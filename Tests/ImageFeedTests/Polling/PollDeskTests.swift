@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import FeedPolling
 @testable import ImageFeed
 
 /// How many wishes share a transaction.
@@ -16,11 +17,6 @@ import Testing
 
     func health(of addresses: [URL]) throws(FeedStoreError) -> [FeedHealth?] { try memory.health(of: addresses) }
     func health(ofHost name: String) throws(FeedStoreError) -> HostHealth? { try memory.health(ofHost: name) }
-    func claim(_ claim: PollClaim) throws(FeedStoreError) -> PollVerdict { try memory.claim(claim) }
-    func complete(_ completion: PollCompletion) throws(FeedStoreError) -> PollRecord? {
-      try memory.complete(completion)
-    }
-    func release(_ host: HostHealth) throws(FeedStoreError) { try memory.release(host) }
     func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision] { try memory.decisions(for: address) }
 
     func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>] {

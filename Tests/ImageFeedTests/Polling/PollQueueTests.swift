@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import FeedPolling
 @testable import ImageFeed
 
 /// The order in which feeds are polled.

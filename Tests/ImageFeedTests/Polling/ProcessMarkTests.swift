@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import FeedPolling
 @testable import ImageFeed
 
 @Suite(.settled) struct ProcessMarkTests {

@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import FeedPolling
 @testable import ImageFeed
 
 /// When a feed is requested again.

@@ -1,3 +1,4 @@
+import FeedPolling
 import Foundation
 import ImageFeed
 
@@ -8,5 +9,17 @@ extension PollCompletion {
     self.init(
       of: lease, renewal.map { .renewal($0) }, wasRead: false, pausesHost: record.host.pausedUntil != nil, now: now
     ) { _ in record }
+  }
+}
+
+extension PollStore {
+  func claim(_ claim: PollClaim) throws -> PollVerdict? {
+    guard case .verdict(let verdict) = try carryOut([.claim(claim)])[0].get() else { return nil }
+    return verdict
+  }
+
+  func complete(_ completion: PollCompletion) throws -> PollRecord? {
+    guard case .completed(let record) = try carryOut([.completion(completion)])[0].get() else { return nil }
+    return record
   }
 }

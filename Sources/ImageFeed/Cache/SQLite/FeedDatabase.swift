@@ -8,7 +8,7 @@ import GRDB
 /// at most the latest saves, never a part of one.
 struct FeedDatabase: Sendable {
   private let connection: DatabaseConnection
-  private let journal = PollJournal()
+  private let journal = NoteJournal()
 
   /// Connects to the file at the path; the folder lock, which must be held, keeps it there.
   init(_ file: CacheFile, busyTimeout: Duration) throws {
@@ -57,11 +57,11 @@ struct FeedDatabase: Sendable {
 
   /// Runs `body` in a transaction that no other process can interrupt; `nil` if nothing was ever saved in the file.
   ///
-  /// - Parameter polling: true when `body` changes what the journal notes and nothing else.
-  func write<R>(polling: Bool, _ body: (FeedTables) throws -> R) throws -> R? {
+  /// - Parameter noting: true when `body` changes nothing but what the journal notes.
+  func write<R>(noting: Bool, _ body: (FeedTables) throws -> R) throws -> R? {
     try perform { db in
       try transaction("BEGIN IMMEDIATE", db) { tables in
-        if !polling { try tables.foldJournal(forgetting: true) }
+        if !noting { try tables.foldJournal(forgetting: true) }
         let result = try body(tables)
         try tables.writeJournal()
         return result

@@ -9,7 +9,7 @@ enum FeedSchema {
   /// `FEED` in ASCII.
   static let applicationID = 0x4645_4544
 
-  static let version = 10
+  static let version = 11
 
   private static let tables = """
     CREATE TABLE feed (
@@ -34,15 +34,14 @@ enum FeedSchema {
       images BLOB NOT NULL,   -- see ImagePack
       PRIMARY KEY (feed, part)
     ) STRICT, WITHOUT ROWID;
-    CREATE TABLE poll (address TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;
-    CREATE TABLE host (name TEXT PRIMARY KEY, health BLOB NOT NULL) STRICT, WITHOUT ROWID;
-    CREATE TABLE decision (
-      address TEXT NOT NULL,
-      place INTEGER NOT NULL, -- a ring: the newest takes the place of the oldest
-      decision BLOB NOT NULL,
-      PRIMARY KEY (address, place)
+    CREATE TABLE note (
+      name TEXT NOT NULL,
+      kind INTEGER NOT NULL,  -- below 128, name is the address of a feed
+      place INTEGER NOT NULL, -- where there are several of a kind
+      content BLOB NOT NULL,  -- see NoteFields
+      PRIMARY KEY (name, kind, place)
     ) STRICT, WITHOUT ROWID;
-    CREATE TABLE journal (id INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT; -- see PollJournal
+    CREATE TABLE journal (id INTEGER PRIMARY KEY, entries BLOB NOT NULL) STRICT; -- see NoteJournal
     CREATE TABLE shown (
       address TEXT PRIMARY KEY,
       ids BLOB NOT NULL -- 20 bytes each, the latest last: see ShownImages

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// The journal of polls in its file: see ``PollJournal``.
+/// The journal of notes in its file: see ``NoteJournal``.
 extension FeedTables {
   /// Reads the journal of a file that others have changed: what was added, or all of it when the tables may have changed.
   func readJournal() throws {
@@ -39,17 +39,7 @@ extension FeedTables {
   /// - Parameter forgetting: true when the tables are about to change.
   func foldJournal(forgetting: Bool) throws {
     if journal.rows != nil || !journal.entries.isEmpty {
-      try write("INSERT OR REPLACE INTO poll (address, health) VALUES (?, ?)", of: journal.feeds) { row, feed in
-        guard let stored = feed.stored else { return false }
-        row.bind(stored, at: 2)
-        return true
-      }
-      try write("INSERT OR REPLACE INTO host (name, health) VALUES (?, ?)", of: journal.hosts) { row, host in
-        guard let stored = host.stored else { return false }
-        row.bind(stored, at: 2)
-        return true
-      }
-      try writeDecisions()
+      try writeNotes()
       for (address, feed) in journal.feeds {
         if let renewal = feed.renewal { try renew(renewal, where: "address") { $0.bind(address, at: 7) } }
       }
@@ -58,31 +48,14 @@ extension FeedTables {
     if forgetting { journal.clear() } else { journal.isFolded() }
   }
 
-  private func writeDecisions() throws {
-    let sql = "INSERT OR REPLACE INTO decision (address, place, decision) VALUES (?, ?, ?)"
+  private func writeNotes() throws {
+    let sql = "INSERT OR REPLACE INTO note (name, kind, place, content) VALUES (?, ?, ?, ?)"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
-    for (address, feed) in journal.feeds where !feed.decisions.isEmpty {
-      row.bind(address, at: 1)
-      for (place, stored) in feed.decisions {
-        row.bind(Int64(place), at: 2)
-        row.bind(stored, at: 3)
-        try db.step(row, expecting: SQLITE_DONE)
-        row.reset()
-      }
-    }
-  }
-
-  /// Runs one statement for each of `values`, whose key is the first parameter.
-  ///
-  /// - Parameter bind: binds the others; returns false to leave this one out.
-  private func write<Value>(
-    _ sql: String, of values: [String: Value], _ bind: (RawStatement, Value) -> Bool
-  ) throws {
-    let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
-    defer { row.clear() }
-    for (key, value) in values where bind(row, value) {
-      row.bind(key, at: 1)
+    for (key, note) in journal.notes {
+      guard let stored = note.stored else { continue }
+      row.bind(key, from: 1)
+      row.bind(stored, at: 4)
       try db.step(row, expecting: SQLITE_DONE)
       row.reset()
     }

@@ -7,8 +7,8 @@ import GRDBSQLite
 /// Images are bound and read through SQLite's own functions: a GRDB row or argument list takes longer than the work itself.
 struct FeedTables {
   let db: Database
-  /// The notes of polls that the tables do not have yet.
-  let journal: PollJournal
+  /// The notes that the tables do not have yet.
+  let journal: NoteJournal
 
   /// A feed's row in the table of feeds.
   struct FeedRow {
@@ -121,7 +121,7 @@ struct FeedTables {
 
   func deleteAllFeeds() throws {
     try db.execute(sql: "DELETE FROM pack; DELETE FROM feed")
-    try deletePolls()
+    try deleteNotesOfFeeds()
   }
 
   /// Writes a feed whose images are not in the table.

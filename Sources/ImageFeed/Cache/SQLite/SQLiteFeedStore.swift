@@ -96,7 +96,7 @@ public final class SQLiteFeedStore: FeedStore {
       }
       try tables.keepAll(of: row, at: address, policy)
       try tables.deleteFeed(row)
-      if condition == .always { try tables.deletePoll(of: address) }
+      if condition == .always { try tables.deleteNotes(of: address) }
       return true
     } ?? false
   }
@@ -123,16 +123,16 @@ public final class SQLiteFeedStore: FeedStore {
 
   /// - Parameters:
   ///   - first: the step that a failure belongs to until `body` changes it.
-  ///   - polling: true when `body` changes nothing but what the journal of polls notes.
+  ///   - noting: true when `body` changes nothing but notes, and renews feeds.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
   func write<R: Sendable>(
-    _ first: FeedStoreError.Step, creating: Bool, polling: Bool = false,
+    _ first: FeedStoreError.Step, creating: Bool, noting: Bool = false,
     _ body: (FeedTables, inout FeedStoreError.Step) throws -> R
   ) throws(FeedStoreError) -> R? {
     try database.withLock { database throws(FeedStoreError) -> R? in
       var step = first
       do throws(FeedDatabaseFailure) {
-        return try database.write(creating: creating, polling: polling, onSetAside: onSetAside) { tables in
+        return try database.write(creating: creating, noting: noting, onSetAside: onSetAside) { tables in
           step = first
           return try body(tables, &step)
         }

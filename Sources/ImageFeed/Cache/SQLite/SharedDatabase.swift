@@ -33,20 +33,20 @@ struct SharedDatabase: Sendable {
   ///
   /// - Parameters:
   ///   - creating: true to create a missing file or table.
-  ///   - polling: true when `body` changes what the journal of polls notes and nothing else.
+  ///   - noting: true when `body` changes nothing but what the journal notes.
   ///   - body: may run more than once; its earlier changes were rolled back.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it, and `creating` is false.
   func write<R>(
-    creating: Bool, polling: Bool, onSetAside: @escaping (String) -> Void, _ body: (FeedTables) throws -> R
+    creating: Bool, noting: Bool, onSetAside: @escaping (String) -> Void, _ body: (FeedTables) throws -> R
   ) throws(FeedDatabaseFailure) -> R? {
     try shared.recovering(by: .settingAside(onSetAside)) {
       guard let connection = try shared.connect(creating: creating) else { return nil }
-      if let result = try connection.write(polling: polling, body) { return result }
+      if let result = try connection.write(noting: noting, body) { return result }
       guard creating else { return nil }
       try shared.file.withFolderLock(exclusively: true, patience: shared.busyTimeout) {
         try connection.initialize(patience: shared.busyTimeout)
       }
-      return try connection.write(polling: polling, body)
+      return try connection.write(noting: noting, body)
     }
   }
 

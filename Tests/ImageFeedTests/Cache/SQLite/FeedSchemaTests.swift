@@ -43,6 +43,6 @@ import Testing
         .filter { !($0["name"] as String).hasPrefix("sqlite_") }
         .map { $0["strict"] as Int }
     }
-    #expect(strict.count == 10 && strict.allSatisfy { $0 == 1 })
+    #expect(strict.count == 8 && strict.allSatisfy { $0 == 1 })
   }
 }

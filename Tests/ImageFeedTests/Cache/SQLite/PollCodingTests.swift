@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import FeedPolling
 @testable import ImageFeed
 
 /// How what polling knows becomes bytes and is read again.
@@ -42,7 +43,7 @@ import Testing
     time: noon, request: "changes", outcome: "status 304, not changed", due: noon + 3600, rule: .freshness, reason: "so"
   )
 
-  private func readAgain<Value: PollStored>(_ value: Value, change: (inout [UInt8]) -> Void = { _ in }) -> Value? {
+  private func readAgain<Value: StoredNote>(_ value: Value, change: (inout [UInt8]) -> Void = { _ in }) -> Value? {
     var bytes = value.stored
     change(&bytes)
     return bytes.withUnsafeBytes { Value(stored: $0) }

@@ -1,3 +1,4 @@
+import FeedPolling
 import Foundation
 import GRDB
 import TestSupport
@@ -75,13 +76,13 @@ import Testing
     let (store, other) = (another(), another())
     try save(0, in: store)
     try poll(0, after: 10, in: store)
-    #expect(try count("journal") == 2 && count("poll") == 0 && count("decision") == 0)
+    #expect(try count("journal") == 2 && count("note WHERE kind = 1") == 0 && count("note WHERE kind = 2") == 0)
     try check(0, asked: [10], in: other)
     try poll(0, after: 70, in: other)
     try check(0, asked: [10, 70], in: store)
     try poll(0, after: 140, in: store, pause: 600)
     #expect(try other.health(ofHost: "host0.com")?.pausedUntil == noon + 740)
-    #expect(try count("poll") == 0)
+    #expect(try count("note WHERE kind = 1") == 0)
   }
 
   @Test func `any other change folds the journal before`() throws {
@@ -89,7 +90,9 @@ import Testing
     try save(0, in: store)
     try poll(0, after: 10, in: store)
     try save(1, in: other)
-    #expect(try count("journal") == 0 && count("poll") == 1 && count("host") == 1 && count("decision") == 1)
+    #expect(
+      try count("journal") == 0 && count("note WHERE kind = 1") == 1 && count("note WHERE kind = 129") == 1
+        && count("note WHERE kind = 2") == 1)
     for each in [store, other, another()] { try check(0, asked: [10], in: each) }
     try poll(1, after: 20, in: store)
     #expect(try other.delete(for: feed(1)))
@@ -105,7 +108,7 @@ import Testing
     while !wasFolded || rounds.count < 25 {
       rounds.append(100 * Double(rounds.count + 1))
       for number in 0..<feeds { try poll(number, after: rounds.last! + Double(number / 50), in: store) }
-      if try count("poll") == feeds { wasFolded = true }
+      if try count("note WHERE kind = 1") == feeds { wasFolded = true }
       guard rounds.count < 100 else {
         Issue.record("nothing was folded")
         return

@@ -1,0 +1,2 @@
+// The worker and the engine that it works for: one import gives both.
+@_exported import FeedPolling

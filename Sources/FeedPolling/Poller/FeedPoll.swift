@@ -1,0 +1,155 @@
+import FeedStream
+import Foundation
+package import ImageFeed
+import Synchronization
+
+/// One poll of one feed, with a lease: request, judge. Its owner completes the lease.
+///
+/// Ten thousand of these may be under way in an hour, most of which find nothing new: so it builds the chain of a load only
+/// for what has to be read. It asks no store, unless there is nothing from the server to show.
+package final class FeedPoll: Cancellable {
+  /// How a feed is polled.
+  package struct Terms {
+    package var feed: PolledAddress
+    package var client: any HTTPClient
+    package var scheduler: any LoopScheduler
+    /// The pause of the host after the request.
+    package var gap: Duration
+    /// The wall clock.
+    package var now: @Sendable () -> Date
+    /// Determines how the due time is spread.
+    package var seed: UInt64
+    /// The validators of what was shown last, if that is still to be seen: it need not be read when nothing has changed.
+    package var shown: FeedValidators?
+    /// True when the images are wanted as bytes, which are made where the document is read.
+    package var encodes = false
+
+    package init(
+      _ feed: PolledAddress, client: any HTTPClient, on scheduler: any LoopScheduler, gap: Duration,
+      now: @escaping @Sendable () -> Date, seed: UInt64, shown: FeedValidators?
+    ) {
+      (self.feed, self.client, self.scheduler, self.gap) = (feed, client, scheduler, gap)
+      (self.now, self.seed, self.shown) = (now, seed, shown)
+    }
+  }
+
+  /// The outcome of a poll.
+  package struct Outcome {
+    package var completion: PollCompletion
+    /// `nil` when nothing has changed of what was shown.
+    package var result: FeedResult?
+    /// The validators of what is saved and shown, once the lease is completed; `nil` when they are not known.
+    package var shown: FeedValidators?
+    /// The images to be saved, as bytes, if they were wanted so.
+    package var document: [UInt8]?
+  }
+
+  private let lease: PollLease
+  private let terms: Terms
+  private let saved: SavedFeed
+  private let copy: PollCopy
+  private let exchange = PollExchange()
+  private var requests: FeedRequests
+  private let bytes = EncodedImages()
+  private var done: ((Outcome) -> Void)?
+  /// A response that has come already, for the chain of the load.
+  private var response: Result<StreamingResponse, HTTPError>?
+  private var steps: [any Cancellable] = []
+
+  /// - Parameter done: receives the outcome, unless this is cancelled before; once more after ``read()``.
+  package init(_ lease: PollLease, _ terms: Terms, saved: SavedFeed, done: @escaping (Outcome) -> Void) {
+    self.lease = lease
+    self.terms = terms
+    self.saved = saved
+    self.done = done
+    copy = PollCopy(saved, now: terms.now)
+    requests = FeedRequests(
+      of: terms.feed.address, at: lease.feed.requestAddress, client: terms.client, on: terms.scheduler,
+      options: terms.feed.options)
+    requests.observer = exchange
+    if terms.encodes { requests.onRead = { [bytes] in bytes.set($0.bytes) } }
+  }
+
+  package func cancel() {
+    done = nil
+    for step in steps { step.cancel() }
+    steps = []
+  }
+
+  /// Sends the request. A response that says that nothing has changed is not read when what is saved is shown.
+  package func begin() {
+    guard let since = lease.since, since == terms.shown, let request = requests.conditionalRequest(since: since) else {
+      return read()
+    }
+    exchange.requested(request)
+    // Without operators: most polls take this way, and each operator takes several allocations.
+    let step = terms.client.open(request).sink { [self] completion in
+      guard case .failure(let error) = completion else { return }
+      response = .failure(error)
+      read()
+    } receiveValue: { [self] response in
+      exchange.responded(response)
+      self.response = .success(response)
+      if exchange.isUnchanged { renew(since) } else { read() }
+    }
+    steps.append(step)
+  }
+
+  /// Reads the feed: from the response that is there, or else from a new one. Call it when what was to be renewed turns out
+  /// to be saved no more.
+  package func read() {
+    var result: FeedResult?
+    let known = lease.since.map { Just($0).eraseToAnyPublisher() } ?? saved.trusted
+    let step = known.setFailureType(to: RemoteFeedError.self)
+      .flatMap { [self] known in
+        requestingAgain(since: known) { [self] in latest(since: $0) }
+      }
+      .fallback(to: saved.load(), after: terms.feed.options.fallback, now: terms.now)
+      .showingParts()
+      .asResult()
+      .sink { [self] _ in
+        if let result { judge(result) }
+      } receiveValue: {
+        result = $0
+      }
+    steps.append(step)
+  }
+
+  /// The chain of ``FeedLoader``, which saves with the lease's completion.
+  private func latest(since known: FeedValidators) -> some Publisher<FeedImages, RemoteFeedError> {
+    let (requests, options) = (requests, terms.feed.options)
+    return requests.images(at: requests.url, since: known, from: response.take())
+      .followingPages(reportingTo: options.onFeedFound) { feed in requests.images(at: feed, since: known) }
+      .caching(to: copy, since: known, reportingTo: options.report)
+  }
+
+  private func renew(_ known: FeedValidators) {
+    let validators = known.updated(by: exchange.validators)
+    let renewal = FeedRenewal(timestamp: lease.feed.asked ?? terms.now(), since: known, validators: validators)
+    end(nil, .renewal(renewal), shown: validators)
+  }
+
+  private func judge(_ result: FeedResult) {
+    let isCurrent = exchange.isUnchanged && (try? result.get().source.isRemote) == true
+    end(result, copy.change, shown: isCurrent ? lease.since?.updated(by: exchange.validators) : nil)
+  }
+
+  private func end(_ result: FeedResult?, _ change: PollCompletion.Change?, shown: FeedValidators?) {
+    let now = terms.now()
+    let report = PollReport(
+      lease: lease, outcome: exchange.outcome(of: result, now: now), wasConditional: exchange.wasConditional,
+      interval: terms.feed.interval, gap: terms.gap, now: now, random: PollRandom(seed: terms.seed))
+    let completion = PollCompletion(
+      of: lease, change, wasRead: result != nil, pausesHost: report.outcome.facts.pauses, now: now
+    ) { report.record(after: $0) }
+    done?(Outcome(completion: completion, result: result, shown: shown, document: bytes.get()))
+  }
+}
+
+/// The images of a poll as bytes, from the thread pool.
+private final class EncodedImages: Sendable {
+  private let bytes = Mutex<[UInt8]?>(nil)
+
+  func set(_ bytes: [UInt8]) { self.bytes.withLock { $0 = bytes } }
+  func get() -> [UInt8]? { bytes.withLock { $0 } }
+}

@@ -1,0 +1,161 @@
+public import FeedStream
+public import Foundation
+public import ImageFeed
+
+/// Polls many feeds, as rarely as their servers ask and as often as their users want.
+///
+///     let store = SQLiteFeedStore(path: "feeds.db")
+///     let cache = FeedCache(store: store, on: loop)
+///     let poller = FeedPoller(addresses.map { PolledAddress($0) }, client: client, cache: cache, store: store, on: loop)
+///     let subscription = poller.sink { print($0.address, $0.result) }
+///
+/// Each subscription polls. A feed that is due is requested conditionally; ``Schedule`` says when next, and the store keeps
+/// that for other processes and the next start. A host is asked one thing at a time, a second apart; when it wants a
+/// pause, all of its feeds wait. `docs/Polling.md` has the rules.
+///
+/// At the beginning, a feed that is not due yet is shown as it is saved. Then it is delivered when it changes, when it
+/// begins or ceases to come from the cache, and when the error changes. Finishes when no feed is left that is polled by
+/// itself: all gone (status 410). **Demand:** a poll begins only when its result is wanted; results that are there wait. So a
+/// subscriber that asks for one at a time polls one feed at a time: give it room with `buffer(size:prefetch:whenFull:)`.
+/// **Failure:** none: a feed that cannot be shown is a result. **Cancellation:** closes the requests that run
+/// immediately; what polling knows is saved.
+///
+/// Lives on its scheduler's thread, as streams do.
+public struct FeedPoller {
+  /// Options; each has a default.
+  public struct Options {
+    /// The number of requests that run at a time, in all. 64 by default; the client has bounds of its own.
+    public var maxRunning = 64
+    /// The time between the end of a request to a host and the next to it, unless a feed's own interval is shorter. A second
+    /// by default.
+    public var gap: Duration = .seconds(1)
+    /// Determines how due times are spread. The system's choice by default.
+    public var seed = UInt64.random(in: 0 ... .max)
+    /// Is given each decision when it is made. Does nothing by default.
+    public var onDecision: (URL, PollDecision) -> Void = { _, _ in }
+    /// Receives the numbers of due, running and failing feeds when they change. Does nothing by default.
+    public var onProgress: (PollingProgress) -> Void = { _ in }
+    /// Receives the error of a store that failed; polling goes on without it. Does nothing by default.
+    public var report: (FeedStoreError) -> Void = { _ in }
+
+    public init() {}
+  }
+
+  let feeds: [PolledAddress]
+  let client: any HTTPClient
+  let cache: FeedCache
+  let store: any PollStore
+  let scheduler: any LoopScheduler
+  let options: Options
+  /// The lists that replace `feeds`, if there may be any.
+  private(set) var lists: AnyPublisher<[PolledAddress], Never>?
+
+  /// - Parameters:
+  ///   - feeds: each address once; what repeats one is left out.
+  ///   - client: makes the requests.
+  ///   - cache: where feeds are saved.
+  ///   - store: where health is kept: the store of `cache`, mostly.
+  ///   - scheduler: the loop that everything runs on; virtual time in a test.
+  public init(
+    _ feeds: [PolledAddress], client: any HTTPClient, cache: FeedCache, store: any PollStore,
+    on scheduler: any LoopScheduler, options: Options = Options()
+  ) {
+    precondition(options.maxRunning > 0, "FeedPoller: no request may run; allow one or more")
+    var seen: Set<URL> = []
+    self.feeds = feeds.filter { seen.insert($0.address).inserted }
+    self.client = client
+    self.cache = cache
+    self.store = store
+    self.scheduler = scheduler
+    self.options = options
+  }
+}
+
+/// The state of a poller.
+public struct PollingProgress: Hashable, Sendable {
+  /// All feeds.
+  public var feeds = 0
+  /// The feeds that are due and wait for their turn, or for their host.
+  public var due = 0
+  /// The feeds that are being polled.
+  public var running = 0
+  /// The feeds whose last attempt failed.
+  public var failing = 0
+
+  public init() {}
+}
+
+/// A feed that is polled.
+public struct PolledAddress {
+  public var address: URL
+  /// The least interval between two polls; `nil` adapts to how often it changes. An hour by default.
+  public var interval: Duration?
+  /// The options with which it is loaded.
+  public var options: FeedLoader.Options
+  /// Makes its requests, instead of the poller's.
+  public var client: (any HTTPClient)?
+
+  /// An hour.
+  public static let defaultInterval = Duration.seconds(3600)
+
+  public init(
+    _ address: URL, every interval: Duration? = defaultInterval, options: FeedLoader.Options = FeedLoader.Options()
+  ) {
+    precondition(interval ?? .seconds(1) > .zero, "PolledAddress: an interval is more than zero; nil adapts")
+    self.address = address.absoluteURL
+    self.interval = interval
+    self.options = options
+  }
+}
+
+/// One result of polling.
+public struct PolledFeed: Sendable {
+  /// As it was given.
+  public var address: URL
+  public var result: FeedResult
+
+  public init(address: URL, result: FeedResult) {
+    self.address = address
+    self.result = result
+  }
+}
+
+extension FeedPoller: Publisher {
+  public typealias Output = PolledFeed
+  public typealias Failure = Never
+
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == PolledFeed, S.Failure == Never {
+    let run = PollingRun(self) {
+      subscriber.receive($0)
+    } finish: {
+      subscriber.receive(completion: .finished)
+    }
+    subscriber.receive(subscription: run)
+  }
+}
+
+extension FeedPoller {
+  /// The poller with a list of feeds that changes.
+  ///
+  /// Each list replaces the one before it. A feed that stays keeps what is known of it; a new interval holds from its next poll
+  /// on. What a removed feed's request brings is saved and not delivered. The poller finishes only when `lists` has, too.
+  ///
+  /// - Parameter lists: all feeds, each time that they change; requested without a bound.
+  public func following(_ lists: some Publisher<[PolledAddress], Never>) -> FeedPoller {
+    var copy = self
+    copy.lists = lists.eraseToAnyPublisher()
+    return copy
+  }
+
+  func gap(for feed: PolledAddress) -> Duration { Swift.min(options.gap, feed.interval ?? options.gap) }
+
+  /// The value, or the report of a failure.
+  func unwrap<Value>(_ result: Result<Value, FeedStoreError>) -> Value? {
+    switch result {
+    case .success(let value): return value
+    case .failure(let error):
+      options.report(error)
+      return nil
+    }
+  }
+}

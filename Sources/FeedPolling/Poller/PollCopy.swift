@@ -1,0 +1,52 @@
+import FeedStream
+import Foundation
+package import ImageFeed
+
+/// The saved feed, as a poll sees it.
+package struct SavedFeed {
+  /// The validators to request it with, where the lease has none.
+  package var trusted: AnyPublisher<FeedValidators, Never>
+  /// The saved feed, however old.
+  package var retrieve: () -> AnyPublisher<CachedFeed, FeedStoreError>
+  /// The saved feed, to be shown when the server has none.
+  package var load: () -> AnyPublisher<CachedFeed, CacheMiss>
+
+  /// The feed in a cache.
+  package init(_ local: LocalFeed, maxAge: Duration?) {
+    trusted = local.trusted
+    retrieve = { local.retrieve() }
+    load = { local.load(maxAge: maxAge, deleting: .invalid) }
+  }
+
+  /// A feed that nobody looks at, of which a lease says what is saved: no store is asked.
+  package init(_ lease: PollLease, timestamp: Date?) {
+    trusted = Just(lease.since ?? FeedValidators()).eraseToAnyPublisher()
+    let saved = timestamp.map { CachedFeed(images: FeedImages([]), timestamp: $0, validators: lease.saved) }
+    retrieve = { saved.publisher.setFailureType(to: FeedStoreError.self).eraseToAnyPublisher() }
+    load = { Fail(error: saved == nil ? .empty : .notAsked).eraseToAnyPublisher() }
+  }
+}
+
+/// The copy that the chain of a poll saves to: it keeps what is to be saved with the poll's completion.
+final class PollCopy: LocalCopy {
+  let now: @Sendable () -> Date
+  private let saved: SavedFeed
+  private(set) var change: PollCompletion.Change?
+
+  init(_ saved: SavedFeed, now: @escaping @Sendable () -> Date) {
+    self.saved = saved
+    self.now = now
+  }
+
+  func saving(_ feed: CachedFeed) -> AnyPublisher<FeedImages, FeedStoreError> {
+    change = .replacement(feed)
+    return Empty().eraseToAnyPublisher()
+  }
+
+  func retrieve() -> AnyPublisher<CachedFeed, FeedStoreError> { saved.retrieve() }
+
+  func renewing(_ feed: CachedFeed, with renewal: FeedRenewal) -> AnyPublisher<FeedImages, FeedStoreError> {
+    change = .renewal(renewal)
+    return Empty().eraseToAnyPublisher()
+  }
+}

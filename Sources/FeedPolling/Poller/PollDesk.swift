@@ -1,0 +1,104 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// A poller's work for its store: one transaction for all that comes up while the last one runs, and in a crowd for what
+/// comes within ten milliseconds.
+///
+/// A transaction and the way to the thread pool and back cost more than what a poll writes.
+package final class PollDesk {
+  /// A wish, until it is granted or nobody waits for it any more.
+  private final class Job: Cancellable {
+    let work: PollWork
+    var done: ((Result<PollAnswer, FeedStoreError>) -> Void)?
+
+    init(_ work: PollWork, _ done: @escaping (Result<PollAnswer, FeedStoreError>) -> Void) {
+      self.work = work
+      self.done = done
+    }
+
+    func cancel() { done = nil }
+
+    /// A claim that nobody waits for is none; what was answered is noted all the same.
+    var isWanted: Bool { if case .claim = work { done != nil } else { true } }
+  }
+
+  /// The least time between transactions in a crowd.
+  private static let rest = StreamInstant.Stride.milliseconds(10)
+
+  private let store: any PollStore
+  private let worker: SerialWorker
+  private let scheduler: any LoopScheduler
+  private var waiting: [Job] = []
+  private var isBusy = false
+  private var opens: StreamInstant?
+  private var timer: (any Cancellable)?
+  /// True while enough polls run that others will soon want something as well.
+  var isCrowded = false
+
+  package init(_ store: any PollStore, _ worker: SerialWorker, on scheduler: any LoopScheduler) {
+    self.store = store
+    self.worker = worker
+    self.scheduler = scheduler
+  }
+
+  func claim(_ claim: PollClaim, _ done: @escaping (Result<PollVerdict, FeedStoreError>) -> Void) -> any Cancellable {
+    add(.claim(claim)) { answer in
+      done(answer.map { if case .verdict(let verdict) = $0 { verdict } else { .notDue(claim.feed) } })
+    }
+  }
+
+  /// - Parameter done: receives what was noted; see ``PollAnswer/completed(_:)``.
+  @discardableResult func complete(
+    _ completion: PollCompletion, _ done: @escaping (Result<PollRecord?, FeedStoreError>) -> Void
+  ) -> any Cancellable {
+    add(.completion(completion)) { answer in
+      done(answer.map { if case .completed(let record) = $0 { record } else { nil } })
+    }
+  }
+
+  /// Has the worker note everything that waits, after what it does now: who ends waits for the worker, and for nothing else.
+  func flush() {
+    isCrowded = false
+    timer.take()?.cancel()
+    begin()
+  }
+
+  private func add(_ work: PollWork, _ done: @escaping (Result<PollAnswer, FeedStoreError>) -> Void) -> any Cancellable
+  {
+    let job = Job(work, done)
+    waiting.append(job)
+    if case .completion(let completion) = work, completion.pausesHost {
+      // A pause has to be known when this process is killed.
+      timer.take()?.cancel()
+      opens = nil
+    }
+    next()
+    return job
+  }
+
+  private func next() {
+    guard !isBusy, timer == nil, !waiting.isEmpty else { return }
+    guard isCrowded, let opens, opens > scheduler.now else { return begin() }
+    timer = scheduler.wake(after: scheduler.now.distance(to: opens)) { [weak self] in
+      self?.timer = nil
+      self?.begin()
+    }
+  }
+
+  private func begin() {
+    let jobs = waiting.filter(\.isWanted)
+    waiting = []
+    guard !jobs.isEmpty else { return }
+    isBusy = true
+    opens = scheduler.now.advanced(by: Self.rest)
+    let (store, works) = (store, jobs.map(\.work))
+    worker.perform { () throws(Never) in
+      store.carryOut(works)
+    } completion: { [self] result in
+      isBusy = false
+      for (job, answer) in zip(jobs, result.get()) { job.done.take()?(answer) }
+      next()
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// Keeps what matters of one poll's requests and responses: which was conditional, and the head of the last response.
+final class PollExchange: FeedExchangeObserver {
+  private var head: HTTPResponse?
+  /// True when the last request named validators.
+  private(set) var wasConditional = false
+  /// The URL of the first request; others are those of the feed that a web page names.
+  private var first: URL?
+
+  func requested(_ request: HTTPRequest) {
+    wasConditional = request.headers.contains { $0.name == "If-None-Match" || $0.name == "If-Modified-Since" }
+    first = first ?? request.url
+  }
+
+  func responded(_ response: StreamingResponse) {
+    head = HTTPResponse(
+      status: response.status, headers: response.headers, body: Data(), url: response.url,
+      redirects: response.redirects)
+  }
+
+  /// True when the server said that nothing has changed.
+  var isUnchanged: Bool { head?.status == 304 }
+
+  /// The validators of the last response.
+  var validators: FeedValidators { head.map { FeedValidators($0.headers) } ?? FeedValidators() }
+
+  /// The outcome of a poll, as far as it matters for the next one, and in words; without a result, nothing has changed.
+  func outcome(of result: FeedResult?, now: Date) -> PollReport.Outcome {
+    var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
+    if head?.redirects.first?.from != first { facts.movedTo = nil }
+    switch result {
+    case nil: return .known(facts, "status 304, not changed")
+    case .success(let feed):
+      switch feed.source {
+      case .remote: break
+      case .cache(_, _, let reason), .part(let reason):
+        facts.outcome = reason.outcome
+        // A part is shown when nothing is saved.
+        facts.isSaved = !feed.source.isPart
+        return .known(facts, "\(reason)")
+      }
+      facts.hints = feed.images.polling
+      facts.outcome = isUnchanged ? .unchanged : .changed
+      return .feed(facts, status: head?.status, images: feed.images.count)
+    case .failure(let error):
+      facts.outcome = error.remote.outcome
+      facts.isSaved = !error.cache.isLoss
+      return .known(facts, "\(error.remote)")
+    }
+  }
+}
+
+extension RemoteFeedError {
+  fileprivate var outcome: AnswerFacts.Outcome {
+    switch self {
+    case .connectivity(let error): .noAnswer(wasAsked: error.kind.reachesServer)
+    case .invalidData(.status(let status)): .refused(status)
+    case .invalidData(.challenge(let status)): .challenged(status)
+    // As when the connection had broken there.
+    case .invalidData(.cutOff): .noAnswer(wasAsked: true)
+    case .invalidData, .unchanged: .notAFeed
+    case .notDue, .notAsked: .noAnswer(wasAsked: false)
+    }
+  }
+
+  var isNotDue: Bool { if case .notDue = self { true } else { false } }
+}
+
+extension CacheMiss {
+  /// True when nothing is saved any more.
+  fileprivate var isLoss: Bool {
+    switch self {
+    case .empty, .expired(_, .deleted): true
+    case .notAsked, .expired, .failed: false
+    }
+  }
+}
+
+extension HTTPError.Kind {
+  /// True when the server may have seen the request.
+  fileprivate var reachesServer: Bool {
+    switch self {
+    case .invalidRequest, .nameResolution, .connect, .tls, .resources, .closed, .privateNetwork: false
+    case .timedOut(let phase): phase == .response || phase == .receive
+    default: true
+    }
+  }
+}

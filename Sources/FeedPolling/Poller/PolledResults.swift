@@ -1,0 +1,50 @@
+import FeedStream
+import ImageFeed
+
+/// Results for a subscription to a ``FeedPoller``: they wait until they are requested, and one that says the same
+/// as the one before it of its feed is left out.
+final class PolledResults {
+  private var receive: ((PolledFeed) -> Subscribers.Demand)?
+  private var demand = Subscribers.Demand.none
+  private var waiting: ArraySlice<PolledFeed> = []
+  /// Of each feed what was delivered last.
+  private var marks: [Int: ShownMark] = [:]
+  private var isDelivering = false
+
+  init(_ receive: @escaping (PolledFeed) -> Subscribers.Demand) { self.receive = receive }
+
+  /// True until the end.
+  var isWanted: Bool { receive != nil }
+
+  /// True when nothing is left to deliver.
+  var isEmpty: Bool { waiting.isEmpty }
+
+  /// True when another result is wanted, besides those that wait and that `running` polls may bring.
+  func isWanted(besides running: Int) -> Bool { demand > .max(running + waiting.count) }
+
+  func request(_ demand: Subscribers.Demand) { self.demand += demand }
+
+  /// Delivers nothing any more.
+  func end() {
+    receive = nil
+    waiting = []
+  }
+
+  /// - Parameter index: that of the feed.
+  func add(_ result: PolledFeed, of index: Int) {
+    let mark = ShownMark(result.result)
+    guard mark != marks[index] else { return }
+    marks[index] = mark
+    waiting.append(result)
+  }
+
+  func deliver() {
+    guard !isDelivering else { return }
+    isDelivering = true
+    while demand > .none, let receive, let result = waiting.popFirst() {
+      demand -= .max(1)
+      demand += receive(result)
+    }
+    isDelivering = false
+  }
+}

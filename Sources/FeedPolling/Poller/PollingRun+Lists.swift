@@ -1,0 +1,35 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+extension PollingRun {
+  /// Polls these feeds from now on; those that stay keep what is known of them.
+  func replaceFeeds(with list: [PolledAddress]) {
+    guard isLive else { return }
+    // The health of a list is read before the next one counts.
+    guard isReady else {
+      nextList = list
+      return
+    }
+    var wanted: [URL: PolledAddress] = [:]
+    for feed in list where wanted[feed.address] == nil { wanted[feed.address] = feed }
+    for index in members.indices where !members[index].isRemoved {
+      if let feed = wanted.removeValue(forKey: members[index].polled.address) {
+        members[index].polled = feed
+      } else {
+        members[index].isRemoved = true
+        removed += 1
+        if members[index].health.failures > 0 { failing -= 1 }
+      }
+    }
+    let added = list.filter { wanted.removeValue(forKey: $0.address) != nil }
+    if added.isEmpty { return pump() }
+    isReady = false
+    readHealth(of: added)
+  }
+
+  func listsEnded() {
+    lists = nil
+    pump()
+  }
+}

@@ -1,0 +1,121 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// One poll: claim, poll, complete.
+extension PollingRun {
+  func poll(_ index: Int) {
+    let (feed, now) = (members[index].polled, now)
+    var wish = members[index].health
+    let wait = feed.interval ?? .seconds(wish.adaptiveInterval(at: now))
+    wish.interval = feed.interval?.seconds
+    let claim = PollClaim(
+      feed: wish, host: members[index].host, now: now, lease: feed.options.timeout + .seconds(5),
+      gap: poller.gap(for: feed), dueIfLost: now + wait.seconds)
+    desk.isCrowded = queue.running > Self.crowd
+    members[index].poll = desk.claim(claim) { [weak self] in self?.claimed(index, claim, $0) }
+  }
+
+  private func claimed(_ index: Int, _ claim: PollClaim, _ verdict: Result<PollVerdict, FeedStoreError>) {
+    guard isLive else { return }
+    switch verdict {
+    case .success(.granted(let lease)): begin(lease, index)
+    case .success(.hostIsClosed(let host)): ended(index, members[index].health.due, hostOpens: host.opens)
+    case .success(.notDue(let health)): notDue(index, health)
+    case .failure(let error):
+      // Without a store, this process' own memory has to do.
+      poller.options.report(error)
+      var lease = PollLease(feed: claim.feed, host: claim.host, saved: FeedValidators(), since: nil)
+      lease.askedForAllBefore = lease.feed.askedForAll
+      lease.feed.asked = claim.now
+      begin(lease, index)
+    }
+  }
+
+  /// Another process was quicker.
+  private func notDue(_ index: Int, _ health: FeedHealth) {
+    let feed = members[index].polled
+    if health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5)) {
+      // What it saves is shown; this one's own health stays, so that the answer is still another's.
+      return ended(index, now + Self.glance, hostOpens: .distantPast)
+    }
+    var health = health
+    countFailure(of: index, now: health)
+    Schedule(every: feed.interval).adopt(&health, using: &random)
+    members[index].health = health
+    toShow.append(index)
+    ended(index, health.due, hostOpens: .distantPast)
+  }
+
+  private func begin(_ lease: PollLease, _ index: Int) {
+    let member = members[index]
+    let terms = FeedPoll.Terms(
+      member.polled, client: member.polled.client ?? poller.client, on: poller.scheduler,
+      gap: poller.gap(for: member.polled), now: poller.cache.now, seed: random.next(), shown: member.validators)
+    let saved = SavedFeed(poller.cache.feed(at: member.polled.address), maxAge: member.polled.options.maxAge)
+    let poll = FeedPoll(lease, terms, saved: saved) { [weak self] outcome in self?.complete(index, outcome) }
+    members[index].poll = poll
+    poll.begin()
+  }
+
+  private func complete(_ index: Int, _ outcome: FeedPoll.Outcome) {
+    guard isLive else { return }
+    desk.complete(outcome.completion) { [weak self] answer in
+      guard let self, isLive else { return }
+      switch answer {
+      case .success(let record?): completed(index, outcome, record)
+      // Something else is saved by now than what was to be renewed.
+      case .success(nil): (members[index].poll as? FeedPoll)?.read()
+      case .failure(let error) where outcome.completion.change != nil:
+        members[index].polled.options.report(error)
+        // What cannot be saved is noted all the same.
+        var outcome = outcome
+        outcome.completion.change = nil
+        outcome.completion.wasRead = true
+        complete(index, outcome)
+      case .failure(let error):
+        poller.options.report(error)
+        completed(index, outcome, outcome.completion.record(nil))
+      }
+    }
+  }
+
+  private func completed(_ index: Int, _ outcome: FeedPoll.Outcome, _ record: PollRecord) {
+    poller.options.onDecision(members[index].polled.address, record.decision)
+    guard isLive else { return }
+    members[index].poll?.cancel()
+    countFailure(of: index, now: record.feed)
+    members[index].health = record.feed
+    members[index].validators = outcome.shown
+    if let result = outcome.result { show(result, of: index) }
+    ended(index, record.feed.due, hostOpens: record.host.opens)
+  }
+
+  private func ended(_ index: Int, _ due: Date?, hostOpens opens: Date) {
+    members[index].poll = nil
+    queue.ended(
+      index, due: due.map { $0.timeIntervalSince1970 },
+      hostOpens: opens == .distantPast ? -.infinity : opens.timeIntervalSince1970)
+    desk.isCrowded = queue.running > Self.crowd
+    pump()
+  }
+
+  private func countFailure(of index: Int, now health: FeedHealth) {
+    guard !members[index].isRemoved else { return }
+    failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
+  }
+
+  /// Notes that a request was closed before its end.
+  func giveBack(_ index: Int) {
+    var host = HostHealth(name: members[index].host)
+    host.next = now + poller.gap(for: members[index].polled).seconds
+    // Its answer will never come: who comes when this process has ended need not wait for it.
+    (host.holder, host.opensIfLost) = (ProcessMark.own, host.next)
+    let (store, release) = (poller.store, PollWork.release(host))
+    poller.cache.worker.perform {
+      store.carryOut([release])
+    } completion: { [poller] (result: Result<[Result<PollAnswer, FeedStoreError>], Never>) in
+      for answer in result.get() { _ = poller.unwrap(answer) }
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// One subscription to a ``FeedPoller``: acts on what ``PollQueue`` decides.
+final class PollingRun: Subscription {
+  /// The state of one of the feeds.
+  struct Member {
+    var polled: PolledAddress
+    let host: String
+    /// True when it is not in the list any more.
+    var isRemoved = false
+    var health: FeedHealth
+    /// The validators of the saved feed, while that is what was delivered last as the server's.
+    var validators: FeedValidators?
+    /// The poll that is running.
+    var poll: (any Cancellable)?
+  }
+
+  /// The lateness from which a feed counts as missed: missed feeds are spread, at most one per second on average.
+  static let grace = 60.0
+  static let longestSpread = 600.0
+  /// The interval, in seconds, at which it checks whether another process has the response to a running request.
+  static let glance = 0.25
+  /// The number of polls that make a crowd, whose wishes wait a moment for each other.
+  static let crowd = 8
+
+  let poller: FeedPoller
+  var members: [Member] = []
+  var queue: PollQueue
+  let desk: PollDesk
+  var random: PollRandom
+  private let results: PolledResults
+  private var finish: (() -> Void)?
+  /// The feeds whose saved copy is shown first.
+  var toShow: ArraySlice<Int> = []
+  private var isShowing = false
+  private var hasBegun = false
+  var isReady = false
+  private let clock: PollingClock
+  private var jobs: [any Cancellable] = []
+  /// How many have failed when they were asked for last.
+  var failing = 0
+  private var progress = PollingProgress()
+  var lists: AnyCancellable?
+  /// How many members are not in the list any more.
+  var removed = 0
+  /// The latest list, while the health of new feeds is read.
+  var nextList: [PolledAddress]?
+
+  init(
+    _ poller: FeedPoller, receive: @escaping (PolledFeed) -> Subscribers.Demand, finish: @escaping () -> Void
+  ) {
+    self.poller = poller
+    results = PolledResults(receive)
+    clock = PollingClock(poller.scheduler, wall: poller.cache.now)
+    self.finish = finish
+    desk = PollDesk(poller.store, poller.cache.worker, on: poller.scheduler)
+    queue = PollQueue(limit: poller.options.maxRunning)
+    random = PollRandom(seed: poller.options.seed)
+  }
+
+  var now: Date { poller.cache.now() }
+  var isLive: Bool { results.isWanted }
+
+  // MARK: Subscription
+
+  func request(_ demand: Subscribers.Demand) {
+    precondition(demand > .none, "FeedPoller: request(.none) asks for nothing; request one or more")
+    guard isLive else { return }
+    results.request(demand)
+    if hasBegun { return pump() }
+    hasBegun = true
+    begin()
+  }
+
+  func cancel() {
+    guard isLive else { return }
+    results.end()
+    finish = nil
+    lists = nil
+    clock.cancel()
+    for job in jobs { job.cancel() }
+    for index in members.indices {
+      guard let poll = members[index].poll.take() else { continue }
+      poll.cancel()
+      giveBack(index)
+    }
+    // A pause that a server has just asked for is kept.
+    desk.flush()
+  }
+
+  // MARK: Beginning
+
+  private func begin() {
+    readHealth(of: poller.feeds)
+    lists = poller.lists?.sink { [weak self] _ in
+      self?.listsEnded()
+    } receiveValue: { [weak self] in
+      self?.replaceFeeds(with: $0)
+    }
+  }
+
+  func readHealth(of feeds: [PolledAddress]) {
+    let (store, addresses) = (poller.store, feeds.map(\.address))
+    let work = poller.cache.worker.perform(
+      { () throws(FeedStoreError) in try store.health(of: addresses) },
+      completion: { [weak self] in self?.began(feeds, with: $0) })
+    jobs.append(work)
+  }
+
+  private func began(_ feeds: [PolledAddress], with result: Result<[FeedHealth?], FeedStoreError>) {
+    guard isLive else { return }
+    let known = poller.unwrap(result) ?? []
+    let now = now
+    let first = members.count
+    for (index, feed) in feeds.enumerated() {
+      var health = (index < known.count ? known[index] : nil) ?? FeedHealth(address: feed.address)
+      health.correctClock(now: now)
+      // Another's request is nothing that this one has heard of yet: it looks for the answer.
+      let isAnothers = health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5))
+      let wasAsked = health.asked != nil && !(isAnothers && health.succeeded == nil)
+      if isAnothers { health.asked = nil }
+      if isAnothers { health.due = now } else { Schedule(every: feed.interval).adopt(&health, using: &random) }
+      let due = health.due
+      let host = health.requestAddress.pollingHost
+      members.append(Member(polled: feed, host: host, health: health))
+      if health.failures > 0 { failing += 1 }
+      queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
+      // What is due is asked for; the rest has something to show meanwhile.
+      if wasAsked, isAnothers || due.map({ $0 > now }) ?? true { toShow.append(first + index) }
+    }
+    let isFirst = !isReady
+    isReady = true
+    // Later feeds do not change when those before them are due.
+    if isFirst { spreadOverdue() }
+    if let next = nextList.take() { replaceFeeds(with: next) }
+    pump()
+  }
+
+  // MARK: Going on
+
+  /// Does everything that can be done now, and sets the timer for the rest.
+  func pump() {
+    guard isLive, isReady else { return }
+    defer { reportProgress() }
+    results.deliver()
+    guard isLive else { return }
+    noticeSleep()
+    showNext()
+    while isLive, results.isWanted(besides: queue.running) {
+      switch queue.next(at: now.timeIntervalSince1970) {
+      case .start(let index) where members[index].isRemoved: queue.ended(index, due: nil, hostOpens: -.infinity)
+      case .start(let index): poll(index)
+      case .wait(let time):
+        if let time { clock.wake(at: time) { [weak self] in self?.pump() } } else { finishIfOver() }
+        return
+      }
+    }
+  }
+
+  private func reportProgress() {
+    guard isLive else { return }
+    var present = PollingProgress()
+    (present.feeds, present.due) = (members.count - removed, queue.readyCount)
+    (present.running, present.failing) = (queue.running, failing)
+    guard present != progress else { return }
+    progress = present
+    poller.options.onProgress(present)
+  }
+
+  /// A machine that slept, or a clock that somebody set.
+  private func noticeSleep() {
+    let jump = clock.jump()
+    if jump > Self.grace { spreadOverdue() }
+    // Set back: what was due in an hour is so still.
+    if jump < -1 { queue.shift(by: jump) }
+  }
+
+  private func spreadOverdue() {
+    let now = now.timeIntervalSince1970
+    // A feed that was never asked for is not late.
+    queue.spreadOverdue(from: 0, at: now, grace: Self.grace) { count in
+      now + (count < 2 ? 0 : Double.random(in: 0..<min(Double(count - 1), Self.longestSpread), using: &random))
+    }
+  }
+
+  private func finishIfOver() {
+    guard queue.running == 0, toShow.isEmpty, !isShowing, results.isEmpty, lists == nil else { return }
+    let finish = self.finish
+    results.end()
+    self.finish = nil
+    clock.cancel()
+    finish?()
+  }
+
+  // MARK: Showing
+
+  /// Shows what is saved, of one feed after another.
+  private func showNext() {
+    while let index = toShow.first, members[index].isRemoved { toShow.removeFirst() }
+    guard !isShowing, results.isWanted(besides: queue.running), let index = toShow.popFirst() else { return }
+    isShowing = true
+    let (member, cache) = (members[index], poller.cache)
+    let reason = RemoteFeedError.notDue(until: member.health.due, member.health.reason)
+    let shown = Fail<FeedImages, RemoteFeedError>(error: reason)
+      .fallback(to: cache.feed(at: member.polled.address).load(maxAge: member.polled.options.maxAge), now: cache.now)
+      .asResult()
+      .sink { [weak self] result in
+        self?.isShowing = false
+        self?.members[index].validators = nil
+        self?.show(result, of: index)
+        self?.pump()
+      }
+    jobs.append(shown)
+    if jobs.count > 16 { jobs.removeFirst(8) }
+  }
+
+  func show(_ result: FeedResult, of index: Int) {
+    guard !members[index].isRemoved else { return }
+    results.add(PolledFeed(address: members[index].polled.address, result: result), of: index)
+  }
+}

@@ -1,0 +1,78 @@
+public import FeedFormats
+public import FeedHTTP
+public import Foundation
+public import ImageFeed
+
+/// The outcome of one request for a feed, as far as it matters for the next one: a value, so that a ``Schedule`` can be
+/// tried without a server.
+public struct AnswerFacts: Hashable, Sendable {
+  /// The result of the request.
+  public enum Outcome: Hashable, Sendable {
+    /// A feed that differs from the saved one.
+    case changed
+    /// Status 304, or the same feed again.
+    case unchanged
+    /// Another status.
+    case refused(Int)
+    /// A bot's challenge instead of a feed, with this status.
+    case challenged(Int)
+    /// An answer that is not a feed.
+    case notAFeed
+    /// No answer. The server was asked when a connection stood.
+    case noAnswer(wasAsked: Bool)
+
+    /// True for a feed.
+    public var isSuccess: Bool { self == .changed || self == .unchanged }
+  }
+
+  public var outcome: Outcome
+  /// The time for which the response says it is fresh, less its age; `nil` when it does not say.
+  public var freshness: ResponseFreshness?
+  /// The time for which the server wants no request; `nil` when it does not say.
+  public var retryAfter: Duration?
+  /// The document's hints; `nil` when no document was read.
+  public var hints: PollingHints?
+  /// The target of a chain of permanent redirects only.
+  public var movedTo: URL?
+  /// False when nothing is saved of the feed any more: it can be requested only as a whole.
+  public var isSaved = true
+
+  public init(
+    _ outcome: Outcome, freshness: ResponseFreshness? = nil, retryAfter: Duration? = nil, hints: PollingHints? = nil,
+    movedTo: URL? = nil
+  ) {
+    self.outcome = outcome
+    self.freshness = freshness
+    self.retryAfter = retryAfter
+    self.hints = hints
+    self.movedTo = movedTo
+  }
+}
+
+extension AnswerFacts {
+  /// The pause by `Retry-After`: seconds or a date in any of HTTP's three forms (RFC 9110, section 10.2.3), measured by the
+  /// answer's own `Date`; `nil` when there is none that can be read. A date that is over is zero.
+  public static func retryAfter(_ headers: HTTPHeaders, now: Date) -> Duration? {
+    guard let text = headers["Retry-After"] else { return nil }
+    if let seconds = ResponseFreshness.seconds(in: text) { return .seconds(seconds) }
+    guard let date = HTTPDate.parse(text, now: now) else { return nil }
+    let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
+    // To the fraction: a pause that ends a second before the date is too short.
+    return .seconds(max(0, min(date.timeIntervalSince(reference), 1e9)))
+  }
+
+  /// Reads the head of a response. The outcome is that of its status; the body is judged elsewhere.
+  public init(_ response: HTTPResponse, now: Date) {
+    self.init(
+      .unchanged, freshness: ResponseFreshness(response.headers, now: now),
+      retryAfter: Self.retryAfter(response.headers, now: now), movedTo: response.permanentTarget)
+  }
+}
+
+extension HTTPResponse {
+  /// The target of permanent redirects, if there were only such.
+  fileprivate var permanentTarget: URL? {
+    guard !redirects.isEmpty, redirects.allSatisfy(\.isPermanent) else { return nil }
+    return url
+  }
+}

@@ -1,0 +1,207 @@
+public import FeedFormats
+public import Foundation
+import ImageFeed
+
+/// The state of polling a feed: everything that the next poll depends on, and that a person may want to know.
+///
+/// Kept in the cache's file, so that other processes and the next start know it too.
+public struct FeedHealth: Hashable, Sendable, Codable {
+  /// The address that was subscribed to.
+  public var address: URL
+  /// The time when the feed is requested next; `nil` for never, and before the first time.
+  public var due: Date?
+  /// The earliest moment that the server or the document allows.
+  public var notBefore: Date?
+  /// The interval for which ``due`` was computed, in seconds; `nil` for one that adapts.
+  public var interval: Double?
+  public var rule: Schedule.Rule?
+  /// The reason for ``due``, to follow "because".
+  public var reason = ""
+  /// The time of the last request.
+  public var asked: Date?
+  /// The beginning of the running request, as far as is known; `nil` when none runs.
+  public var begun: Date?
+  /// The time of the last unconditional request.
+  public var askedForAll: Date?
+  /// True when the feed came with validators the last time, whether or not it is still saved.
+  public var hadValidators: Bool?
+  /// The time when a feed arrived last, or the news that it has not changed.
+  public var succeeded: Date?
+  /// The time when the feed was last seen to have changed.
+  public var changed: Date?
+  /// The average time between changes, in seconds.
+  public var changeInterval: Double?
+  /// The number of attempts that have failed in a row.
+  public var failures = 0
+  /// The result of the last attempt, in words.
+  public var outcome = ""
+  /// True after status 410.
+  public var isGone = false
+  /// The hints in the last document.
+  public var hints = PollingHints()
+  /// The target of permanent redirects, and since when; see ``Move``.
+  public var move: Move?
+  /// The number of requests.
+  public var polls = 0
+
+  public init(address: URL) { self.address = address }
+
+  /// A permanent redirect that is watched until it is believed.
+  public struct Move: Hashable, Sendable, Codable {
+    public var to: URL
+    /// The time when it was first seen.
+    public var since: Date
+    /// True when it has become the address: after seven days of nothing else, with a feed at its end each time; from http to
+    /// https of the same host immediately.
+    public var isBelieved: Bool
+
+    public init(to: URL, since: Date, isBelieved: Bool = false) {
+      self.to = to
+      self.since = since
+      self.isBelieved = isBelieved
+    }
+
+    /// The time that a redirect is watched: seven days.
+    public static let probation = Duration.seconds(7 * 86_400)
+    /// The number of failures in a row that bring the subscribed address back: three.
+    public static let patience = 3
+  }
+
+  /// A time of asking that lies in the future was written by a wrong clock: what was to follow it follows now.
+  mutating func correctClock(now: Date) {
+    guard let asked, asked > now + FeedCachePolicy.clockTolerance.seconds else { return }
+    let jump = asked.timeIntervalSince(now)
+    self.asked = now
+    due = due.map { $0 - jump }
+    notBefore = notBefore.map { $0 == .distantFuture ? $0 : $0 - jump }
+    if let all = askedForAll, all > now { askedForAll = now }
+    if let changed, changed > now { self.changed = now }
+  }
+
+  /// The requested URL.
+  public var requestAddress: URL {
+    if let move, move.isBelieved, failures < Move.patience { move.to } else { address }
+  }
+
+  /// The earliest moment at which it may be asked for all of the feed: a day after the last time, where the server gives
+  /// validators. One that gives none has to send all of it each time. A request is sent up to a minute after it is noted.
+  var opensForAll: Date? {
+    guard hadValidators == true, let askedForAll else { return nil }
+    return askedForAll + Schedule.longest.seconds + 60
+  }
+
+  /// True while another process may still be asking.
+  func isBeingAsked(at now: Date, within limit: Duration) -> Bool {
+    guard let begun else { return false }
+    return begun <= now && now.timeIntervalSince(begun) < limit.seconds
+  }
+
+  /// The interval that suits how often the feed changes: a third of that, between an hour and a day. The longer it has not
+  /// changed, the longer.
+  package func adaptiveInterval(at now: Date) -> Double {
+    let quiet = changed.map { now.timeIntervalSince($0) } ?? 0
+    let usual = max(changeInterval ?? 0, quiet)
+    return min(max(usual / 3, Schedule.shortestAdaptive.seconds), Schedule.longest.seconds)
+  }
+}
+
+extension FeedHealth {
+  /// Takes in what came of the request that was sent at ``asked``.
+  ///
+  /// - Parameters:
+  ///   - facts: the outcome.
+  ///   - text: the outcome in words.
+  ///   - now: the moment of the answer.
+  mutating func note(_ facts: AnswerFacts, _ text: String, now: Date) {
+    outcome = text
+    begun = nil
+    polls += 1
+    if let hints = facts.hints { self.hints = hints }
+    noteMove(facts, now: now)
+    isGone = facts.outcome == .refused(410)
+    guard facts.outcome.isSuccess else {
+      failures += 1
+      return
+    }
+    failures = 0
+    succeeded = now
+    if facts.outcome == .changed {
+      if let changed {
+        let gap = max(0, now.timeIntervalSince(changed))
+        changeInterval = changeInterval.map { $0 * 0.7 + gap * 0.3 } ?? gap
+      }
+      changed = now
+    } else if changed == nil {
+      changed = now
+    }
+  }
+
+  /// A redirect counts only with a feed at its end: the login page of a public network never rewrites an address.
+  private mutating func noteMove(_ facts: AnswerFacts, now: Date) {
+    guard facts.outcome.isSuccess else {
+      if failures + 1 >= Move.patience { move = nil }
+      return
+    }
+    if move?.isBelieved == true, facts.movedTo == nil { return }
+    guard let target = facts.movedTo, target != address else {
+      move = nil
+      return
+    }
+    if move?.to != target { move = Move(to: target, since: now) }
+    let isUpgrade = target.isSecured(address)
+    if isUpgrade || now.timeIntervalSince(move?.since ?? now) >= Move.probation.seconds { move?.isBelieved = true }
+  }
+}
+
+extension URL {
+  /// True for the same address over TLS.
+  fileprivate func isSecured(_ other: URL) -> Bool {
+    scheme == "https" && other.scheme == "http" && host() == other.host() && port == nil && other.port == nil
+      && path() == other.path() && query() == other.query()
+  }
+}
+
+/// The state of one host: the feeds of a host share its pauses.
+public struct HostHealth: Hashable, Sendable, Codable {
+  /// The host, with its port where that is not the scheme's own.
+  public var name: String
+  /// The end of the pause that it requested; in the past when it is over.
+  public var pausedUntil: Date?
+  /// The reason for the pause, to follow "because".
+  public var reason = ""
+  /// The earliest moment of the next request, for politeness.
+  public var next: Date?
+  /// The process that asks it now, and the moment from which on others may if that has ended.
+  var holder: String?
+  var opensIfLost: Date?
+
+  public init(name: String) { self.name = name }
+
+  /// The first moment at which it may be asked.
+  var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
+
+  /// No pause is longer than a day: one that ends later was written by a wrong clock.
+  mutating func correctClock(now: Date) {
+    let latest = now + Schedule.longest.seconds
+    if let end = pausedUntil, end > latest { pausedUntil = latest }
+    if let next, next > now + 3600 { self.next = now }
+  }
+
+  /// A process that was killed asks no more.
+  ///
+  /// - Returns: true when there was one.
+  @discardableResult mutating func forgetEndedHolder() -> Bool {
+    guard let holder, ProcessMark.hasEnded(holder) else { return false }
+    next = opensIfLost
+    self.holder = nil
+    return true
+  }
+}
+
+extension URL {
+  /// The host that shares a queue.
+  public var pollingHost: String {
+    let host = (host(percentEncoded: false) ?? "").lowercased()
+    return port.map { "\(host):\($0)" } ?? host
+  }
+}

@@ -1,0 +1,230 @@
+public import Foundation
+import ImageFeed
+
+/// Decides when a feed is polled again: a pure function of what is known.
+///
+/// After a feed arrived, no sooner than the user's interval, than the answer is fresh, and than the document allows; no
+/// later than a day, or the user's interval if that is more. After a failure, later with each; after a server's request
+/// for a pause, when that is over. Each time is spread by up to a tenth, so that what began together does not stay so.
+public struct Schedule: Hashable, Sendable {
+  /// The interval that the user wants; `nil` adapts to how often the feed changes.
+  public var interval: Duration?
+
+  public init(every interval: Duration?) { self.interval = interval }
+
+  /// The most that a server or a document puts a poll off, and the longest back-off: a day.
+  public static let longest = Duration.seconds(86_400)
+  /// The pause for a server that asks for one and does not say how long: ten minutes.
+  public static let defaultPause = Duration.seconds(600)
+  /// The shortest interval when the feed's own changes decide: an hour.
+  public static let shortestAdaptive = Duration.seconds(3600)
+  /// The longest wait after an error of the server's, or none from it, beyond the interval: four hours.
+  public static let longestAfterServerError = Duration.seconds(4 * 3600)
+
+  /// The rule that decided when a feed is due.
+  public enum Rule: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The user's interval.
+    case interval
+    /// The number of times that the feed has changed.
+    case changes
+    /// `Cache-Control` or `Expires`.
+    case freshness
+    /// RSS's `ttl`.
+    case ttl
+    /// `sy:updatePeriod` and `sy:updateFrequency`.
+    case updatePeriod
+    /// `skipHours` or `skipDays`.
+    case skipped
+    /// The server's `Retry-After`, or ten minutes without one.
+    case retryAfter
+    /// Failures in a row.
+    case backOff
+    /// Nothing is saved any more, and the server was asked for all of it within a day.
+    case wholeDaily
+    /// Status 410: never by itself.
+    case gone
+  }
+
+  /// The next due time.
+  public struct Due: Hashable, Sendable {
+    /// `nil` for never.
+    public var date: Date?
+    /// The earliest moment that the server or the document allows, whatever the user's interval.
+    public var notBefore: Date
+    public var rule: Rule
+    /// The reason, to follow "because": a clause without a full stop.
+    public var reason: String
+
+    public init(_ date: Date?, notBefore: Date, _ rule: Rule, _ reason: String) {
+      self.date = date
+      self.notBefore = notBefore
+      self.rule = rule
+      self.reason = reason
+    }
+  }
+
+  /// The next due time of a feed that was requested at `now` with the result `facts`.
+  ///
+  /// - Parameters:
+  ///   - health: that of the feed, this answer included.
+  ///   - random: spreads the time; the same numbers give the same time.
+  public func due(
+    after facts: AnswerFacts, _ health: FeedHealth, now: Date, using random: inout some RandomNumberGenerator
+  ) -> Due {
+    var due = dueByOutcome(facts, health, now: now, &random)
+    if !facts.isSaved, let opens = health.opensForAll, let date = due.date, date < opens {
+      due = Due(opens, notBefore: opens, .wholeDaily, Self.wholeReason)
+    }
+    return due
+  }
+
+  static let wholeReason = "nothing is saved any more, and the server is asked for all of it once a day"
+
+  private func dueByOutcome(
+    _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
+  ) -> Due {
+    if facts.pauses { return afterPause(facts, health, now: now, &random) }
+    switch facts.outcome {
+    case .changed, .unchanged: return afterFeed(facts, health, now: now, &random)
+    case .refused(410):
+      return Due(nil, notBefore: .distantFuture, .gone, "the server says that the feed is gone for good")
+    case .refused, .challenged, .notAFeed, .noAnswer: return afterFailure(facts, health, now: now, &random)
+    }
+  }
+
+  /// The due time of a feed whose health says when it was requested last, for this schedule: another one, with another
+  /// interval, may have set the saved one.
+  public func due(_ health: FeedHealth, using random: inout some RandomNumberGenerator) -> Date? {
+    guard let asked = health.asked, !health.isGone else { return health.isGone ? nil : .distantPast }
+    if health.interval == interval?.seconds { return health.due }
+    let wait = spread(self.interval?.seconds ?? health.adaptiveInterval(at: asked), atLeast: 0, &random)
+    return max(health.notBefore ?? asked, asked + wait)
+  }
+
+  /// Gives a saved health the due time that ``due(_:using:)`` says, and the reason for it.
+  func adopt(_ health: inout FeedHealth, using random: inout some RandomNumberGenerator) {
+    health.due = due(health, using: &random)
+    guard let asked = health.asked, !health.isGone, health.interval != interval?.seconds else { return }
+    health.interval = interval?.seconds
+    // What the server or the document allows keeps the reason that it was noted with.
+    guard health.due != health.notBefore || health.rule == .interval || health.rule == .changes else { return }
+    (health.rule, health.reason) = ownReason(interval?.seconds ?? health.adaptiveInterval(at: asked))
+  }
+
+  private func ownReason(_ seconds: Double) -> (Rule, String) {
+    interval == nil
+      ? (.changes, "the feed changes about that often")
+      : (.interval, "the interval is \(Duration.seconds(seconds).brief)")
+  }
+
+  private func afterFeed(
+    _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
+  ) -> Due {
+    let own = interval?.seconds ?? health.adaptiveInterval(at: now)
+    let longest = max(Self.longest.seconds, own)
+    var bound = Bound(seconds: 0, rule: .interval, reason: "")
+    if let freshness = facts.freshness {
+      bound.raise(to: freshness.lifetime.seconds, .freshness, "the answer is fresh for that long (\(freshness.field))")
+    }
+    let hints = health.hints
+    if let minutes = hints.minutesToLive, minutes > 0 {
+      bound.raise(to: Double(minutes) * 60, .ttl, "the document says so (ttl \(minutes) minutes)")
+    }
+    if let period = hints.updateInterval, period > 0 {
+      bound.raise(
+        to: Double(period), .updatePeriod, "the document says so (sy:updatePeriod, every \(period) seconds)")
+    }
+    bound.seconds = min(bound.seconds, longest)
+    let floor = max(own, bound.seconds)
+    var date = now + spread(floor, atLeast: floor, &random)
+    var rule = bound.rule
+    var reason = bound.reason
+    if own >= bound.seconds {
+      (rule, reason) = ownReason(own)
+    }
+    if let open = SkippedTimes(hints).next(after: date) {
+      date = min(open + Double.random(in: 0...600, using: &random), max(date, now + longest))
+      rule = .skipped
+      reason = "the document says that nothing changes before (skipHours, skipDays)"
+    }
+    let notBefore = rule == .skipped ? date : now + bound.seconds
+    return Due(date, notBefore: notBefore, rule, reason)
+  }
+
+  private func afterPause(
+    _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
+  ) -> Due {
+    let pause = facts.pause.seconds
+    let own = interval?.seconds ?? Self.shortestAdaptive.seconds
+    let floor = max(pause, own)
+    let reason =
+      facts.retryAfter == nil
+      ? "the server is overloaded and does not say how long" : "the server asks for a pause (Retry-After)"
+    return Due(
+      now + spread(floor, atLeast: floor, &random), notBefore: now + pause, own > pause ? .interval : .retryAfter,
+      own > pause ? "the interval is longer than the pause" : reason)
+  }
+
+  private func afterFailure(
+    _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
+  ) -> Due {
+    let own = interval?.seconds ?? Self.shortestAdaptive.seconds
+    // A server that was not reached was not bothered: a network that comes back is used soon.
+    let floor = facts.outcome == .noAnswer(wasAsked: false) ? min(own, 10) : own
+    let cap = facts.isServerError ? Self.longestAfterServerError.seconds : Self.longest.seconds
+    let room = min(cap, min(own, 60) * pow(2, Double(min(max(health.failures, 1), 30) - 1)))
+    let wait = floor + Double.random(in: 0...room, using: &random)
+    let count = health.failures == 1 ? "the last attempt failed" : "the last \(health.failures) attempts failed"
+    return Due(now + wait, notBefore: now + wait, .backOff, count)
+  }
+
+  /// Up to a tenth more or less, and never less than `floor`.
+  private func spread(_ seconds: Double, atLeast floor: Double, _ random: inout some RandomNumberGenerator) -> Double {
+    let wait = seconds + seconds * Double.random(in: -0.1...0.1, using: &random)
+    return wait < floor ? floor + (floor - wait) : wait
+  }
+
+  private struct Bound {
+    var seconds: Double
+    var rule: Rule
+    var reason: String
+
+    mutating func raise(to seconds: Double, _ rule: Rule, _ reason: String) {
+      if seconds > self.seconds { self = Bound(seconds: seconds, rule: rule, reason: reason) }
+    }
+  }
+}
+
+extension AnswerFacts {
+  /// True when the server wants no request for a while, for any of its feeds: status 429 and 503 (RFC 6585, section 4; RFC
+  /// 9110, section 15.6.4).
+  public var pauses: Bool { outcome == .refused(429) || outcome == .refused(503) }
+
+  /// The length of that pause: at most a day, ten minutes when it does not say.
+  public var pause: Duration { min(retryAfter ?? Schedule.defaultPause, Schedule.longest) }
+
+  /// True when the feed itself is not at fault.
+  var isServerError: Bool {
+    switch outcome {
+    case .refused(let status): status >= 500
+    case .noAnswer, .notAFeed: true
+    case .changed, .unchanged, .challenged: false
+    }
+  }
+}
+
+extension Duration {
+  package var seconds: Double { self / .seconds(1) }
+
+  /// `90 seconds`, `15 minutes`, `1 hour`; below ten seconds with one decimal, `0.4 seconds`.
+  var brief: String {
+    let seconds = self.seconds
+    for (size, name) in [(86_400.0, "day"), (3600, "hour"), (60, "minute")] where seconds >= size {
+      let count = seconds / size
+      guard count == count.rounded() else { continue }
+      return count == 1 ? "1 \(name)" : "\(Int(count)) \(name)s"
+    }
+    let shown = abs(seconds) < 10 ? (seconds * 10).rounded() / 10 : seconds.rounded()
+    return shown == 1 ? "1 second" : "\(shown == shown.rounded() ? "\(Int(shown))" : "\(shown)") seconds"
+  }
+}

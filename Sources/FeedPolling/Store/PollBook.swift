@@ -1,0 +1,91 @@
+package import Foundation
+package import ImageFeed
+
+/// The state of polling in the notes of a store, within one transaction: the same for every store that keeps notes.
+package struct PollBook {
+  private let notes: any FeedNotes
+
+  package init(_ notes: any FeedNotes) { self.notes = notes }
+
+  package func health(of addresses: [URL]) throws -> [FeedHealth?] {
+    try addresses.map { try notes.note(.poll(of: $0), as: FeedHealth.self) }
+  }
+
+  package func health(ofHost name: String) throws -> HostHealth? { try notes.note(.host(name), as: HostHealth.self) }
+
+  /// The latest decisions, the oldest first.
+  package func decisions(for address: URL) throws -> [PollDecision] {
+    try (0..<PollDecision.kept)
+      .compactMap { try notes.note(.decision(about: address, number: $0), as: PollDecision.self) }
+      .sorted { $0.time < $1.time }
+  }
+
+  package func carryOut(_ work: PollWork) throws -> PollAnswer {
+    switch work {
+    case .claim(let claim): return .verdict(try verdict(on: claim))
+    case .completion(let completion): return .completed(try complete(completion))
+    case .release(let host):
+      try note(host)
+      return .released
+    }
+  }
+
+  private func verdict(on claim: PollClaim) throws -> PollVerdict {
+    let address = claim.feed.address
+    let (verdict, feed, host) = claim.decide(
+      try notes.note(.poll(of: address), as: FeedHealth.self), try health(ofHost: claim.host),
+      try notes.validators(of: address))
+    guard case .granted = verdict else { return verdict }
+    try notes.set(feed, at: .poll(of: address), isKept: true)
+    try notes.set(host, at: .host(host.name), isKept: true)
+    return verdict
+  }
+
+  private func complete(_ completion: PollCompletion) throws -> PollRecord? {
+    let address = completion.address
+    var replacement: FeedReplacement?
+    switch completion.change {
+    case .replacement(let feed): replacement = try notes.replace(address, with: feed, now: completion.now)
+    case .renewal(let renewal):
+      replacement = try notes.renew(address, with: renewal, now: completion.now)
+      if replacement == nil, !completion.wasRead { return nil }
+      replacement = .renewed
+    case nil: break
+    }
+    let record = completion.record(replacement)
+    try notes.set(record.feed, at: .poll(of: address), isKept: true)
+    try note(record.host)
+    try notes.set(record.decision, at: .decision(about: address, number: record.feed.polls), isKept: false)
+    return record
+  }
+
+  private func note(_ host: HostHealth) throws {
+    try notes.set(host.merged(into: try health(ofHost: host.name)), at: .host(host.name), isKept: true)
+  }
+}
+
+extension NoteKey {
+  fileprivate static func poll(of address: URL) -> NoteKey { NoteKey(.feed(1), address.absoluteString) }
+  fileprivate static func host(_ name: String) -> NoteKey { NoteKey(.other(1), name) }
+  /// A ring: the newest takes the place of the oldest.
+  fileprivate static func decision(about address: URL, number: Int) -> NoteKey {
+    NoteKey(.feed(2), address.absoluteString, place: number % PollDecision.kept)
+  }
+}
+
+extension NoteStore {
+  func reading<R: Sendable>(_ body: (PollBook) throws -> R) throws(FeedStoreError) -> R? {
+    try readNotes { try body(PollBook($0)) }
+  }
+
+  func carryOutTogether(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>] {
+    do throws(FeedStoreError) {
+      return try changeNotes(replacing: works.contains(where: \.isReplacement)) { notes in
+        let book = PollBook(notes)
+        return try works.map { .success(try book.carryOut($0)) }
+      }
+    } catch {
+      return works.map { _ in .failure(error) }
+    }
+  }
+}

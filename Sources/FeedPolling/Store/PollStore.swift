@@ -1,0 +1,248 @@
+public import Foundation
+public import ImageFeed
+
+/// Keeps the state of polling feeds and hosts, for every process that shares it: the port between the poller and a
+/// database.
+///
+/// As with `FeedStore`, every call **blocks** until it is done, and each is atomic for every process.
+public protocol PollStore: Sendable {
+  /// The health of those of `addresses` that were ever polled, in their order; `nil` for the others.
+  func health(of addresses: [URL]) throws(FeedStoreError) -> [FeedHealth?]
+
+  /// The health of a host; `nil` when it was never polled.
+  func health(ofHost name: String) throws(FeedStoreError) -> HostHealth?
+
+  /// The latest decisions about a feed, the oldest first; at most ``PollDecision/kept``.
+  func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision]
+
+  /// Carries out several steps, as one where the store can: each has its own answer.
+  func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>]
+}
+
+/// One of the steps in which a ``PollStore`` works.
+///
+/// Indirect, as its answers are: what is known of a feed is large, and passes through many hands.
+public indirect enum PollWork: Sendable {
+  /// Asks for the right to send a request now, and notes it, so that a process that is killed meanwhile, another one and
+  /// the next do not ask again too soon.
+  case claim(PollClaim)
+  /// Ends a lease in one step: saves the feed, notes what follows from that, the next due time included, and gives the host free.
+  case completion(PollCompletion)
+  /// Gives a host free whose request was closed before its end.
+  case release(HostHealth)
+}
+
+/// The answer to a ``PollWork``.
+public indirect enum PollAnswer: Hashable, Sendable {
+  case verdict(PollVerdict)
+  /// The notes that were made; `nil` when it was to renew a feed that was not read, and something else is saved by now: then nothing is
+  /// noted.
+  case completed(PollRecord?)
+  case released
+}
+
+extension PollWork {
+  /// True when a document is to be saved, which takes longer than a note.
+  var isReplacement: Bool { if case .completion(let completion) = self { completion.isReplacement } else { false } }
+}
+
+/// A wish to send a request.
+public struct PollClaim: Hashable, Sendable {
+  /// The poller's knowledge of the feed, its due time included.
+  public var feed: FeedHealth
+  public var host: String
+  public var now: Date
+  /// The time that the request may take: the host is taken for that long, unless the record comes sooner, or the process ends.
+  public var lease: Duration
+  /// The least time between requests to the host.
+  public var gap: Duration
+  /// The time when the feed is due again if the process ends before the response.
+  public var dueIfLost: Date
+
+  public init(
+    feed: FeedHealth, host: String, now: Date, lease: Duration, gap: Duration = .seconds(1), dueIfLost: Date
+  ) {
+    self.feed = feed
+    self.host = host
+    self.now = now
+    self.lease = lease
+    self.gap = gap
+    self.dueIfLost = dueIfLost
+  }
+}
+
+/// The answer to a ``PollClaim``.
+public indirect enum PollVerdict: Hashable, Sendable {
+  /// Send it.
+  case granted(PollLease)
+  /// The host is paused, or another process is asking it.
+  case hostIsClosed(HostHealth)
+  /// Another process has asked for the feed since; or nothing is saved any more, and the server was asked for all of it
+  /// within a day.
+  case notDue(FeedHealth)
+}
+
+/// The right to send one request for a feed, with all that the poll has to know.
+public struct PollLease: Hashable, Sendable {
+  /// The state of the feed from the claim on.
+  public var feed: FeedHealth
+  public var host: String
+  /// The validators of the saved feed; none when nothing is saved.
+  public var saved: FeedValidators
+  /// The validators of the request; without any, all of the feed is requested. `nil` when the store could not say.
+  public var since: FeedValidators?
+  /// The time of the last unconditional request before this one.
+  public var askedForAllBefore: Date?
+
+  public init(
+    feed: FeedHealth, host: String, saved: FeedValidators, since: FeedValidators?, askedForAllBefore: Date? = nil
+  ) {
+    self.feed = feed
+    self.host = host
+    self.saved = saved
+    self.since = since
+    self.askedForAllBefore = askedForAllBefore
+  }
+}
+
+/// The end of a lease: what is to be saved, and what follows from that.
+public struct PollCompletion: Sendable {
+  /// The change of the saved feed.
+  public enum Change: Hashable, Sendable {
+    /// The server has sent this feed, which may be the same as the saved one.
+    case replacement(CachedFeed)
+    /// The server has said that nothing has changed.
+    case renewal(FeedRenewal)
+  }
+
+  public var address: URL
+  public var host: String
+  /// `nil` when there is nothing to save.
+  public var change: Change?
+  /// False when the saved feed was not read: its renewal counts only for a feed with the same validators.
+  public var wasRead: Bool
+  /// True when the host has asked for a pause.
+  public var pausesHost: Bool
+  public var now: Date
+  /// The record that follows, once it is known what saving the feed did; `nil` when nothing was saved.
+  public var record: @Sendable (FeedReplacement?) -> PollRecord
+
+  public init(
+    of lease: PollLease, _ change: Change?, wasRead: Bool = true, pausesHost: Bool = false, now: Date,
+    record: @escaping @Sendable (FeedReplacement?) -> PollRecord
+  ) {
+    address = lease.feed.address
+    host = lease.host
+    self.change = change
+    self.wasRead = wasRead
+    self.pausesHost = pausesHost
+    self.now = now
+    self.record = record
+  }
+}
+
+extension PollCompletion {
+  /// True when a document is to be saved, which takes longer than a note.
+  var isReplacement: Bool { if case .replacement? = change { true } else { false } }
+}
+
+/// The notes that follow from a request.
+public struct PollRecord: Hashable, Sendable {
+  public var feed: FeedHealth
+  /// The name of the host and the earliest moment of its next request; with the end of a pause if it asked for one.
+  public var host: HostHealth
+  public var decision: PollDecision
+
+  public init(feed: FeedHealth, host: HostHealth, decision: PollDecision) {
+    self.feed = feed
+    self.host = host
+    self.decision = decision
+  }
+}
+
+/// One line of the log of decisions: the request, its result, and the next time.
+public struct PollDecision: Hashable, Sendable, Codable {
+  public var time: Date
+  /// The extent of the request: `all of it`, or `changes`.
+  public var request: String
+  /// The outcome in words.
+  public var outcome: String
+  /// The time when the feed is due next; `nil` for never.
+  public var due: Date?
+  public var rule: Schedule.Rule
+  /// The reason, to follow "because".
+  public var reason: String
+
+  public init(time: Date, request: String, outcome: String, due: Date?, rule: Schedule.Rule, reason: String) {
+    self.time = time
+    self.request = request
+    self.outcome = outcome
+    self.due = due
+    self.rule = rule
+    self.reason = reason
+  }
+
+  /// The number kept for each feed: 20.
+  public static let kept = 20
+}
+
+extension PollClaim {
+  /// A store's answer, and its notes, for what it has saved; the same in every store.
+  ///
+  /// - Parameters:
+  ///   - savedFeed: the health in the store.
+  ///   - savedHost: that of the host.
+  ///   - validators: those of the saved feed.
+  /// - Returns: the verdict, and what to save with it when it is granted.
+  public func decide(
+    _ savedFeed: FeedHealth?, _ savedHost: HostHealth?, _ validators: FeedValidators
+  ) -> (verdict: PollVerdict, feed: FeedHealth, host: HostHealth) {
+    var host = savedHost ?? HostHealth(name: self.host)
+    host.correctClock(now: now)
+    var feed = savedFeed ?? self.feed
+    // Its answer will never come.
+    if host.forgetEndedHolder() { feed.begun = nil }
+    // Asked for since this process last looked, by another one; not by one whose clock was wrong.
+    if let asked = feed.asked, asked != self.feed.asked, asked <= now + FeedCachePolicy.clockTolerance.seconds,
+      asked > self.feed.asked ?? .distantPast || feed.due.map({ $0 > now }) ?? false
+    {
+      return (.notDue(feed), feed, host)
+    }
+    guard host.opens <= now else { return (.hostIsClosed(host), feed, host) }
+    // What is saved always has a digest: without one, the copy is lost and its validators with it.
+    if !validators.isEmpty || validators.digest != nil { feed.hadValidators = !validators.isEmpty }
+    let before = feed.askedForAll
+    var since = validators.trusted(at: now)
+    if since.isEmpty {
+      // All of it at most once a day, whatever comes of that.
+      let opens = feed.opensForAll.flatMap { $0 > now && feed.askedForAll! <= now ? $0 : nil }
+      if let opens, validators.isEmpty {
+        (feed.due, feed.notBefore, feed.interval) = (opens, opens, self.feed.interval)
+        (feed.rule, feed.reason) = (.wholeDaily, Schedule.wholeReason)
+        return (.notDue(feed), feed, host)
+      }
+      if opens != nil { since = validators } else { feed.askedForAll = now }
+    }
+    (feed.asked, feed.begun) = (now, now)
+    feed.due = dueIfLost
+    feed.interval = self.feed.interval
+    feed.reason = "a request was begun and not ended"
+    host.next = now + lease.seconds
+    (host.holder, host.opensIfLost) = (ProcessMark.own, now + gap.seconds)
+    let lease = PollLease(
+      feed: feed, host: self.host, saved: validators, since: since, askedForAllBefore: before)
+    return (.granted(lease), feed, host)
+  }
+}
+
+extension HostHealth {
+  /// The record of one request over what is saved: the later end of two pauses holds.
+  public func merged(into saved: HostHealth?) -> HostHealth {
+    var merged = self
+    if let end = saved?.pausedUntil, end > pausedUntil ?? .distantPast {
+      merged.pausedUntil = end
+      merged.reason = saved?.reason ?? ""
+    }
+    return merged
+  }
+}

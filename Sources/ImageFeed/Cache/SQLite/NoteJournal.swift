@@ -1,0 +1,191 @@
+import Foundation
+
+/// The notes in a file that aren't in its tables yet, as a connection knows them.
+///
+/// A poll changes the rows of its feed, its host and their notes twice, on as many pages. It appends them instead to the table
+/// `journal`, one row for all polls of a transaction, and some hundreds of polls are folded into the tables together. Whoever
+/// reads looks here first. Every other change folds before, so what is here is newer than the tables.
+// @unchecked: used within transactions, which run on the connection's queue, one at a time.
+final class NoteJournal: @unchecked Sendable {
+  final class Note {
+    /// True when `value` is what the file has, its journal included.
+    var isRead = false
+    var value: (any StoredNote)?
+    /// Not in the tables yet.
+    var stored: [UInt8]?
+  }
+
+  /// One feed's row, as far as it is known.
+  final class Row {
+    var isRead = false
+    var row: FeedTables.FeedRow?
+    /// The renewal that is not in the tables yet.
+    var renewal: FeedTables.Renewal?
+  }
+
+  /// The number of bytes of entries that are kept before they are folded.
+  static let limit = 1 << 20
+  /// The number of notes that are remembered beyond a fold; with more, each is read again when it is wanted.
+  private static let remembered = 4_000
+
+  /// The state of the file that this is of, as SQLite numbers what other connections do; `nil` when it is of none.
+  var state: Int?
+  private(set) var notes: [NoteKey: Note] = [:]
+  private(set) var feeds: [String: Row] = [:]
+  /// The numbers of the table's first and last row; `nil` when it is empty. Each series begins at random, so that the same
+  /// first row is the same series: whoever folds begins another.
+  var rows: (first: Int64, last: Int64)?
+  /// The number of bytes that the table has.
+  private(set) var size = 0
+  /// The entries of the transaction that runs.
+  private(set) var entries: [UInt8] = []
+
+  func note(_ key: NoteKey) -> Note {
+    if let note = notes[key] { return note }
+    let note = Note()
+    notes[key] = note
+    return note
+  }
+
+  func feed(_ address: String) -> Row {
+    if let feed = feeds[address] { return feed }
+    let feed = Row()
+    feeds[address] = feed
+    return feed
+  }
+
+  /// Forgets a feed's row, which has changed in the tables.
+  func forgetRow(of address: String) { feeds[address] = nil }
+
+  /// Forgets everything: the file has another state, or what ran was undone.
+  func forget() {
+    state = nil
+    clear()
+  }
+
+  /// Everything is in the tables, and somebody is about to change those.
+  func clear() {
+    (notes, feeds) = ([:], [:])
+    empty()
+  }
+
+  private func empty() {
+    (rows, size) = (nil, 0)
+    entries.removeAll(keepingCapacity: true)
+  }
+
+  /// Everything is in the tables.
+  func isFolded() {
+    notes = notes.filter { $0.value.isRead }
+    guard notes.count <= Self.remembered else { return clear() }
+    for note in notes.values { note.stored = nil }
+    for feed in feeds.values { feed.renewal = nil }
+    empty()
+  }
+
+  /// Forgets what can be read again, when there is much of it: others may have asked for all feeds.
+  func trim() {
+    guard notes.count > 8 * Self.remembered else { return }
+    notes = notes.filter { $0.value.stored != nil }
+    feeds = feeds.filter { $0.value.renewal != nil }
+  }
+
+  /// True when the entries of this transaction are too many to be kept.
+  var isFull: Bool { size + entries.count > Self.limit }
+
+  /// The entries of this transaction are a row now.
+  func areWritten(as row: Int64) {
+    rows = (rows?.first ?? row, row)
+    size += entries.count
+    entries.removeAll(keepingCapacity: true)
+  }
+
+  /// The number of the next row.
+  var nextRow: Int64 { rows.map { $0.last + 1 } ?? .random(in: 0..<1 << 62) }
+}
+
+/// The entries: of each the sizes of its name and its content, its kind and place, the name, and the content.
+extension NoteJournal {
+  private static let headSize = 16
+  /// The kind of an entry that renews a feed; notes of feeds have numbers below 128, others from there on.
+  private static let renewal: UInt8 = 0
+
+  func append(_ note: [UInt8], at key: NoteKey) {
+    note.withUnsafeBytes { append(kind: key.kind.number, place: key.place, key.name, $0) }
+  }
+
+  func append(_ renewal: FeedTables.Renewal, of address: String) {
+    var fields = NoteFields.Writer()
+    fields.put(1, renewal.timestamp)
+    fields.put(2, renewal.validators.etag)
+    fields.put(3, renewal.validators.lastModified)
+    fields.put(4, renewal.validators.source)
+    fields.put(5, renewal.validators.digest.map { Double(bitPattern: $0.value) })
+    fields.put(6, renewal.validators.wholeAsked)
+    append(kind: Self.renewal, place: 0, address, fields.bytes)
+  }
+
+  private func append(kind: UInt8, place: Int, _ name: String, _ content: UnsafeRawBufferPointer) {
+    var name = name
+    name.withUTF8 { name in
+      for number in [UInt32(name.count), UInt32(content.count), UInt32(kind), UInt32(place)] {
+        withUnsafeBytes(of: number.littleEndian) { entries.append(contentsOf: $0) }
+      }
+      entries.append(contentsOf: name)
+    }
+    entries.append(contentsOf: content)
+  }
+
+  /// Takes in a row of the table. What cannot be read is not known, nor what follows it.
+  func read(_ row: UnsafeRawBufferPointer, _ number: Int64) {
+    rows = (rows?.first ?? number, number)
+    size += row.count
+    var place = 0
+    func next() -> Int {
+      defer { place += 4 }
+      return Int(UInt32(littleEndian: row.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+    }
+    while place + Self.headSize <= row.count {
+      let (nameSize, size, kind, number) = (next(), next(), next(), next())
+      guard nameSize + size <= row.count - place, let kind = UInt8(exactly: kind) else { return }
+      let name = String(decoding: row[place..<place + nameSize], as: UTF8.self)
+      place += nameSize
+      let content = UnsafeRawBufferPointer(rebasing: row[place..<place + size])
+      place += size
+      if kind == Self.renewal {
+        if let renewal = FeedTables.Renewal(content) { take(renewal, of: name) }
+      } else {
+        let note = note(NoteKey(NoteKey.Kind(number: kind), name, place: number))
+        (note.isRead, note.value, note.stored) = (false, nil, [UInt8](content))
+      }
+    }
+  }
+
+  private func take(_ renewal: FeedTables.Renewal, of address: String) {
+    let feed = feed(address)
+    (feed.isRead, feed.renewal) = (false, renewal)
+  }
+}
+
+extension FeedTables.Renewal {
+  fileprivate init?(_ content: UnsafeRawBufferPointer) {
+    guard let fields = NoteFields.Reader(content), let timestamp = fields.date(1) else { return nil }
+    self.init(
+      timestamp: timestamp,
+      validators: FeedValidators(
+        etag: fields.text(2), lastModified: fields.text(3), source: fields.url(4),
+        digest: fields.number(5).map { BodyDigest(value: $0.bitPattern) }, wholeAsked: fields.date(6)))
+  }
+}
+
+extension NoteKey.Kind {
+  /// The number of a kind in a file: from 1 for feeds, from 128 for others.
+  var number: UInt8 {
+    switch self {
+    case .feed(let number): number
+    case .other(let number): 128 + number
+    }
+  }
+
+  init(number: UInt8) { self = number < 128 ? .feed(number) : .other(number - 128) }
+}

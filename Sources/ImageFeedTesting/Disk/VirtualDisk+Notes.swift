@@ -1,0 +1,100 @@
+public import FeedPolling
+public import Foundation
+public import ImageFeed
+
+extension VirtualDisk: PollStore {
+  public func health(of addresses: [URL]) throws(FeedStoreError) -> [FeedHealth?] {
+    try reading(.health(addresses)) { try $0.health(of: addresses) }
+  }
+
+  public func health(ofHost name: String) throws(FeedStoreError) -> HostHealth? {
+    try reading(.hostHealth(name)) { try $0.health(ofHost: name) }
+  }
+
+  public func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision] {
+    try reading(.decisions(address)) { try $0.decisions(for: address) }
+  }
+
+  /// Carries out each in a transaction of its own, which may fail.
+  public func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>] {
+    works.map { work in
+      Result { () throws(FeedStoreError) in try changing(work.diskCall) { try $0.carryOut(work) } }
+    }
+  }
+
+  private func reading<T>(_ call: DiskCall, _ body: (PollBook) throws -> T) throws(FeedStoreError) -> T {
+    let outcome: (T) -> DiskEvent.Outcome = { _ in .polling }
+    return try serve(call, .retrieval, outcome) { platter in
+      try platter.pass(.read, .retrieval, at: nil)
+      return try platter.noting { try body(PollBook($0)) }
+    }
+  }
+
+  /// Makes a change that a crash before the commit undoes.
+  private func changing<T>(_ call: DiskCall, _ body: (PollBook) throws -> T) throws(FeedStoreError) -> T {
+    let outcome: (T) -> DiskEvent.Outcome = { _ in .polling }
+    return try serve(call, .insertion, outcome) { platter in
+      try platter.pass(.read, .insertion, at: nil)
+      try platter.pass(.write, .insertion, at: nil)
+      return try platter.noting(commits: true) { try body(PollBook($0)) }
+    }
+  }
+}
+
+extension PollWork {
+  fileprivate var diskCall: DiskCall {
+    switch self {
+    case .claim(let claim): .claim(claim)
+    case .completion(let completion): .complete(completion.address.absoluteURL, completion.change)
+    case .release(let host): .release(host)
+    }
+  }
+}
+
+extension Platter {
+  /// Runs `body` on the notes, in a transaction if it commits.
+  fileprivate mutating func noting<T>(commits: Bool = false, _ body: (any FeedNotes) throws -> T) throws -> T {
+    let notes = PlatterNotes()
+    swap(&self, &notes.platter)
+    defer { swap(&self, &notes.platter) }
+    let result = try body(notes)
+    guard commits else { return result }
+    try notes.platter.pass(.beforeCommit, .insertion, at: nil)
+    for change in notes.changes { change(&notes.platter) }
+    try notes.platter.pass(.afterCommit, .insertion, at: nil)
+    return result
+  }
+}
+
+/// The notes on a platter within one transaction, whose changes are made at its commit.
+private final class PlatterNotes: FeedNotes {
+  var platter = Platter(seed: 0)
+  var changes: [(inout Platter) -> Void] = []
+
+  func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) -> Note? { platter.notes[key] as? Note }
+
+  func set<Note: StoredNote>(_ note: Note, at key: NoteKey, isKept: Bool) { changes.append { $0.notes[key] = note } }
+
+  func validators(of address: URL) -> FeedValidators {
+    platter.durable[address.absoluteURL]?.feed.validators ?? FeedValidators()
+  }
+
+  func replace(_ address: URL, with feed: CachedFeed, now: Date) throws -> FeedReplacement {
+    let (address, record) = (address.absoluteURL, Platter.Record(feed: feed))
+    if let saved = platter.superseding(feed, at: address, now: now) { return .superseded(by: saved) }
+    let isSame = try platter.passReplacement(of: address, by: record)
+    changes.append { $0.durable[address] = record }
+    return isSame ? .renewed : .replaced
+  }
+
+  func renew(_ address: URL, with renewal: FeedRenewal, now: Date) -> FeedReplacement? {
+    let address = address.absoluteURL
+    guard let saved = platter.durable[address]?.feed, saved.validators == renewal.since else { return nil }
+    if FeedCachePolicy.isSuperseded(renewal.timestamp, by: saved.timestamp, now: now) {
+      return .superseded(by: saved.timestamp)
+    }
+    let renewed = CachedFeed(saved.images, timestamp: renewal.timestamp, validators: renewal.validators)
+    changes.append { $0.durable[address]?.feed = renewed }
+    return .renewed
+  }
+}
