@@ -1,0 +1,188 @@
+import FeedPolling
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+/// A store that the specification is run on.
+enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
+  case memory, sqlite, virtual
+  var testDescription: String { rawValue }
+}
+
+/// The behavior of every store of polling.
+@Suite(.settled) struct PollStoreSpecification {
+  private typealias Store = FeedStore & PollStore
+  private let folder = TemporaryFolder()
+  private let host = "example.com"
+  private let tag = FeedValidators(etag: "\"1\"", digest: BodyDigest(value: 1), wholeAsked: noon)
+
+  private func store(_ kind: PollStoreKind) -> any Store {
+    switch kind {
+    case .memory: InMemoryFeedStore()
+    case .sqlite: SQLiteFeedStore(path: folder.file()) { Issue.record("The file was set aside as \($0)") }
+    case .virtual: VirtualDisk(on: VirtualTimeScheduler())
+    }
+  }
+
+  /// Claims a feed, as a process that knows what the store does.
+  private func claim(
+    _ url: URL = address, after seconds: Double = 0, lasting lease: Duration = .seconds(35), in store: any Store
+  ) throws -> PollVerdict? {
+    let known = try store.health(of: [url])[0] ?? FeedHealth(address: url)
+    return try store.claim(
+      PollClaim(feed: known, host: host, now: noon + seconds, lease: lease, dueIfLost: noon + seconds + 3600))
+  }
+
+  private func lease(
+    _ url: URL = address, after seconds: Double = 0, in store: any Store
+  ) throws -> PollLease {
+    guard case .granted(let lease) = try claim(url, after: seconds, in: store) else {
+      throw NotGranted()
+    }
+    return lease
+  }
+
+  private struct NotGranted: Error {}
+
+  /// Completes a lease, after which the feed is due in a minute.
+  @discardableResult private func complete(
+    _ lease: PollLease, after seconds: Double, _ change: PollCompletion.Change? = nil, wasRead: Bool = true,
+    pause: Double? = nil, in store: any Store
+  ) throws -> PollRecord? {
+    let completion = PollCompletion(of: lease, change, wasRead: wasRead, now: noon + seconds) { [host] replacement in
+      var (health, record) = (lease.feed, HostHealth(name: host))
+      health.polls += 1
+      (health.begun, health.due) = (nil, noon + seconds + 60)
+      health.outcome = replacement.map { "\($0)" } ?? "nothing saved"
+      (record.next, record.pausedUntil) = (noon + seconds + 1, pause.map { noon + seconds + $0 })
+      let decision = PollDecision(
+        time: noon + seconds, request: "changes", outcome: health.outcome, due: health.due, rule: .interval,
+        reason: "so")
+      return PollRecord(feed: health, host: record, decision: decision)
+    }
+    return try store.complete(completion)
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
+  func `a lease carries the state of its feed and its validators`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    let first = try lease(in: store)
+    #expect(first.since == FeedValidators() && first.saved == FeedValidators() && first.feed.asked == noon)
+    let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)
+    try complete(first, after: 1, .replacement(feed), in: store)
+    let second = try lease(after: 70, in: store)
+    #expect(second.since == tag && second.saved == tag && second.askedForAllBefore == noon)
+    #expect(second.feed.polls == 1 && second.feed.hadValidators == true && second.feed.begun == noon + 70)
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
+  func `a completion saves the feed, the record and the next due time together`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)
+    let record = try complete(try lease(in: store), after: 1, .replacement(feed), in: store)
+    #expect(record?.feed.outcome == "replaced")
+    #expect(try store.retrieve(for: address) == feed)
+    #expect(try store.health(of: [address])[0] == record?.feed)
+    #expect(try store.health(of: [address])[0]?.due == noon + 61)
+    #expect(try store.decisions(for: address) == [try #require(record).decision])
+    // The same images again are no change, and a renewal none either.
+    let same = CachedFeed(images: makeFeed().images, timestamp: noon + 70, validators: tag)
+    #expect(
+      try complete(try lease(after: 70, in: store), after: 71, .replacement(same), in: store)?.feed.outcome == "renewed"
+    )
+    let renewal = FeedRenewal(timestamp: noon + 140, since: tag, validators: tag)
+    #expect(
+      try complete(try lease(after: 140, in: store), after: 141, .renewal(renewal), wasRead: false, in: store)?
+        .feed.outcome == "renewed")
+    #expect(try store.retrieve(for: address)?.timestamp == noon + 140)
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
+  func `what was not read is renewed only while it is what is saved`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)
+    try complete(try lease(in: store), after: 1, .replacement(feed), in: store)
+    let late = try lease(after: 70, in: store)
+    let newer = CachedFeed(
+      images: makeFeed(2).images, timestamp: noon + 71, validators: FeedValidators(etag: "\"2\""))
+    _ = try store.replace(for: address, with: newer, now: noon + 71)
+    let renewal = FeedRenewal(timestamp: noon + 70, since: tag, validators: tag)
+    #expect(try complete(late, after: 72, .renewal(renewal), wasRead: false, in: store) == nil)
+    #expect(try store.retrieve(for: address) == newer)
+    #expect(try store.decisions(for: address).count == 1)
+    #expect(try store.health(of: [address])[0]?.begun == noon + 70, "the lease is not over")
+    #expect(try complete(late, after: 73, .renewal(renewal), in: store) != nil)
+    #expect(try store.retrieve(for: address) == newer)
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
+  func `a host is one lease's until it is completed or released`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    let other = URL(string: "https://example.com/other")!
+    let first = try lease(in: store)
+    guard case .hostIsClosed(let closed)? = try claim(other, after: 10, in: store) else {
+      Issue.record("two leases of a host")
+      return
+    }
+    #expect(closed.next == noon + 35)
+    try complete(first, after: 11, in: store)
+    let second = try lease(other, after: 12, in: store)
+    var record = HostHealth(name: host)
+    record.next = noon + 14
+    _ = store.carryOut([.release(record)])
+    #expect(try store.health(ofHost: host)?.next == noon + 14)
+    #expect(second.feed.address == other)
+    // One whose process asks no more is over with its time.
+    _ = try lease(URL(string: "https://example.com/third")!, after: 15, in: store)
+    guard case .granted? = try claim(URL(string: "https://example.com/fourth")!, after: 51, in: store) else {
+      Issue.record("a lease without an end")
+      return
+    }
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
+  func `a pause holds for every feed of its host, and the later end holds`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    try complete(try lease(in: store), after: 1, pause: 7200, in: store)
+    var shorter = HostHealth(name: host)
+    shorter.pausedUntil = noon + 100
+    _ = store.carryOut([.release(shorter)])
+    #expect(try store.health(ofHost: host)?.pausedUntil == noon + 7201)
+    guard case .hostIsClosed? = try claim(URL(string: "https://example.com/other")!, after: 3600, in: store) else {
+      Issue.record("the pause was forgotten")
+      return
+    }
+  }
+
+  @Test(arguments: PollStoreKind.allCases)
+  func `the latest twenty decisions are kept, the oldest first`(_ kind: PollStoreKind) throws {
+    let store = store(kind)
+    for number in 0..<25 {
+      let start = Double(number) * 70
+      try complete(try lease(after: start, in: store), after: start + 1, in: store)
+    }
+    let times = try store.decisions(for: address).map(\.time)
+    #expect(times == (5..<25).map { noon + Double($0) * 70 + 1 })
+  }
+
+  @Test func `a crash before the commit undoes the feed and its record together`() throws {
+    for step in [DiskStep.remove, .write, .beforeCommit, .afterCommit] {
+      let disk = VirtualDisk(on: VirtualTimeScheduler())
+      let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)
+      try complete(try lease(in: disk), after: 1, .replacement(feed), in: disk)
+      let late = try lease(after: 70, in: disk)
+      disk.setFaults { present, _ in present == step ? .crash : nil }
+      let newer = CachedFeed(images: makeFeed(2).images, timestamp: noon + 70, validators: tag)
+      #expect(throws: FeedStoreError.self) { try complete(late, after: 71, .replacement(newer), in: disk) }
+      disk.setFaults { _, _ in nil }
+      let next = disk.restarted()
+      let isDone = step == .afterCommit
+      #expect(try next.retrieve(for: address) == (isDone ? newer : feed), "\(step)")
+      #expect(try next.health(of: [address])[0]?.polls == (isDone ? 2 : 1), "\(step)")
+      #expect(try next.decisions(for: address).count == (isDone ? 2 : 1), "\(step)")
+    }
+  }
+}
