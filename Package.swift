@@ -77,7 +77,7 @@ let package = Package(
     // Pictures in a terminal's characters, and in the protocols of those that show more.
     .target(name: "TerminalPictures", dependencies: ["FeedStream", "PlainText"]),
     // HTTP without a database, for programs that don't use feeds.
-    .target(name: "FeedHTTP", dependencies: ["FeedHTTPTypes", "FeedStream", "PlainText", "CCurl"]),
+    .target(name: "FeedHTTP", dependencies: ["FeedHTTPTypes", "FeedStream", "PlainText", "CCurl", "CZlib"]),
     .target(name: "FeedHTTPServer", dependencies: ["FeedHTTPTypes", "FeedStream", "CZlib"]),
     // The vocabulary that client and server share.
     .target(name: "FeedHTTPTypes"),

@@ -13,9 +13,7 @@ static inline int czlib_begin_raw_deflate(z_streamp stream, int level, int windo
   return deflateInit2(stream, level, Z_DEFLATED, -window_bits, memory_level, Z_DEFAULT_STRATEGY);
 }
 
-/// Begins to decompress what has no header; `inflateInit2` is a macro.
-static inline int czlib_begin_raw_inflate(z_streamp stream, int window_bits) {
-  return inflateInit2(stream, -window_bits);
-}
+/// Begins to decompress; `inflateInit2` is a macro. Its documentation says what `window_bits` mean.
+static inline int czlib_begin_inflate(z_streamp stream, int window_bits) { return inflateInit2(stream, window_bits); }
 
 #endif

@@ -226,7 +226,7 @@ import Testing
   }
 
   @Test func `any bytes at all are read without harm, and the same however they are cut`() {
-    var generator = SplitMix(state: 7)
+    var generator = SplitMix64(seed: 7)
     let seeds = [
       "GET /a?b HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n",
       "POST http://h/ HTTP/1.1\r\nHost: h\r\nContent-Length: 12\r\nConnection: close\r\n\r\n",
@@ -246,18 +246,5 @@ import Testing
       let single = Self.parse(bytes.map { [$0] })
       if whole != single { Issue.record("\(Chunk(bytes)): \(whole), byte by byte \(single)") }
     }
-  }
-}
-
-/// Numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

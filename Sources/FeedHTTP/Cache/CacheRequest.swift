@@ -1,3 +1,4 @@
+internal import CZlib
 import Foundation
 
 /// A request's demands on a cache (RFC 9111, section 5.2.1), and its key there.
@@ -165,9 +166,9 @@ struct CacheRequest: Sendable {
 }
 
 extension String {
-  /// 32 bits of a hash (FNV-1a).
-  fileprivate var fingerprint: UInt32 {
-    let hash = utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
-    return UInt32(truncatingIfNeeded: hash ^ (hash >> 32))
+  /// A number of 32 bits, the same on every machine.
+  fileprivate var fingerprint: UInt {
+    var text = self
+    return text.withUTF8 { crc32(0, $0.baseAddress, UInt32($0.count)) }
   }
 }

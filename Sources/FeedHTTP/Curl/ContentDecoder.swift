@@ -1,10 +1,11 @@
 internal import CCurl
+internal import CZlib
 import Foundation
 
 /// Undoes one content coding (RFC 9110, section 8.4) as the bytes arrive.
 ///
 /// libcurl could do it, but 7.88 accepts a compressed stream that was cut off as complete, and allows a zstd stream a
-/// window of 128 MiB. These are the decoders that it would have used.
+/// window of 128 MiB. These are the decoders that it would have used: zlib, and brotli and zstd if libcurl has them.
 protocol ContentDecoder: AnyObject {
   /// True when the data decoded so far is a complete stream.
   var isComplete: Bool { get }
@@ -20,18 +21,17 @@ protocol ContentDecoder: AnyObject {
 enum ContentCoding {
   /// The value of `Accept-Encoding`.
   static let offer: String = {
-    var offer: [String] = []
-    if ZLib.library != nil { offer += ["gzip", "deflate"] }
+    var offer = ["gzip", "deflate"]
     if Brotli.library != nil { offer.append("br") }
     if Zstandard.library != nil { offer.append("zstd") }
-    return offer.isEmpty ? "identity" : offer.joined(separator: ", ")
+    return offer.joined(separator: ", ")
   }()
 
   /// A decoder for the coding that a `Content-Encoding` field names, or `nil` when there is none.
   static func decoder(for name: String) -> (any ContentDecoder)? {
     switch name {
-    case "gzip", "x-gzip": ZLib.library.map { ZLib($0, .gzip) }
-    case "deflate": ZLib.library.map { ZLib($0, .deflate) }
+    case "gzip", "x-gzip": ZLib(.gzip)
+    case "deflate": ZLib(.deflate)
     case "br": Brotli.library.flatMap(Brotli.init)
     case "zstd": Zstandard.library.flatMap(Zstandard.init)
     default: nil
@@ -44,27 +44,9 @@ enum ContentCoding {
 private final class ZLib: ContentDecoder {
   enum Format { case gzip, deflate }
 
-  // @unchecked: addresses of functions, never written again.
-  struct Library: @unchecked Sendable {
-    let start: ccurl_inflate_init2
-    let inflate: ccurl_inflate
-    let reset: ccurl_inflate_reset
-    let end: ccurl_inflate_end
-  }
-
-  static let library: Library? = {
-    guard let start = LoadedLibraries.function("inflateInit2_", ccurl_inflate_init2.self),
-      let inflate = LoadedLibraries.function("inflate", ccurl_inflate.self),
-      let reset = LoadedLibraries.function("inflateReset", ccurl_inflate_reset.self),
-      let end = LoadedLibraries.function("inflateEnd", ccurl_inflate_end.self)
-    else { return nil }
-    return Library(start: start, inflate: inflate, reset: reset, end: end)
-  }()
-
-  private let library: Library
   private let format: Format
   // zlib keeps the stream's address: allocated, never moved, freed in `deinit`.
-  private let stream = UnsafeMutablePointer<ccurl_z_stream>.allocate(capacity: 1)
+  private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
   private var isStarted = false
   private(set) var isComplete = false
   /// The members that brought nothing, one after another.
@@ -72,14 +54,13 @@ private final class ZLib: ContentDecoder {
   private var isMemberEmpty = true
   private static let mostEmptyMembers = 100
 
-  init(_ library: Library, _ format: Format) {
-    self.library = library
+  init(_ format: Format) {
     self.format = format
-    stream.initialize(to: ccurl_z_stream())
+    stream.initialize(to: z_stream())
   }
 
   deinit {
-    if isStarted { _ = library.end(stream) }
+    if isStarted { inflateEnd(stream) }
     stream.deallocate()
   }
 
@@ -91,21 +72,21 @@ private final class ZLib: ContentDecoder {
       guard format == .gzip, first == 0x1F else { return (input.count, 0) }
       // Without end they would keep a core busy, and no limit on a body would end them.
       emptyMembers = isMemberEmpty ? emptyMembers + 1 : 0
-      guard emptyMembers < Self.mostEmptyMembers, library.reset(stream) == 0 else { return nil }
+      guard emptyMembers < Self.mostEmptyMembers, inflateReset(stream) == Z_OK else { return nil }
       (isComplete, isMemberEmpty) = (false, true)
     }
     if !isStarted, let first = input.first, !start(first) { return nil }
     guard isStarted, !isComplete else { return (0, 0) }
     let room = min(output.count, Int(UInt32.max))
     let count = min(input.count, Int(UInt32.max))
-    // zlib only reads what `next_in` points to.
-    stream.pointee.next_in = input.assumingMemoryBound(to: UInt8.self).baseAddress
+    // zlib only reads its input; its header does not say so.
+    stream.pointee.next_in = UnsafeMutablePointer(mutating: input.assumingMemoryBound(to: UInt8.self).baseAddress)
     stream.pointee.avail_in = UInt32(count)
     stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
     stream.pointee.avail_out = UInt32(room)
-    switch library.inflate(stream, 0) {
-    case 0, -5: break  // Z_OK, and Z_BUF_ERROR: it needs more input.
-    case 1: isComplete = true
+    switch inflate(stream, Z_NO_FLUSH) {
+    case Z_OK, Z_BUF_ERROR: break  // The latter: it needs more input.
+    case Z_STREAM_END: isComplete = true
     default: return nil
     }
     let produced = room - Int(stream.pointee.avail_out)
@@ -117,7 +98,7 @@ private final class ZLib: ContentDecoder {
   private func start(_ first: UInt8) -> Bool {
     let isBare = format == .deflate && !(first & 0x0F == 8 && first >> 4 <= 7)
     let window: Int32 = isBare ? -15 : format == .gzip ? 15 + 16 : 15
-    isStarted = library.start(stream, window, "1.2.0", Int32(MemoryLayout<ccurl_z_stream>.size)) == 0
+    isStarted = czlib_begin_inflate(stream, window) == Z_OK
     return isStarted
   }
 }

@@ -1,3 +1,5 @@
+import FeedStream
+
 /// Decides which feed is requested next: one request at a time for each host and a pause after it, in total no more than a
 /// number, and the hosts in turn.
 ///
@@ -23,9 +25,9 @@ struct PollQueue {
   private var hostOfFeed: [Int] = []
   private var numbers: [String: Int] = [:]
   /// Feeds that wait for their time.
-  private var waiting = Heap<Int>()
+  private var waiting = Agenda()
   /// Hosts with feeds that are due.
-  private var opening = Heap<Int>()
+  private var opening = Agenda()
   private(set) var running = 0
   private let limit: Int
 
@@ -119,42 +121,28 @@ struct PollQueue {
 }
 
 /// The least key first; equal keys in the order of insertion.
-struct Heap<Value> {
-  private var nodes: [(key: Double, order: UInt64, value: Value)] = []
+struct Agenda {
+  private struct Entry: HeapEntry {
+    var key: Double
+    let order: UInt64
+    let value: Int
+
+    func precedes(_ other: borrowing Entry) -> Bool {
+      key != other.key ? key < other.key : order < other.order
+    }
+  }
+
+  private var heap = Heap<Entry>()
   private var insertions: UInt64 = 0
 
-  var first: (key: Double, value: Value)? { nodes.first.map { ($0.key, $0.value) } }
+  var first: (key: Double, value: Int)? { heap.first.map { ($0.key, $0.value) } }
 
-  mutating func insert(_ value: Value, at key: Double) {
-    nodes.append((key, insertions, value))
+  mutating func insert(_ value: Int, at key: Double) {
+    heap.insert(Entry(key: key, order: insertions, value: value))
     insertions += 1
-    var child = nodes.count - 1
-    while child > 0, isBefore(child, (child - 1) / 2) {
-      nodes.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
-    }
   }
 
-  mutating func shift(by difference: Double) {
-    for index in nodes.indices { nodes[index].key += difference }
-  }
+  mutating func shift(by difference: Double) { heap.updateAll { $0.key += difference } }
 
-  mutating func removeFirst() {
-    nodes.swapAt(0, nodes.count - 1)
-    nodes.removeLast()
-    var parent = 0
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < nodes.count && isBefore(child, least) {
-        least = child
-      }
-      guard least != parent else { return }
-      nodes.swapAt(parent, least)
-      parent = least
-    }
-  }
-
-  private func isBefore(_ one: Int, _ other: Int) -> Bool {
-    (nodes[one].key, nodes[one].order) < (nodes[other].key, nodes[other].order)
-  }
+  mutating func removeFirst() { heap.removeFirst() }
 }

@@ -141,10 +141,10 @@ public final class RedisClient {
       // Another node may know where the keys are by now.
       node = nil
       failures += 1
-      let longest = min(options.pauses.lowerBound * (1 << min(failures - 1, 16)), options.pauses.upperBound)
-      let pause = longest * Double.random(in: 0.5...1)
+      var random = SystemRandomNumberGenerator()
+      let pause = RetryPolicy.between(options.pauses).pause(before: failures - 1, using: &random)
       // Commands that come now wait for the next attempt, instead of making it.
-      state = .pausing(scheduler.later(pause) { [weak self] in self?.paused() })
+      state = .pausing(scheduler.once(after: pause) { [weak self] in self?.paused() })
       failWaiting(error)
     }
   }

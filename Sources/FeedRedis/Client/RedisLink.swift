@@ -152,7 +152,7 @@ final class RedisLink {
   // MARK: Time
 
   private func watch(for time: Duration) {
-    deadline = scheduler.later(time) { [weak self] in self?.look() }
+    deadline = scheduler.once(after: time) { [weak self] in self?.look() }
   }
 
   private func look() {

@@ -1,7 +1,7 @@
 /// Holds values that have been sent to a stream and have not reached it yet.
 ///
 /// Values gather under a mutex until the loop takes them all. A sender wakes the loop only when nothing is scheduled;
-/// while the loop is busy with the values nobody has to. The scheduled work holds an ``Errand``; if that is released
+/// while the loop is busy with the values nobody has to. The scheduled work holds a ``LoopErrand``; if that is released
 /// without having run, the loop is closed.
 // @unchecked: the mutex guards what several threads use; the rest is used at the stream's home only.
 @usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {

@@ -45,6 +45,11 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
     RetryPolicy(limit: limit, firstPause: firstPause, factor: factor, cap: cap, jitter: jitter)
   }
 
+  /// Pauses that double from the lower bound to the upper one, half of each random.
+  package static func between(_ pauses: ClosedRange<Duration>) -> RetryPolicy {
+    .exponential(from: pauses.lowerBound, cap: pauses.upperBound, jitter: 0.5)
+  }
+
   /// The time to wait before a retry.
   ///
   /// - Parameters:

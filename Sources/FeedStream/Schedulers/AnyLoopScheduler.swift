@@ -32,10 +32,6 @@ public struct AnyLoopScheduler: Scheduler {
 
 extension AnyLoopScheduler: RevokingScheduler {
   package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> (any Cancellable)? {
-    guard let revoking = base as? any RevokingScheduler<StreamInstant> else {
-      base.schedule(after: date, action)
-      return nil
-    }
-    return revoking.scheduleOnce(after: date, action)
+    (base as? any RevokingScheduler<StreamInstant>)?.scheduleOnce(after: date, action)
   }
 }

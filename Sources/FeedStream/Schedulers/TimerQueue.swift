@@ -1,8 +1,8 @@
 /// A queue of waiting work, earliest first; work with equal deadlines keeps the order in which it was added.
 ///
-/// A heap with four branches: adding and taking cost O(log n). Cancelled work stays in the heap until it reaches the
-/// top, or until half of the heap is cancelled and is swept; so cancelling costs O(1) amortized. ``EventLoop`` and the
-/// virtual time scheduler share it, and so they run work in the same order.
+/// Adding and taking cost O(log n). Cancelled work stays in the heap until it reaches the top, or until half of the heap
+/// is cancelled and is swept; so cancelling costs O(1) amortized. ``EventLoop`` and the virtual time scheduler share it,
+/// and so they run work in the same order.
 package struct TimerQueue {
   /// One piece of waiting work; cancelling it releases its action immediately.
   package final class Work: Cancellable {
@@ -42,18 +42,18 @@ package struct TimerQueue {
     }
   }
 
-  private struct Entry {
+  private struct Entry: HeapEntry {
     var deadline: Int64
     /// Breaks ties between equal deadlines: lower first.
     var order: UInt64
     let work: Work
 
-    @inline(__always) static func < (lhs: borrowing Entry, rhs: borrowing Entry) -> Bool {
-      lhs.deadline != rhs.deadline ? lhs.deadline < rhs.deadline : lhs.order < rhs.order
+    @inline(__always) func precedes(_ other: borrowing Entry) -> Bool {
+      deadline != other.deadline ? deadline < other.deadline : order < other.order
     }
   }
 
-  private var heap: ContiguousArray<Entry> = []
+  private var heap = Heap<Entry>()
   private var cancelled = 0
   private var counter: UInt64 = 0
 
@@ -84,8 +84,7 @@ package struct TimerQueue {
 
   /// Adds work at a reserved place.
   package mutating func add(_ work: Work, in place: UInt64) {
-    heap.append(Entry(deadline: work.deadline.nanoseconds, order: place, work: work))
-    siftUp(heap.count - 1)
+    heap.insert(Entry(deadline: work.deadline.nanoseconds, order: place, work: work))
   }
 
   /// Accounts for one cancelled piece of work.
@@ -94,17 +93,16 @@ package struct TimerQueue {
     guard cancelled > 64, cancelled > heap.count / 2 else { return }
     heap.removeAll { $0.work.action == nil }
     cancelled = 0
-    for index in stride(from: (heap.count + 2) / 4 - 1, through: 0, by: -1) { siftDown(index) }
   }
 
   /// The time when the earliest work is due.
   package var nextDeadline: StreamInstant? {
     mutating get {
       while let first = heap.first, first.work.action == nil {
-        removeFirst()
+        heap.removeFirst()
         cancelled -= 1
       }
-      return heap.isEmpty ? nil : StreamInstant(nanoseconds: heap[0].deadline)
+      return heap.first.map { StreamInstant(nanoseconds: $0.deadline) }
     }
   }
 
@@ -113,16 +111,13 @@ package struct TimerQueue {
   /// Repeating work stays in the queue for its next run, which is a whole number of intervals after this one and after
   /// `now`: runs missed meanwhile are skipped.
   package mutating func takeDue(at instant: StreamInstant, now: @autoclosure () -> StreamInstant) -> Work? {
-    guard let deadline = nextDeadline, deadline <= instant else { return nil }
-    let work = heap[0].work
-    guard work.interval > 0 else { return removeFirst() }
+    guard let deadline = nextDeadline, deadline <= instant, let work = heap.first?.work else { return nil }
+    guard work.interval > 0 else { return heap.removeFirst().work }
     let missed = Swift.max(0, now().nanoseconds &- deadline.nanoseconds) / work.interval
     let (next, overflow) = deadline.nanoseconds.addingReportingOverflow((missed + 1) * work.interval)
     work.deadline = StreamInstant(nanoseconds: overflow ? .max : next)
-    counter += 1
-    heap[0].deadline = work.deadline.nanoseconds
-    heap[0].order = counter
-    siftDown(0)
+    let place = takePlace()
+    heap.updateFirst { ($0.deadline, $0.order) = (work.deadline.nanoseconds, place) }
     return work
   }
 
@@ -130,64 +125,15 @@ package struct TimerQueue {
   package mutating func takeDue(at now: StreamInstant) -> Work? { takeDue(at: now, now: now) }
 
   /// The waiting work, earliest first.
-  package var pending: [Work] { heap.filter { $0.work.action != nil }.sorted(by: <).map(\.work) }
+  package var pending: [Work] { heap.all.filter { $0.work.action != nil }.sorted { $0.precedes($1) }.map(\.work) }
 
   /// Drops all work without running it; cancelling it afterwards does nothing.
   ///
   /// - Returns: the actions, for a caller that must choose when what they hold is released.
   @discardableResult package mutating func removeAll() -> [() -> Void] {
-    let actions = heap.compactMap { $0.work.take() }
+    let actions = heap.all.compactMap { $0.work.take() }
     heap.removeAll()
     cancelled = 0
     return actions
-  }
-
-  // MARK: Heap
-
-  // Entries are moved, not copied, within the array's storage, which spares a retain and a release at every level.
-
-  @discardableResult private mutating func removeFirst() -> Work {
-    var taken = heap.removeLast()
-    if !heap.isEmpty {
-      swap(&heap[0], &taken)
-      siftDown(0)
-    }
-    return taken.work
-  }
-
-  private mutating func siftUp(_ start: Int) {
-    heap.withUnsafeMutableBufferPointer { heap in
-      guard start > 0, let base = heap.baseAddress else { return }
-      let entry = (base + start).move()
-      var index = start
-      while index > 0 {
-        let parent = (index - 1) / 4
-        guard entry < base[parent] else { break }
-        (base + index).moveInitialize(from: base + parent, count: 1)
-        index = parent
-      }
-      (base + index).initialize(to: entry)
-    }
-  }
-
-  private mutating func siftDown(_ start: Int) {
-    heap.withUnsafeMutableBufferPointer { heap in
-      guard let base = heap.baseAddress else { return }
-      let count = heap.count
-      let entry = (base + start).move()
-      var index = start
-      while true {
-        let first = 4 * index + 1
-        guard first < count else { break }
-        var child = first
-        for other in first + 1..<Swift.max(first + 1, Swift.min(first + 4, count)) where base[other] < base[child] {
-          child = other
-        }
-        guard base[child] < entry else { break }
-        (base + index).moveInitialize(from: base + child, count: 1)
-        index = child
-      }
-      (base + index).initialize(to: entry)
-    }
   }
 }

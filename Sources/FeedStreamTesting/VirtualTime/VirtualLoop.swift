@@ -59,6 +59,12 @@ public final class VirtualLoop: LoopScheduler, Sendable {
   }
 }
 
+extension VirtualLoop: RevokingScheduler {
+  package func scheduleOnce(after date: StreamInstant, _ action: @escaping () -> Void) -> (any Cancellable)? {
+    time.scheduleOnce(after: date) { [self] in inside(action) }
+  }
+}
+
 extension VirtualTimeScheduler: ElsewhereScheduler {}
 
 extension VirtualLoop: ElsewhereScheduler {

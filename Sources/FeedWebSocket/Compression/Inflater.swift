@@ -10,8 +10,8 @@ final class Inflater: @unchecked Sendable {
 
   init() {
     stream.initialize(to: z_stream())
-    // The widest window reads what was made with any.
-    let code = czlib_begin_raw_inflate(stream, 15)
+    // The widest window reads what was made with any; below zero it means data without a header.
+    let code = czlib_begin_inflate(stream, -15)
     precondition(code == Z_OK, "WebSocket: zlib has no memory")
   }
 

@@ -44,7 +44,7 @@ final class PictureChild {
   private var writing: AnyCancellable?
   private var exiting: AnyCancellable?
   /// The deadline of its picture, or the end of its idleness.
-  private var alarm: AnyCancellable?
+  private var alarm: (any Cancellable)?
   private var hasEndedWriting = false
   private var status: ExitStatus?
   private var answered = 0
@@ -75,7 +75,10 @@ final class PictureChild {
     }
   }
 
-  deinit { kill() }
+  deinit {
+    alarm?.cancel()
+    kill()
+  }
 
   var number: Int32 { process.number }
 
@@ -110,7 +113,7 @@ final class PictureChild {
     guard let request, let result = answer.result(for: request) else { return lose(.crashed(nil)) }
     let job = job.take()
     self.request = nil
-    alarm = nil
+    alarm.take()?.cancel()
     answered += 1
     if isFree { rest(job, result) } else { job?.end(result) }
   }
@@ -137,7 +140,8 @@ final class PictureChild {
     isLost = true
     kill()
     let job = job.take()
-    for subscription in [reading.take(), writing.take(), exiting.take(), alarm.take()] { subscription?.cancel() }
+    for subscription in [reading.take(), writing.take(), exiting.take()] { subscription?.cancel() }
+    alarm.take()?.cancel()
     notify(self, .isLost, job, job.map { _ in .failure(error) })
     request = nil
   }
@@ -148,7 +152,8 @@ final class PictureChild {
   }
 
   private func wake(after delay: Duration, _ action: @escaping (PictureChild) -> Void) {
-    alarm = Just(()).delay(for: delay, scheduler: scheduler).sink { [weak self] in
+    alarm?.cancel()
+    alarm = scheduler.once(after: delay) { [weak self] in
       if let self { action(self) }
     }
   }

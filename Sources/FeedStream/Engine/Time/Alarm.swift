@@ -3,7 +3,7 @@
 ///
 /// An action that fires after it was cancelled or replaced has no effect, even if the scheduler fails to cancel its
 /// timer. A set alarm keeps its action, and what that captures, alive through the scheduler.
-@usableFromInline final class Alarm {
+@usableFromInline final class Alarm: Cancellable {
   private let start: (@escaping () -> Void) -> any Cancellable
   private let scheduler: Any.Type
   /// Checked where the scheduler calls, as in `ScheduledStage`.
@@ -12,34 +12,20 @@
   @exclusivity(unchecked) private var setting: UInt64 = 0
   @exclusivity(unchecked) private var timer: (any Cancellable)?
 
-  /// - Parameters:
-  ///   - scheduler: the type of the scheduler, for messages.
-  ///   - start: schedules repeating work: a scheduler can cancel no other kind of timer.
-  @usableFromInline init(of scheduler: Any.Type, start: @escaping (@escaping () -> Void) -> any Cancellable) {
-    self.scheduler = scheduler
-    self.start = start
-  }
+  /// - Parameter start: schedules work that runs once, or until its first run cancels it.
+  @usableFromInline init(start: @escaping (@escaping () -> Void) -> any Cancellable) { self.start = start }
 
   /// An alarm that fires `interval` after it was set.
   @inlinable convenience init<Context: Scheduler>(
     _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context, _ options: Context.SchedulerOptions?
   ) {
-    // The timer repeats so that it can be cancelled. It fires once, so its period can be anything but zero.
-    let period = interval > .zero ? interval : .nanoseconds(1)
     // A queue has no thread that a stream could live on: what fires there goes home.
     if scheduler.isQueue {
-      let home = HomeScheduler.ofCaller(scheduler)
-      self.init(of: Context.self) { action in
-        home.schedule(
-          after: home.now.advanced(by: interval), interval: period, tolerance: home.minimumTolerance, options: options,
-          action)
-      }
+      let timer = OneShot(HomeScheduler.ofCaller(scheduler), options: options)
+      self.init { timer.start(in: interval, $0) }
     } else {
-      self.init(of: Context.self) { action in
-        scheduler.schedule(
-          after: scheduler.now.advanced(by: interval), interval: period, tolerance: scheduler.minimumTolerance,
-          options: options, action)
-      }
+      let timer = OneShot(scheduler, options: options)
+      self.init { timer.start(in: interval, $0) }
     }
   }
 

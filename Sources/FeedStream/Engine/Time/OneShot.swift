@@ -5,13 +5,11 @@
 package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   /// Runs `action` at `date`, once, unless cancelled before.
   ///
-  /// - Returns: takes the work back; `nil` when that turns out to be impossible.
+  /// - Returns: takes the work back; `nil`, and nothing is scheduled, when that turns out to be impossible.
   func scheduleOnce(after date: SchedulerTimeType, _ action: @escaping () -> Void) -> (any Cancellable)?
 }
 
-/// Work that a scheduler runs once at its time, to be taken back where the scheduler can do that.
-///
-/// Where it cannot, the work runs and must find nothing to do; until then it holds what it holds, as in Combine.
+/// Work that a scheduler runs once at its time, and takes back where it can.
 @usableFromInline struct OneShot<Context: Scheduler> {
   private let scheduler: Context
   private let revoking: (any RevokingScheduler<Context.SchedulerTimeType>)?
@@ -28,10 +26,13 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
     self.options = options
   }
 
+  /// Where the scheduler cannot take it back, the work runs and must find nothing to do; until then it holds what it
+  /// holds, as in Combine.
+  ///
   /// - Returns: takes the work back.
   @usableFromInline
   func run(after date: Context.SchedulerTimeType, _ action: @escaping () -> Void) -> (any Cancellable)? {
-    if let revoking { return revoking.scheduleOnce(after: date, action) }
+    if let work = revoking?.scheduleOnce(after: date, action) { return work }
     scheduler.schedule(after: date, tolerance: tolerance ?? scheduler.minimumTolerance, options: options, action)
     return nil
   }
@@ -40,5 +41,24 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   @usableFromInline
   func run(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> (any Cancellable)? {
     run(after: scheduler.now.advanced(by: interval), action)
+  }
+
+  /// Where the scheduler cannot take it back, the work repeats every `period` until it is cancelled, which the first
+  /// run has to do.
+  @usableFromInline
+  func start(
+    at date: Context.SchedulerTimeType, period: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void
+  ) -> any Cancellable {
+    if let work = revoking?.scheduleOnce(after: date, action) { return work }
+    return scheduler.schedule(
+      after: date, interval: period, tolerance: tolerance ?? scheduler.minimumTolerance, options: options, action)
+  }
+
+  /// The same after `interval`.
+  @usableFromInline
+  func start(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> any Cancellable {
+    // The period can be anything but zero.
+    start(
+      at: scheduler.now.advanced(by: interval), period: interval > .zero ? interval : .nanoseconds(1), action)
   }
 }

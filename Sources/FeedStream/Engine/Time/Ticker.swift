@@ -23,10 +23,8 @@
     self.scheduler = scheduler
     let due = Due(scheduler.now)
     self.due = due
-    let tolerance = tolerance ?? scheduler.minimumTolerance
-    alarm = Alarm(of: Context.self) {
-      scheduler.schedule(after: due.date, interval: interval, tolerance: tolerance, options: options, $0)
-    }
+    let timer = OneShot(scheduler, tolerance: tolerance, options: options)
+    alarm = Alarm { timer.start(at: due.date, period: interval, $0) }
   }
 
   /// Ticks after `delay`, and from then on at the interval, until stopped.

@@ -76,7 +76,7 @@ private final class FileWatch: Cancellable {
   }
 
   private func setEcho() {
-    echo = scheduler.wake(after: Self.echo) { [weak self] in
+    echo = scheduler.once(after: Self.echo) { [weak self] in
       guard let self else { return }
       echo = nil
       if isFollowed { setEcho() }
