@@ -2,12 +2,13 @@ import FeedStream
 import Foundation
 
 /// One subscription: the redirects of a request, hop by hop, each answered from the store or by a flight.
-final class CacheExchange: Subscription {
+final class CacheExchange: PullSource {
   private let client: CachedHTTPClient
   /// The request, or the one that it was redirected to.
   @exclusivity(unchecked)  // Here and below: one thread, and nothing is held across a call that may come back.
   private var request: HTTPRequest
-  @exclusivity(unchecked) private var receiver: HTTPReceiver?
+  /// From the first request to the end.
+  @exclusivity(unchecked) private var subscription: PullSubscription<HTTPResponse, HTTPError>?
   private var redirects: [HTTPRedirect] = []
   private var began: Date?
   private let steps = CacheSteps()
@@ -15,22 +16,21 @@ final class CacheExchange: Subscription {
   /// False when the store has failed.
   private var hasStore = true
 
-  init(_ client: CachedHTTPClient, _ request: HTTPRequest, _ receiver: HTTPReceiver) {
+  init(_ client: CachedHTTPClient, _ request: HTTPRequest) {
     self.client = client
     self.request = request
-    self.receiver = receiver
   }
 
-  func request(_ demand: Subscribers.Demand) {
-    precondition(
-      demand > 0, "HTTP: request(.none) asks for nothing; request at least one value, or do not call request")
-    guard began == nil, receiver != nil else { return }
+  func wanted(by subscription: PullSubscription<HTTPResponse, HTTPError>) -> Bool {
+    guard began == nil else { return false }
+    self.subscription = subscription
     began = client.now()
     hop()
+    return false
   }
 
-  func cancel() {
-    receiver = nil
+  func cancelled(_: PullSubscription<HTTPResponse, HTTPError>) {
+    subscription = nil
     steps.cancel()
     leave()
   }
@@ -123,7 +123,7 @@ final class CacheExchange: Subscription {
 
   /// Its response, of which the completion comes later. One that this request may not share is requested again.
   func receive(_ outcome: CacheFlight.Outcome, isFirst: Bool) {
-    guard receiver != nil else { return }
+    guard subscription != nil else { return }
     switch outcome.result {
     case .success(let response):
       let request = CacheRequest(self.request)
@@ -158,7 +158,7 @@ final class CacheExchange: Subscription {
     var response = response
     response.redirects = redirects
     guard response.body.count <= request.maxBodyBytes else { return fail(.tooLarge(limit: request.maxBodyBytes)) }
-    receiver?.value(response)
+    subscription?.deliver(response)
     if isLast { complete(.finished) }
   }
 
@@ -182,10 +182,9 @@ final class CacheExchange: Subscription {
   }
 
   private func complete(_ completion: Subscribers.Completion<HTTPError>) {
-    let receiver = receiver
-    self.receiver = nil
+    let subscription = subscription.take()
     flight = nil
     steps.cancel()
-    receiver?.completion(completion)
+    subscription?.end(completion)
   }
 }

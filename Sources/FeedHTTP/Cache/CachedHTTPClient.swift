@@ -113,8 +113,7 @@ private struct CachedGet: Publisher {
   let request: HTTPRequest
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPResponse, S.Failure == HTTPError {
-    let exchange = CacheExchange(client, request, HTTPReceiver(subscriber))
-    subscriber.receive(subscription: exchange)
+    PullSubscription("HTTP", subscriber, CacheExchange(client, request)).begin()
   }
 }
 

@@ -6,7 +6,7 @@ import FeedStream
 /// delays its own requests only. Every operation is O(1).
 struct Admission<Item> {
   /// Represents a host. Two hosts with the same key share a limit.
-  typealias Key = UInt64
+  typealias Key = Int
 
   private struct Host {
     var running = 0

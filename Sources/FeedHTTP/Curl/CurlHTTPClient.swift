@@ -101,7 +101,7 @@ public final class CurlHTTPClient: HTTPClient {
   }
 
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
-    AnyPublisher(HTTPGet(client: self, request: request))
+    AnyPublisher(WorkOnRequest("HTTP") { WholeExchange(self, request) })
   }
 
   public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {

@@ -15,7 +15,7 @@ class HTTPExchange {
   /// Its URL in the form that libcurl accepts.
   @exclusivity(unchecked) private(set) var address: String
   /// Represents the host in the client's `Admission`.
-  @exclusivity(unchecked) private(set) var host: UInt64
+  @exclusivity(unchecked) private(set) var host: Int
   /// The redirects that were followed.
   @exclusivity(unchecked) private(set) var redirects: [HTTPRedirect] = []
   /// The size of their headers.
@@ -153,52 +153,23 @@ class HTTPExchange {
   }
 }
 
-/// The publisher of one complete answer.
-///
-/// Only the subscriber is generic, and its type is erased immediately: looking up generic types took 7 percent of the
-/// instructions of libcurl's own part of a request.
-struct HTTPGet: Publisher {
-  typealias Output = HTTPResponse
-  typealias Failure = HTTPError
+/// An exchange that delivers its answer when it is complete.
+final class WholeExchange: HTTPExchange, RequestedWork {
+  @exclusivity(unchecked) private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
 
-  let client: CurlHTTPClient
-  let request: HTTPRequest
-
-  func receive<S: Subscriber>(subscriber: S) where S.Input == HTTPResponse, S.Failure == HTTPError {
-    subscriber.receive(subscription: WholeExchange(client, request, HTTPReceiver(subscriber)))
-  }
-}
-
-/// An exchange that delivers its answer when it is complete: one subscription.
-final class WholeExchange: HTTPExchange, Subscription {
-  @exclusivity(unchecked) private var receiver: HTTPReceiver?
-
-  init(_ client: CurlHTTPClient, _ request: HTTPRequest, _ receiver: HTTPReceiver) {
-    self.receiver = receiver
-    super.init(client, request)
-  }
-
-  func request(_ demand: Subscribers.Demand) {
-    precondition(
-      demand > 0, "HTTP: request(.none) asks for nothing; request at least one value, or do not call request")
-    guard case .idle = state, receiver != nil else { return }
+  func start(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
+    self.settle = settle
     begin()
   }
 
   func cancel() {
-    receiver = nil
+    settle = nil
     end()
   }
 
   override func deliver(_ result: Result<HTTPResponse, HTTPError>) {
     end()
-    switch result {
-    case .success(let response):
-      receiver?.value(response)
-      // The subscriber may have cancelled when it received the value.
-      receiver.take()?.completion(.finished)
-    case .failure(let error): receiver.take()?.completion(.failure(error))
-    }
+    settle.take()?(result)
   }
 }
 
@@ -238,18 +209,18 @@ extension String {
   }
 
   /// A hash of everything before the path: a URL's scheme, host and port.
-  fileprivate var hostKey: UInt64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
+  fileprivate var hostKey: Int {
+    var hasher = Hasher()
     var slashes = 0
     var text = self
     // An address is contiguous, so this copies nothing; bytes are faster to read than characters.
     text.withUTF8 { bytes in
-      for byte in bytes {
+      let end = bytes.firstIndex { byte in
         if byte == UInt8(ascii: "/") { slashes += 1 }
-        if slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
-        hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        return slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
       }
+      hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<(end ?? bytes.count)]))
     }
-    return hash
+    return hasher.finalize()
   }
 }

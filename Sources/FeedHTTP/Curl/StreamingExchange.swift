@@ -3,16 +3,9 @@ import Foundation
 
 /// One request whose answer is delivered with its head, and whose body is delivered on demand.
 final class StreamingExchange: HTTPExchange, RequestedWork {
-  /// The subscriber to the body, its type erased.
-  fileprivate struct Reader {
-    let value: (Chunk) -> Subscribers.Demand
-    let completion: (Subscribers.Completion<HTTPError>) -> Void
-  }
-
   private var settle: ((Result<StreamingResponse, HTTPError>) -> Void)?
-  private var reader: Reader?
-  private var demand = Subscribers.Demand.none
-  private var isServing = false
+  /// The subscription to the body.
+  private var reader: PullSubscription<Chunk, HTTPError>?
   /// The end of the transfer, once it has come.
   private var ending: Subscribers.Completion<HTTPError>?
   private let body = BodyStream()
@@ -62,7 +55,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     if let settle = settle.take() {
       settle(.failure(error))
     } else {
-      reader.take()?.completion(.failure(error))
+      reader.take()?.end(.failure(error))
     }
   }
 
@@ -85,42 +78,36 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
 
 // MARK: - The body's reader
 
-extension StreamingExchange {
+extension StreamingExchange: PullSource {
   /// Nobody will read the body.
   fileprivate func abandon() { stop() }
 
-  fileprivate func attach(_ reader: Reader) {
+  fileprivate func attach(_ reader: PullSubscription<Chunk, HTTPError>) {
     self.reader = reader
+    reader.begin()
     if case .failure(let error) = ending { fail(error) } else { serve() }
   }
 
-  fileprivate func requestBody(_ demand: Subscribers.Demand) {
-    self.demand += demand
-    serve()
-  }
-
-  fileprivate func cancelBody() {
+  func cancelled(_: PullSubscription<Chunk, HTTPError>) {
     reader = nil
     stop()
   }
 
   /// Delivers what there is and is asked for, and lets the connection be read again when there is room.
   private func serve() {
-    // A request made within a delivery is served by the running loop.
-    guard !isServing else { return }
-    isServing = true
-    defer { isServing = false }
-    while let reader {
-      if ending == .finished, body.isDrained { return finish() }
-      guard demand > .none else { return }
-      switch body.next() {
-      case .chunk(let chunk):
-        demand -= 1
-        demand += reader.value(chunk)
-      case .failed(let kind, let cause): return fail(HTTPError(kind, host: request.url.hostAndPort, cause: cause))
-      case .nothing: guard ending == .finished || resume() else { return }
-      }
+    guard let reader else { return }
+    if ending == .finished, body.isDrained { finish() } else { reader.serve() }
+  }
+
+  func wanted(by reader: PullSubscription<Chunk, HTTPError>) -> Bool {
+    switch body.next() {
+    case .chunk(let chunk): reader.hold(chunk)
+    case .failed(let kind, let cause): fail(HTTPError(kind, host: request.url.hostAndPort, cause: cause))
+    case .nothing: guard ending == .finished || resume() else { return false }
     }
+    // What was read last may be all.
+    if ending == .finished, body.isDrained { finish() }
+    return true
   }
 
   private func finish() {
@@ -128,7 +115,7 @@ extension StreamingExchange {
       return fail(HTTPError(kind, host: request.url.hostAndPort, cause: cause))
     }
     body.discard()
-    reader.take()?.completion(.finished)
+    reader.take()?.end(.finished)
   }
 
   /// Has the connection read again.
@@ -166,22 +153,6 @@ private struct ArrivingBody: Publisher {
   func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
     precondition(!lease.isTaken, "HTTP: a body arrives once; subscribe to it once, or share() it")
     lease.isTaken = true
-    subscriber.receive(subscription: BodySubscription(lease.exchange))
-    lease.exchange.attach(
-      .init(value: { subscriber.receive($0) }, completion: { subscriber.receive(completion: $0) }))
+    lease.exchange.attach(PullSubscription("HTTP", subscriber, lease.exchange))
   }
-}
-
-private final class BodySubscription: Subscription {
-  private var exchange: StreamingExchange?
-
-  init(_ exchange: StreamingExchange) { self.exchange = exchange }
-
-  func request(_ demand: Subscribers.Demand) {
-    precondition(
-      demand > 0, "HTTP: request(.none) asks for nothing; request at least one chunk, or do not call request")
-    exchange?.requestBody(demand)
-  }
-
-  func cancel() { exchange.take()?.cancelBody() }
 }

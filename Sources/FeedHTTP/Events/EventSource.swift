@@ -101,7 +101,6 @@ private struct EventSource: Publisher {
   let scheduler: any LoopScheduler
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == ServerEvent, S.Failure == EventSourceError {
-    let subscription = EventSourceSubscription(client, request, options, scheduler, AnySubscriber(subscriber))
-    subscriber.receive(subscription: subscription)
+    PullSubscription("HTTPClient.events", subscriber, EventSourceReader(client, request, options, scheduler)).begin()
   }
 }

@@ -24,7 +24,7 @@ public final class HTTPServer {
 
   @exclusivity(unchecked) private(set) var connections = ContiguousArray<ServerConnection>()
   private var ticker: (any Cancellable)?
-  @exclusivity(unchecked) var subscription: RequestSubscription?
+  @exclusivity(unchecked) var subscription: RequestSource?
   @exclusivity(unchecked) private(set) var isEnding = false
   private var whenEnded: [() -> Void] = []
   var shares: ConnectionShares
@@ -173,7 +173,7 @@ public final class HTTPServer {
       if connections.isEmpty {
         ended()
       } else {
-        let left = OneShot(scheduler, after: deadline) { [weak self] in self?.close() }
+        let left = scheduler.once(after: deadline) { [weak self] in self?.close() }
         whenEnded.append { left.cancel() }
       }
     }
@@ -255,11 +255,11 @@ extension HTTPServer {
       guard !server.isEnding, server.subscription == nil else {
         return Empty<Request, Never>().receive(subscriber: subscriber)
       }
-      let subscription = RequestSubscription(server, AnySubscriber(subscriber))
-      server.subscription = subscription
-      subscriber.receive(subscription: subscription)
+      let source = RequestSource(server)
+      server.subscription = source
+      source.begin(PullSubscription("HTTPServer.requests", subscriber, source))
     }
   }
 
-  func begin(_ subscription: RequestSubscription) { incoming.subscribe(subscription) }
+  func begin(_ subscription: RequestSource) { incoming.subscribe(subscription) }
 }

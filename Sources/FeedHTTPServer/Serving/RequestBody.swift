@@ -16,45 +16,9 @@ enum BodyState {
   }
 }
 
-/// The subscriber of a request's body.
-final class BodyReader: Subscription {
-  private var down: AnySubscriber<Chunk, HTTPServer.BodyError>?
-  private var connection: ServerConnection?
-  fileprivate var demand = Subscribers.Demand.none
+extension ServerConnection: PullSource {
+  typealias BodyReader = PullSubscription<Chunk, HTTPServer.BodyError>
 
-  init(_ connection: ServerConnection, _ down: AnySubscriber<Chunk, HTTPServer.BodyError>) {
-    self.connection = connection
-    self.down = down
-  }
-
-  func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "HTTPServer.Request.body: a request for no values; ask for 1 or more")
-    self.demand += demand
-    connection?.bodyIsWanted()
-  }
-
-  func cancel() {
-    let connection = self.connection
-    self.connection = nil
-    down = nil
-    connection?.readerHasLeft(self)
-  }
-
-  fileprivate func deliver(_ chunk: Chunk) {
-    guard let down else { return }
-    demand -= 1
-    demand += down.receive(chunk)
-  }
-
-  func end(_ completion: Subscribers.Completion<HTTPServer.BodyError>) {
-    let down = self.down
-    self.down = nil
-    connection = nil
-    down?.receive(completion: completion)
-  }
-}
-
-extension ServerConnection {
   /// True when bytes of the body are waited for.
   var wantsBody: Bool { !body.isOver && (isDraining || (reader?.demand ?? .none) > .none) }
 
@@ -71,12 +35,12 @@ extension ServerConnection {
     }
     isBodyTaken = true
     guard !body.isOver else { return Empty<Chunk, HTTPServer.BodyError>().receive(subscriber: subscriber) }
-    let reader = BodyReader(self, subscriber)
+    let reader = BodyReader("HTTPServer.Request.body", subscriber, self)
     self.reader = reader
-    subscriber.receive(subscription: reader)
+    reader.begin()
   }
 
-  fileprivate func bodyIsWanted() {
+  func wanted(by _: BodyReader) -> Bool {
     if received?.expectsContinue == true, !isAnswering, input.isEmpty {
       enqueue(Chunk("HTTP/1.1 100 Continue\r\n\r\n"))
       flush()
@@ -84,9 +48,10 @@ extension ServerConnection {
     // It has leave now, or needs none.
     clearExpectation()
     process()
+    return false
   }
 
-  fileprivate func readerHasLeft(_ reader: BodyReader) {
+  func cancelled(_ reader: BodyReader) {
     if self.reader === reader { self.reader = nil }
   }
 

@@ -56,64 +56,29 @@ private struct Entries: Publisher {
     options.patience += wait
     options.name += options.name.isEmpty ? "" : "-reader"
     let own = RedisClient(client.address, on: client.scheduler, options: options)
-    let reader = EntryReader(self, own) {
-      subscriber.receive($0)
-    } fail: {
-      subscriber.receive(completion: .failure($0))
-    }
-    subscriber.receive(subscription: reader)
+    PullSubscription("entries(of:)", subscriber, EntryReader(self, own)).begin()
   }
 }
 
 /// A cursor in a stream, and the connection that reads there.
-private final class EntryReader: Subscription {
+private final class EntryReader: PullSource {
   private let client: RedisClient
   private let stream: String
   private let count: RedisArgument
   private let wait: RedisArgument
   private var last: String
-  private var held: ArraySlice<RedisEntry> = []
-  private var demand = Subscribers.Demand.none
   private var isAsking = false
-  private var isDelivering = false
-  private var deliver: ((RedisEntry) -> Subscribers.Demand)?
-  private var fail: ((RedisError) -> Void)?
 
-  init(
-    _ entries: Entries, _ client: RedisClient, _ deliver: @escaping (RedisEntry) -> Subscribers.Demand,
-    fail: @escaping (RedisError) -> Void
-  ) {
+  init(_ entries: Entries, _ client: RedisClient) {
     self.client = client
     (stream, last) = (entries.stream, entries.last)
     (count, wait) = (RedisArgument(entries.count), RedisArgument(Int(entries.wait / .milliseconds(1))))
-    self.deliver = deliver
-    self.fail = fail
   }
 
-  func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "entries(of:): request(.none) asks for nothing; request one or more")
-    self.demand += demand
-    goOn()
-  }
+  func cancelled(_: PullSubscription<RedisEntry, RedisError>) { client.close() }
 
-  func cancel() {
-    (deliver, fail, held) = (nil, nil, [])
-    client.close()
-  }
-
-  private func goOn() {
-    guard !isDelivering else { return }
-    isDelivering = true
-    while demand > .none, let deliver, let entry = held.popFirst() {
-      demand -= 1
-      demand += deliver(entry)
-    }
-    isDelivering = false
-    if demand > .none, deliver != nil, held.isEmpty { ask() }
-  }
-
-  private func ask() {
-    guard !isAsking else { return }
+  func wanted(by subscription: PullSubscription<RedisEntry, RedisError>) -> Bool {
+    guard !isAsking else { return false }
     isAsking = true
     let command = RedisCommand(
       "XREAD", "COUNT", count, "BLOCK", wait, "STREAMS", RedisArgument(stream), RedisArgument(last))
@@ -123,14 +88,16 @@ private final class EntryReader: Subscription {
       case .success(let reply):
         // A map in version 3, an array of pairs in version 2; nothing when nothing came in time.
         let entries = (reply[stream] ?? reply.elements?.first?.elements?.last)?.elements ?? []
-        held = entries.compactMap { RedisEntry($0) }[...]
-        if let id = held.last?.id { last = id }
-        goOn()
+        for entry in entries.lazy.compactMap({ RedisEntry($0) }) {
+          subscription.hold(entry)
+          last = entry.id
+        }
+        subscription.serve()
       case .failure(let error):
-        let fail = self.fail
-        cancel()
-        fail?(error)
+        client.close()
+        subscription.end(.failure(error))
       }
     }
+    return false
   }
 }

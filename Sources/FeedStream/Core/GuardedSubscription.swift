@@ -2,9 +2,11 @@
 ///
 /// `request(_:)` and `cancel()` are final. They check that the stream is used on its own thread and that the demand is
 /// more than none (`CONTRACT.md`, rules 1 and 3), and no subclass can leave that out. A subclass implements what a
-/// request and a cancellation do.
+/// request and a cancellation do. Other modules of this package, which cannot subclass it, use ``PullSubscription``,
+/// ``ResultSubscription`` and ``CancellationSubscription``.
 @usableFromInline
-class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable
+package class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
+  CustomReflectable
 {
   @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
 
@@ -24,23 +26,23 @@ class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygrou
 
   // MARK: The subscriber's side
 
-  @usableFromInline final func request(_ demand: Subscribers.Demand) {
+  @usableFromInline package final func request(_ demand: Subscribers.Demand) {
     confinement.check(self)
     if demand == .none, !takesNone { demand.assertPositive(self) }
     requested(demand)
   }
 
-  @usableFromInline final func cancel() {
+  @usableFromInline package final func cancel() {
     confinement.check(self)
     cancelled()
   }
 
   // MARK: Descriptions
 
-  @usableFromInline var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
-  @usableFromInline var description: String { operatorName(of: type(of: self)) }
-  @usableFromInline final var playgroundDescription: Any { description }
-  @usableFromInline var customMirror: Mirror { mirror([:]) }
+  @usableFromInline package var combineIdentifier: CombineIdentifier { CombineIdentifier(self) }
+  @usableFromInline package var description: String { operatorName(of: type(of: self)) }
+  @usableFromInline package final var playgroundDescription: Any { description }
+  @usableFromInline package var customMirror: Mirror { mirror([:]) }
 
   /// Shows `children` and nothing of what every subscription has.
   final func mirror(_ children: KeyValuePairs<String, Any>) -> Mirror {

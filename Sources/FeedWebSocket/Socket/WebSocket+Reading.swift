@@ -1,5 +1,16 @@
 public import FeedStream
 
+extension WebSocket: PullSource {
+  @usableFromInline package func wanted(by _: PullSubscription<WebSocketMessage, WebSocketError>) -> Bool {
+    pump()
+    return false
+  }
+
+  @usableFromInline package func cancelled(_ subscription: PullSubscription<WebSocketMessage, WebSocketError>) {
+    if self.subscription === subscription { self.subscription = nil }
+  }
+}
+
 extension WebSocket {
   /// The messages of the other side, as they are requested.
   ///
@@ -29,9 +40,9 @@ extension WebSocket {
       guard socket.subscription == nil else {
         return Fail<WebSocketMessage, WebSocketError>(error: .alreadyRead).receive(subscriber: subscriber)
       }
-      let subscription = MessageSubscription(socket, AnySubscriber(subscriber))
+      let subscription = PullSubscription("WebSocket.messages", subscriber, socket)
       socket.subscription = subscription
-      subscriber.receive(subscription: subscription)
+      subscription.begin()
     }
   }
 
@@ -116,44 +127,5 @@ extension WebSocket {
     isReading = wants
     // Unowned: the channel forgets this when it is closed, which happens before this is gone.
     if wants { channel.startReading { [unowned self] in receive($0) } } else { channel.stopReading() }
-  }
-}
-
-/// The subscriber of a socket's messages.
-final class MessageSubscription: Subscription {
-  private var down: AnySubscriber<WebSocketMessage, WebSocketError>?
-  private var socket: WebSocket?
-  private(set) var demand = Subscribers.Demand.none
-
-  init(_ socket: WebSocket, _ down: AnySubscriber<WebSocketMessage, WebSocketError>) {
-    self.socket = socket
-    self.down = down
-  }
-
-  deinit { cancel() }
-
-  func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "WebSocket.messages: a request for no values; ask for 1 or more")
-    self.demand += demand
-    socket?.pump()
-  }
-
-  func cancel() {
-    let socket = self.socket.take()
-    down = nil
-    demand = .none
-    if let socket, socket.subscription === self { socket.subscription = nil }
-  }
-
-  func deliver(_ message: WebSocketMessage) {
-    guard let down else { return }
-    demand -= 1
-    demand += down.receive(message)
-  }
-
-  func end(_ completion: Subscribers.Completion<WebSocketError>) {
-    let down = self.down.take()
-    socket = nil
-    down?.receive(completion: completion)
   }
 }

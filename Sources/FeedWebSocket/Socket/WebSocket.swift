@@ -42,7 +42,7 @@ public final class WebSocket {
 
   // Reading.
   @exclusivity(unchecked) var reader: MessageReader
-  @exclusivity(unchecked) weak var subscription: MessageSubscription?
+  @exclusivity(unchecked) weak var subscription: PullSubscription<WebSocketMessage, WebSocketError>?
   @exclusivity(unchecked) var isReading = false
   @exclusivity(unchecked) var isPumping = false
   /// A message waits to be requested.

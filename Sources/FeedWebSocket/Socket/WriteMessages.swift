@@ -47,13 +47,13 @@ extension Publishers {
       }
       let stage = WriteMessagesStage<Upstream.Failure>(socket, ending, AnySubscriber(subscriber))
       socket.writers.append(.init(writer: stage))
-      subscriber.receive(subscription: stage)
+      subscriber.receive(subscription: CancellationSubscription { stage.cancel() })
       upstream.receive(subscriber: stage)
     }
   }
 }
 
-final class WriteMessagesStage<UpstreamFailure: Error>: Subscription, Subscriber, SocketWriter {
+final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter {
   typealias Input = WebSocketMessage
   typealias Failure = UpstreamFailure
 
@@ -135,10 +135,6 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscription, Subscriber
   }
 
   // MARK: Downstream
-
-  func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "write(to:): a request for no values; ask for 1 or more")
-  }
 
   func cancel() {
     isOver = true

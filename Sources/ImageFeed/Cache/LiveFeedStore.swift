@@ -56,107 +56,61 @@ private struct FeedChanges<Output>: Publisher {
   let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == FeedStoreError {
-    subscriber.receive(
-      subscription: FeedChangesSubscription(of: addresses, in: store, on: scheduler) {
-        address, change throws(FeedStoreError) in
-        subscriber.receive(try value(address, change))
-      } fail: {
-        subscriber.receive(completion: .failure($0))
-      })
+    PullSubscription("changes(of:)", subscriber, FeedChangesReader(self)).begin()
   }
 }
 
-private final class FeedChangesSubscription: Subscription {
-  private let scheduler: any LoopScheduler
-  private let store: any LiveFeedStore
+private final class FeedChangesReader<Output>: PullSource {
+  typealias Failure = FeedStoreError
+
+  private let changes: FeedChanges<Output>
   private let worker: SerialWorker
   private let views: SavedViews
-  private var receive: ((URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Subscribers.Demand)?
-  private var fail: ((FeedStoreError) -> Void)?
-  private var demand = Subscribers.Demand.none
   private var watch: (any Cancellable)?
   /// Something was saved since the store was last read.
   private var isStale = false
-  /// The changes that were read and are not delivered yet.
-  private var found: ArraySlice<SavedViews.Found> = []
-  private var isDelivering = false
   private var reading: (any Cancellable)?
 
-  init(
-    of addresses: [URL], in store: any LiveFeedStore, on scheduler: any LoopScheduler,
-    receive: @escaping (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Subscribers.Demand,
-    fail: @escaping (FeedStoreError) -> Void
-  ) {
-    self.scheduler = scheduler
-    self.store = store
-    worker = SerialWorker(on: scheduler)
-    views = SavedViews(of: addresses, in: store)
-    self.receive = receive
-    self.fail = fail
+  init(_ changes: FeedChanges<Output>) {
+    self.changes = changes
+    worker = SerialWorker(on: changes.scheduler)
+    views = SavedViews(of: changes.addresses, in: changes.store)
   }
 
-  func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "changes(of:): request(.none) asks for nothing; request one or more")
-    guard receive != nil else { return }
-    self.demand += demand
-    if watch == nil { watch = store.watch(on: scheduler) { [weak self] in self?.changed($0) } }
-    deliver()
-  }
-
-  func cancel() {
-    receive = nil
-    fail = nil
-    found = []
+  func cancelled(_: PullSubscription<Output, FeedStoreError>) {
     for work in [watch.take(), reading.take()] { work?.cancel() }
   }
 
-  private func changed(_ news: Result<Void, FeedStoreError>) {
-    switch news {
-    case .success:
-      isStale = true
-      read()
-    case .failure(let error): end(error)
+  func wanted(by subscription: PullSubscription<Output, FeedStoreError>) -> Bool {
+    if watch == nil {
+      watch = changes.store.watch(on: changes.scheduler) { [weak self, weak subscription] news in
+        guard let self, let subscription else { return }
+        switch news {
+        case .success:
+          isStale = true
+          subscription.serve()
+        case .failure(let error):
+          cancelled(subscription)
+          subscription.end(.failure(error), dropsHeld: true)
+        }
+      }
     }
-  }
-
-  private func read() {
-    guard isStale, reading == nil, found.isEmpty, demand > .none, receive != nil else { return }
+    guard isStale, reading == nil else { return false }
     isStale = false
     reading = worker.perform { [views] () throws(FeedStoreError) in
       try views.changes()
-    } completion: { [weak self] in
-      self?.wasRead($0)
-    }
-  }
-
-  private func wasRead(_ result: Result<[SavedViews.Found], FeedStoreError>) {
-    reading = nil
-    switch result {
-    case .failure(let error): return end(error)
-    case .success(let changes): found = changes[...]
-    }
-    deliver()
-  }
-
-  private func deliver() {
-    guard !isDelivering else { return }
-    isDelivering = true
-    while demand > .none, let receive, let next = found.popFirst() {
-      demand -= 1
+    } completion: { [weak self, weak subscription] result in
+      guard let self, let subscription else { return }
+      reading = nil
       do throws(FeedStoreError) {
-        demand += try receive(next.address, next.change)
+        for found in try result.get() { subscription.hold(try changes.value(found.address, found.change)) }
+        subscription.serve()
       } catch {
-        end(error)
+        cancelled(subscription)
+        subscription.end(.failure(error))
       }
     }
-    isDelivering = false
-    read()
-  }
-
-  private func end(_ error: FeedStoreError) {
-    let fail = self.fail
-    cancel()
-    fail?(error)
+    return false
   }
 }
 

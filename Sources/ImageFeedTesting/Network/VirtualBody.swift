@@ -26,7 +26,7 @@ final class VirtualOpen: RequestedWork {
 }
 
 /// The body of one response on its way: its pieces arrive at their times, and wait until they are requested.
-final class VirtualBody: Subscription {
+final class VirtualBody: PullSource {
   /// A body of no more bytes, all of which arrive with the head, does not keep its request open.
   static let window = 256 << 10
 
@@ -34,10 +34,8 @@ final class VirtualBody: Subscription {
   private let response: HTTPResponse
   private let opened: StreamInstant
   private let pace: VirtualReply.Pace
-  private var reader: (value: (Chunk) -> Subscribers.Demand, completion: (Subscribers.Completion<HTTPError>) -> Void)?
-  private var demand = Subscribers.Demand.none
+  private var reader: PullSubscription<Chunk, HTTPError>?
   private var position = 0
-  private var isServing = false
   private var alarm: (any Cancellable)?
   private var failure: HTTPError?
 
@@ -52,13 +50,7 @@ final class VirtualBody: Subscription {
   /// Nobody reads it any more, or nobody ever did.
   deinit { transfer.stop(.cancelled) }
 
-  func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "VirtualNetwork: a demand of zero asks for nothing; ask for 1 or more")
-    self.demand += demand
-    serve()
-  }
-
-  func cancel() {
+  func cancelled(_: PullSubscription<Chunk, HTTPError>) {
     reader = nil
     alarm.take()?.cancel()
     transfer.stop(.cancelled)
@@ -68,37 +60,36 @@ final class VirtualBody: Subscription {
   func fail(_ error: HTTPError) {
     failure = error
     alarm.take()?.cancel()
-    reader.take()?.completion(.failure(error))
+    reader.take()?.end(.failure(error))
   }
 
-  private func attach<S: Subscriber>(_ subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
-    reader = ({ subscriber.receive($0) }, { subscriber.receive(completion: $0) })
-    if let failure { fail(failure) } else { serve() }
+  private func attach(_ reader: PullSubscription<Chunk, HTTPError>) {
+    self.reader = reader
+    reader.begin()
+    if let failure { fail(failure) } else if position == response.body.count { finish() }
   }
 
-  private func serve() {
-    guard !isServing else { return }
-    isServing = true
-    defer { isServing = false }
-    while let reader {
-      guard position < response.body.count else {
-        transfer.stop(.answered(response))
-        self.reader = nil
-        return reader.completion(.finished)
-      }
-      guard demand > .none, hasArrived() else { return }
-      let end = min(position + pace.bytes, response.body.count)
-      guard end <= transfer.request.maxBodyBytes else {
-        let error = transfer.error(.tooLarge(limit: transfer.request.maxBodyBytes))
-        transfer.stop(.failed(error))
-        return fail(error)
-      }
-      let piece = response.body.dropFirst(position).prefix(end - position)
-      position = end
-      transfer.read(end)
-      demand -= 1
-      demand += reader.value(piece.withUnsafeBytes { Chunk(copying: $0) })
+  func wanted(by reader: PullSubscription<Chunk, HTTPError>) -> Bool {
+    guard hasArrived() else { return false }
+    let end = min(position + pace.bytes, response.body.count)
+    guard end <= transfer.request.maxBodyBytes else {
+      let error = transfer.error(.tooLarge(limit: transfer.request.maxBodyBytes))
+      transfer.stop(.failed(error))
+      fail(error)
+      return false
     }
+    let piece = response.body.dropFirst(position).prefix(end - position)
+    position = end
+    transfer.read(end)
+    reader.hold(piece.withUnsafeBytes { Chunk(copying: $0) })
+    if position == response.body.count { finish() }
+    return true
+  }
+
+  private func finish() {
+    guard let reader = reader.take() else { return }
+    transfer.stop(.answered(response))
+    reader.end(.finished)
   }
 
   /// True when the next piece is here; waits for it if it is not.
@@ -109,7 +100,7 @@ final class VirtualBody: Subscription {
     if alarm == nil {
       alarm = time.alarm(at: due, OriginNote(named: "the body from \(transfer.host)")) { [self] in
         alarm = nil
-        serve()
+        reader?.serve()
       }
     }
     return false
@@ -125,8 +116,7 @@ final class VirtualBody: Subscription {
     func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == HTTPError {
       precondition(
         body.reader == nil && body.position == 0, "VirtualNetwork: a body arrives once; subscribe to it once")
-      subscriber.receive(subscription: body)
-      body.attach(subscriber)
+      body.attach(PullSubscription("VirtualNetwork", subscriber, body))
     }
   }
 }

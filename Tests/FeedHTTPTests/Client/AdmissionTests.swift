@@ -33,7 +33,7 @@ import Testing
     for item in ["1a", "1b"] { admission.wait(item, for: 1) }
     for item in ["2a", "2b"] { admission.wait(item, for: 2) }
     var order: [String] = []
-    var host: UInt64 = 1
+    var host: Int = 1
     for _ in 0..<4 {
       admission.release(host)
       let item = admission.next()!
@@ -67,7 +67,7 @@ import Testing
   @Test func `emptying leaves nothing waiting`() {
     let admission = Books<Int>(limit: 1, limitPerHost: 1)
     _ = admission.admit(1)
-    for item in 0..<100 { admission.wait(item, for: UInt64(item % 7)) }
+    for item in 0..<100 { admission.wait(item, for: Int(item % 7)) }
     #expect(Set(admission.removeAll()) == Set(0..<100))
     admission.release(1)
     #expect(admission.next() == nil)
@@ -76,17 +76,17 @@ import Testing
 
   @Test func `many items all run once`() {
     let admission = Books<Int>(limit: 10, limitPerHost: 3)
-    var running: [(Int, UInt64)] = []
+    var running: [(Int, Int)] = []
     var seen: [Int] = []
     for item in 0..<1_000 {
-      let host = UInt64(item % 13)
+      let host = Int(item % 13)
       if admission.admit(host) { running.append((item, host)) } else { admission.wait(item, for: host) }
     }
     while !running.isEmpty {
       let (item, host) = running.removeFirst()
       seen.append(item)
       admission.release(host)
-      while let next = admission.next() { running.append((next, UInt64(next % 13))) }
+      while let next = admission.next() { running.append((next, Int(next % 13))) }
       #expect(running.count <= 10)
     }
     #expect(seen.sorted() == Array(0..<1_000))
@@ -101,11 +101,11 @@ private final class Books<Item> {
   init(limit: Int, limitPerHost: Int) { admission = Admission(limit: limit, limitPerHost: limitPerHost) }
 
   var running: Int { admission.running }
-  func admit(_ key: UInt64) -> Bool { admission.admit(key) }
-  func wait(_ item: Item, for key: UInt64, cameBack: Bool = false) {
+  func admit(_ key: Int) -> Bool { admission.admit(key) }
+  func wait(_ item: Item, for key: Int, cameBack: Bool = false) {
     admission.wait(item, for: key, cameBack: cameBack)
   }
-  func release(_ key: UInt64) { admission.release(key) }
+  func release(_ key: Int) { admission.release(key) }
   func next() -> Item? { admission.next() }
   func removeAll() -> [Item] { admission.removeAll() }
 }

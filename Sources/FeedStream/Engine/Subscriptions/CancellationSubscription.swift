@@ -1,8 +1,8 @@
 /// The subscription of a source that sends without requests, with a buffer below it: it only handles the cancellation.
-@usableFromInline final class CancellationSubscription: GuardedSubscription {
+@usableFromInline package final class CancellationSubscription: GuardedSubscription {
   private var onCancel: (() -> Void)?
 
-  @usableFromInline init(_ onCancel: @escaping () -> Void) { self.onCancel = onCancel }
+  @usableFromInline package init(_ onCancel: @escaping () -> Void) { self.onCancel = onCancel }
 
   override func cancelled() { onCancel.take()?() }
   override var takesNone: Bool { true }

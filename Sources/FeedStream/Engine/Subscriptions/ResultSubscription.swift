@@ -2,23 +2,28 @@
 /// or a failure, which is delivered immediately.
 ///
 /// The result may exist from the start (`Just`) or come later (`Future`, work off the loop).
-@usableFromInline class ResultSubscription<Output, Failure: Error>: GuardedSubscription {
+@usableFromInline package class ResultSubscription<Output, Failure: Error>: GuardedSubscription {
   private let name: StaticString
   @exclusivity(unchecked) @usableFromInline final var down: ErasedSubscriber<Output, Failure>?
   @exclusivity(unchecked) @usableFromInline final var result: Result<Output, Failure>?
   /// The work that produces the result.
-  @exclusivity(unchecked) final var work: (any Cancellable)?
+  @exclusivity(unchecked) @usableFromInline final var work: (any Cancellable)?
   @exclusivity(unchecked) @usableFromInline final var isAsked = false
   /// True once the subscriber has its subscription.
-  @exclusivity(unchecked) private final var isOpen = false
+  @exclusivity(unchecked) @usableFromInline final var isOpen = false
   /// Calls `deliver()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
   /// specialized.
-  private let serve: (ResultSubscription) -> Void
+  @usableFromInline let serve: (ResultSubscription) -> Void
 
   @inlinable convenience init(
     _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, _ result: Result<Output, Failure>? = nil
   ) {
     self.init(name, down, result) { $0.deliver() }
+  }
+
+  @inlinable package convenience init<S: Subscriber>(_ name: StaticString, _ subscriber: S)
+  where S.Input == Output, S.Failure == Failure {
+    self.init(name, ErasedSubscriber(subscriber), nil) { $0.deliver() }
   }
 
   @usableFromInline init(
@@ -34,7 +39,7 @@
   /// Hands itself to the subscriber, and then the result, if there is one and it may be delivered.
   ///
   /// - Parameter work: cancelled with the subscription, while there is no result.
-  @usableFromInline final func begin(_ work: (any Cancellable)? = nil) {
+  @inlinable package final func begin(_ work: (any Cancellable)? = nil) {
     if result == nil { self.work = work }
     isOpen = true
     down?.receive(subscription: self)
@@ -42,7 +47,7 @@
   }
 
   /// Stores the result and delivers it when possible.
-  @usableFromInline final func settle(_ result: Result<Output, Failure>) {
+  @inlinable package final func settle(_ result: Result<Output, Failure>) {
     work = nil
     guard down != nil else { return }
     self.result = result
@@ -79,8 +84,8 @@
     work.take()?.cancel()
   }
 
-  override var description: String { "\(name)" }
-  override var customMirror: Mirror {
+  override package var description: String { "\(name)" }
+  override package var customMirror: Mirror {
     Mirror(
       self, unlabeledChildren: (try? result?.get()).map { [$0] } ?? [], ancestorRepresentation: .suppressed)
   }

@@ -2,20 +2,15 @@ import FeedStream
 import Foundation
 
 /// One subscription to a stream of events: one connection after another.
-final class EventSourceSubscription: Subscription {
+final class EventSourceReader: PullSource {
   private let client: any HTTPClient
   private let request: HTTPRequest
   private let options: EventSourceOptions
   private let scheduler: any LoopScheduler
-  private var down: AnySubscriber<ServerEvent, EventSourceError>?
-  private var demand = Subscribers.Demand.none
-  private var hasBegun = false
-  private var isServing = false
+  /// It keeps this.
+  private weak var subscription: PullSubscription<ServerEvent, EventSourceError>?
 
   private var parser: EventStreamParser
-  private var events = FIFO<ServerEvent>()
-  /// The end, which follows the events that are held.
-  private var ending: Subscribers.Completion<EventSourceError>?
   /// The connection, or the pause before it.
   private var current: AnyCancellable?
   private var body: EventBody?
@@ -26,70 +21,42 @@ final class EventSourceSubscription: Subscription {
   private var generator = SystemRandomNumberGenerator()
 
   init(
-    _ client: any HTTPClient, _ request: HTTPRequest, _ options: EventSourceOptions, _ scheduler: any LoopScheduler,
-    _ down: AnySubscriber<ServerEvent, EventSourceError>
+    _ client: any HTTPClient, _ request: HTTPRequest, _ options: EventSourceOptions, _ scheduler: any LoopScheduler
   ) {
     self.client = client
     self.request = request
     self.options = options
     self.scheduler = scheduler
-    self.down = down
     pause = options.pause
     parser = EventStreamParser(limit: options.maxEventBytes, lastID: options.lastEventID)
   }
 
   deinit { drop() }
 
-  func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "HTTPClient.events: request(.none) asks for nothing; request at least one event")
-    self.demand += demand
-    if hasBegun { return serve() }
-    hasBegun = true
-    connect()
+  func wanted(by subscription: PullSubscription<ServerEvent, EventSourceError>) -> Bool {
+    if self.subscription == nil {
+      self.subscription = subscription
+      connect()
+    }
+    return body?.ask() ?? false
   }
 
-  func cancel() {
-    down = nil
-    events.removeAll()
-    drop()
-  }
+  func cancelled(_: PullSubscription<ServerEvent, EventSourceError>) { drop() }
 
   private func drop() {
     (alarm, current) = (nil, nil)
     body.take()?.cancel()
   }
 
-  // MARK: Delivering
-
-  private func serve() {
-    guard !isServing else { return }
-    isServing = true
-    defer { isServing = false }
-    while let down {
-      if demand > .none, let event = events.popFirst() {
-        demand -= 1
-        demand += down.receive(event)
-      } else if events.isEmpty, let ending {
-        self.down = nil
-        return down.receive(completion: ending)
-      } else {
-        guard demand > .none, let body else { return }
-        // What it brings may be the end.
-        guard body.ask() || ending != nil else { return }
-      }
-    }
-  }
-
   private func end(_ completion: Subscribers.Completion<EventSourceError>) {
     drop()
-    ending = completion
-    serve()
+    subscription?.end(completion)
   }
 
   // MARK: One connection
 
   private func connect() {
-    guard down != nil else { return }
+    guard subscription?.isLive ?? false else { return }
     parser = EventStreamParser(limit: options.maxEventBytes, lastID: parser.lastID)
     var request = self.request
     request.headers.removeAll { ["accept", "last-event-id"].contains($0.name.lowercased()) }
@@ -122,7 +89,7 @@ final class EventSourceSubscription: Subscription {
   private func opened(_ response: StreamingResponse) {
     current = nil
     alarm = nil
-    guard down != nil else { return }
+    guard subscription?.isLive ?? false else { return }
     guard response.status != 204 else { return end(.finished) }
     guard response.status == 200 else {
       return options.passingStatuses.contains(response.status)
@@ -138,7 +105,7 @@ final class EventSourceSubscription: Subscription {
     self.body = body
     watchSilence()
     response.body.subscribe(body)
-    serve()
+    subscription?.serve()
   }
 
   private static func isEventStream(_ type: String) -> Bool {
@@ -147,11 +114,13 @@ final class EventSourceSubscription: Subscription {
 
   private func received(_ chunk: Chunk) {
     watchSilence()
-    parser.read(chunk) { events.append($0) }
-    if !events.isEmpty { failures = 0 }
+    parser.read(chunk) {
+      subscription?.hold($0)
+      failures = 0
+    }
     if let retry = parser.retry { pause = min(.milliseconds(retry), options.longestServerPause) }
     guard !parser.isTooLong else { return end(.failure(.tooLong(limit: options.maxEventBytes))) }
-    serve()
+    subscription?.serve()
   }
 
   private func finished(_ completion: Subscribers.Completion<HTTPError>) {
@@ -183,7 +152,7 @@ final class EventSourceSubscription: Subscription {
       current = nil
       connect()
     }
-    serve()
+    subscription?.serve()
   }
 
   private func watchSilence() {
@@ -196,7 +165,7 @@ final class EventSourceSubscription: Subscription {
   private func watch(_ limit: Duration, _ action: @escaping () -> Void) { alarm = after(limit, action) }
 
   private func after(_ pause: Duration, _ action: @escaping () -> Void) -> AnyCancellable {
-    Just(()).delay(for: StreamInstant.Stride(pause), scheduler: AnyLoopScheduler(scheduler)).sink { action() }
+    AnyCancellable(scheduler.once(after: pause, action))
   }
 }
 

@@ -1,0 +1,95 @@
+internal import FeedStream
+
+/// The requests of a server, for their subscriber: takes connections while requests are wanted.
+final class RequestSource: PullSource, Subscriber {
+  typealias Input = Connection
+  typealias Failure = Never
+
+  @exclusivity(unchecked) private var server: HTTPServer?
+  @exclusivity(unchecked) private var requests: PullSubscription<HTTPServer.Request, Never>?
+  @exclusivity(unchecked) private var listening: (any Subscription)?
+  @exclusivity(unchecked) private var hasBegun = false
+  /// A connection has been asked for that has not come.
+  @exclusivity(unchecked) private var isAsked = false
+  @exclusivity(unchecked) private var waiting = FIFO<HTTPServer.Request>()
+
+  init(_ server: HTTPServer) { self.server = server }
+
+  // MARK: Downstream
+
+  func begin(_ requests: PullSubscription<HTTPServer.Request, Never>) {
+    self.requests = requests
+    requests.begin()
+  }
+
+  func wanted(by requests: PullSubscription<HTTPServer.Request, Never>) -> Bool {
+    while let request = waiting.popFirst() {
+      // Its client may be gone.
+      guard request.exchange.connection.isCurrent(request.exchange.number) else { continue }
+      requests.deliver(request)
+      return true
+    }
+    if !hasBegun, let server {
+      hasBegun = true
+      server.begin(self)
+    }
+    acceptMore()
+    return false
+  }
+
+  func deliver(_ request: HTTPServer.Request) {
+    guard let requests, requests.takesNow, waiting.isEmpty else { return waiting.append(request) }
+    requests.deliver(request)
+    requests.serve()
+  }
+
+  func cancelled(_: PullSubscription<HTTPServer.Request, Never>) {
+    let server = release()
+    server?.closeConnections()
+  }
+
+  func end() {
+    let requests = self.requests
+    _ = release()
+    requests?.end(.finished)
+  }
+
+  func stopAccepting() { listening.take()?.cancel() }
+
+  private func release() -> HTTPServer? {
+    let server = self.server.take()
+    requests = nil
+    waiting.removeAll()
+    stopAccepting()
+    if server?.subscription === self { server?.subscription = nil }
+    return server
+  }
+
+  // MARK: Connections
+
+  func receive(subscription: any Subscription) {
+    guard server != nil, listening == nil else { return subscription.cancel() }
+    listening = subscription
+    acceptMore()
+  }
+
+  func receive(_ connection: Connection) -> Subscribers.Demand {
+    // Until it is counted: what it replaces would make room for another one.
+    server?.add(connection)
+    isAsked = wantsConnection
+    return isAsked ? .max(1) : .none
+  }
+
+  func receive(completion: Subscribers.Completion<Never>) { listening = nil }
+
+  private var wantsConnection: Bool {
+    guard let server, listening != nil, let requests, requests.demand > .none else { return false }
+    return server.connections.count < server.limits.connections || server.longestIdle != nil
+  }
+
+  func acceptMore() {
+    guard !isAsked, wantsConnection else { return }
+    isAsked = true
+    listening?.request(.max(1))
+  }
+}

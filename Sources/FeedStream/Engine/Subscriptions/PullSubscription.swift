@@ -1,0 +1,136 @@
+/// Finds the values of a ``PullSubscription``.
+@usableFromInline package protocol PullSource<Value, Failure>: AnyObject {
+  associatedtype Value
+  associatedtype Failure: Error
+
+  /// More values are wanted than are held. The source delivers or holds them now or later, or ends the subscription.
+  ///
+  /// Called with each request for which nothing is held, even while the source is still looking for an earlier one.
+  ///
+  /// - Returns: true to be called again at once when more is wanted after what it has brought now.
+  func wanted(by subscription: PullSubscription<Value, Failure>) -> Bool
+
+  /// The subscriber has cancelled.
+  func cancelled(_ subscription: PullSubscription<Value, Failure>)
+}
+
+/// The subscription of a source outside of the engine: it counts the demand, holds what was found too early, and guards
+/// delivery against re-entry.
+///
+/// A request made while a value is being delivered is added to the demand and served by the running loop, so the stack
+/// stays flat. The subscription keeps the source until it ends or is cancelled.
+// Final: a class that is not public cannot be subclassed in another module.
+@usableFromInline package final class PullSubscription<Output, Failure: Error>: GuardedSubscription {
+  private let name: StaticString
+  @exclusivity(unchecked) @usableFromInline var down: ErasedSubscriber<Output, Failure>?
+  @exclusivity(unchecked) @usableFromInline var source: (any PullSource<Output, Failure>)?
+  /// The values that are wanted besides those that have been delivered.
+  @exclusivity(unchecked) @usableFromInline package internal(set) var demand = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var held = FIFO<Output>()
+  /// The completion, which follows the values that are held.
+  @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
+  @exclusivity(unchecked) @usableFromInline var isDelivering = false
+  @exclusivity(unchecked) @usableFromInline var isAsking = false
+  /// Calls `serve()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
+  /// specialized.
+  private let run: (PullSubscription) -> Void
+
+  /// - Parameter name: the publisher's name in messages.
+  @inlinable package convenience init<S: Subscriber>(
+    _ name: StaticString, _ subscriber: S, _ source: any PullSource<Output, Failure>
+  ) where S.Input == Output, S.Failure == Failure {
+    self.init(name, ErasedSubscriber(subscriber), source) { $0.serve() }
+  }
+
+  @usableFromInline init(
+    _ name: StaticString, _ down: ErasedSubscriber<Output, Failure>, _ source: any PullSource<Output, Failure>,
+    run: @escaping (PullSubscription) -> Void
+  ) {
+    self.name = name
+    self.down = down
+    self.source = source
+    self.run = run
+  }
+
+  /// Hands itself to the subscriber.
+  package func begin() { down?.receive(subscription: self) }
+
+  /// True when ``deliver(_:)`` would not hold a value.
+  @inlinable package var takesNow: Bool { demand > .none && held.isEmpty && !isDelivering }
+
+  /// True until it has ended or was cancelled.
+  @inlinable package var isLive: Bool { down != nil }
+
+  // MARK: The source's side
+
+  /// Holds a value, which ``serve()`` delivers.
+  @inlinable package func hold(_ value: Output) {
+    if down != nil { held.append(value) }
+  }
+
+  /// Delivers a value, if it is wanted; holds it until it is.
+  @inlinable package func deliver(_ value: Output) {
+    guard let down else { return }
+    guard takesNow else { return held.append(value) }
+    hand(value, to: down)
+    if !held.isEmpty || ending != nil { serve() }
+  }
+
+  /// Completes after the values that are held.
+  ///
+  /// - Parameter dropsHeld: true to complete before them.
+  @inlinable package func end(_ completion: Subscribers.Completion<Failure>, dropsHeld: Bool = false) {
+    guard down != nil, ending == nil else { return }
+    if dropsHeld { held.removeAll() }
+    ending = completion
+    serve()
+  }
+
+  /// Delivers what is held and wanted, and then asks the source for more.
+  @inlinable package func serve() {
+    guard !isDelivering else { return }
+    while let down {
+      if demand > .none, let value = held.popFirst() {
+        hand(value, to: down)
+      } else if held.isEmpty, let ending {
+        self.down = nil
+        source = nil
+        return down.receive(completion: ending)
+      } else {
+        guard demand > .none, !isAsking, let source else { return }
+        isAsking = true
+        let mayGoOn = source.wanted(by: self)
+        isAsking = false
+        guard mayGoOn || !held.isEmpty || ending != nil else { return }
+      }
+    }
+  }
+
+  @inlinable func hand(_ value: Output, to down: ErasedSubscriber<Output, Failure>) {
+    isDelivering = true
+    demand.takeOne()
+    demand += down.receive(value)
+    isDelivering = false
+  }
+
+  // MARK: The subscriber's side
+
+  override func requested(_ demand: Subscribers.Demand) {
+    guard down != nil else { return }
+    self.demand += demand
+    run(self)
+  }
+
+  override func cancelled() {
+    // Released after the change: what it releases may call back.
+    let old = (down.take(), held.take(), source.take())
+    ending = nil
+    old.2?.cancelled(self)
+  }
+
+  override package var description: String { "\(name)" }
+}
+
+extension PullSubscription: Traceable {
+  @usableFromInline var below: Any { down?.subscriber ?? () }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Keeps true that every subscription of this library is checked in one place, read from the sources as text.
+@Suite(.settled) struct SubscriptionTests {
+  /// Those that need not be a `GuardedSubscription`.
+  static let others: Set = [
+    // They pass everything on to one that is.
+    "Sources/FeedStream/Core/Diagnostics/Probe.swift",
+    "Sources/FeedStream/Engine/Crossing/HomeSubscriber.swift",
+    "Sources/FeedStream/Engine/Subscriptions/DetachableSubscription.swift",
+    // They break rules on purpose, or record how others do.
+    "Sources/FeedStreamTesting/Scripted/Misbehaviour.swift",
+    "Sources/FeedStreamTesting/Scripted/SubscriptionRecord.swift",
+    // The pollers', which are being joined into one.
+    "Sources/FeedFleet/Gateway/FollowingRun.swift",
+    "Sources/FeedFleet/SQLite/LogPages.swift",
+    "Sources/FeedFleet/Worker/WorkingRun.swift",
+    "Sources/ImageFeed/Poller/PollingRun.swift",
+  ]
+
+  @Test func `every subscription is guarded`() throws {
+    let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+    var count = 0
+    for folder in ["Sources", "Examples"] {
+      let place = root.appending(path: folder).path
+      for path in try FileManager.default.subpathsOfDirectory(atPath: place) where path.hasSuffix(".swift") {
+        count += 1
+        let text = try String(contentsOfFile: "\(place)/\(path)", encoding: .utf8)
+        let code = text.replacing(/\/\/[^\n]*/, with: "")
+        let declarations = code.matches(
+          of: /\b(?:class|struct|enum|actor|extension)\b[^{=]*?:[^{=]*?\bSubscription\b[^{=]*\{/)
+        if declarations.isEmpty || Self.others.contains("\(folder)/\(path)") { continue }
+        if path == "FeedStream/Core/GuardedSubscription.swift" { continue }
+        Issue.record(
+          "\(folder)/\(path): use a subclass of GuardedSubscription, or PullSubscription outside of FeedStream")
+      }
+    }
+    #expect(count > 500)
+  }
+}
