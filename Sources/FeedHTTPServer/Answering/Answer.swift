@@ -50,7 +50,7 @@ struct Answer {
       sending = .bytes(bytes)
     case .file(let file):
       delimiting = .length(file.range.count)
-      sending = file.range.isEmpty ? .nothing : .stream(FilePublisher(body: file).eraseToAnyPublisher())
+      sending = file.range.isEmpty ? .nothing : .stream(file.chunks.eraseFailureType().eraseToAnyPublisher())
     case .stream(let publisher, let length?):
       delimiting = .length(length)
       sending = length == 0 ? .nothing : .stream(publisher)

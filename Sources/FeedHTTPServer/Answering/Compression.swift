@@ -66,7 +66,7 @@ enum Compression {
         response.body = .bytes(Chunk(joining: parts))
         return
       case .bytes(let bytes): source = Just(bytes).setFailureType(to: (any Error).self).eraseToAnyPublisher()
-      case .file(let file): source = FilePublisher(body: file).eraseToAnyPublisher()
+      case .file(let file): source = file.chunks.eraseFailureType().eraseToAnyPublisher()
       case .stream(let publisher, _): source = publisher
       case .none, .events, .upgrade: return
       }

@@ -131,7 +131,7 @@ extension HTTPServer {
       #endif
       let tag =
         "\"\(String(size, radix: 36))-\(String(Int64(time.tv_sec), radix: 36))-\(String(Int64(time.tv_nsec), radix: 36))\""
-      let bytes = size <= 64 * 1024 ? try? file.read(0..<size).get() : nil
+      let bytes = size <= 64 * 1024 ? file.read(0..<size) : nil
       return .file(
         FoundFile(
           file: file, size: size, modified: Int64(time.tv_sec), tag: tag, name: parts.last!,

@@ -39,19 +39,38 @@ extension Publishers {
 
     enum Source {
       case path(String)
-      case descriptor(Int32, name: String)
+      case descriptor(Int32, name: String, owner: (any AnyObject & Sendable)? = nil)
       case made(by: ByteMaker)
     }
 
     let source: Source
     let offset: Int64?
+    /// The number of bytes to read; `nil` for all until the end.
+    var count: Int64?
     let chunkSize: Int
     let scheduler: any LoopScheduler
 
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
-      let reader = FileReader(source, of: scheduler.files, from: offset, chunkSize: chunkSize)
+      let reader = FileReader(source, of: scheduler.files, from: offset, count, chunkSize: chunkSize)
       subscriber.receive(
-        subscription: ReadingOffLoop(ErasedSubscriber(subscriber), on: scheduler) { reader.read() })
+        subscription: ReadingOffLoop(ErasedSubscriber(subscriber), on: scheduler, isOver: { reader.isOver }) {
+          reader.read()
+        })
     }
+  }
+}
+
+extension Publishers.FileBytes {
+  /// The bytes at `range` of an open file; fails with `EIO` when it has become shorter.
+  ///
+  /// - Parameter owner: closes the descriptor, and is kept meanwhile.
+  package init(
+    _ range: Range<Int64>, of descriptor: Int32, named name: String, keeping owner: any AnyObject & Sendable,
+    chunkSize: Int, on scheduler: any LoopScheduler
+  ) {
+    source = .descriptor(descriptor, name: name, owner: owner)
+    (offset, count) = (range.lowerBound, Int64(range.count))
+    self.chunkSize = chunkSize
+    self.scheduler = scheduler
   }
 }

@@ -4,16 +4,25 @@ final class FileReader: @unchecked Sendable {
   private let source: Publishers.FileBytes.Source
   /// The place of the next read; `nil` reads at the descriptor's position.
   private var offset: Int64?
+  /// The number of bytes that are still to be read; `nil` for all until the end.
+  private var left: Int64?
   private let files: any FileSystem
   private let pool: ChunkPool
   private var file: (any OpenFile)?
 
-  init(_ source: Publishers.FileBytes.Source, of files: any FileSystem, from offset: Int64?, chunkSize: Int) {
+  init(
+    _ source: Publishers.FileBytes.Source, of files: any FileSystem, from offset: Int64?, _ count: Int64? = nil,
+    chunkSize: Int
+  ) {
     self.source = source
     self.files = files
     self.offset = offset
+    left = count
     pool = ChunkPool(blockSize: chunkSize, keeping: 3)
   }
+
+  /// True when all that was to be read has been read. Ask when nothing is being read.
+  var isOver: Bool { left == 0 }
 
   /// The next bytes; none at the end. Blocks.
   func read() -> Result<Chunk, SystemError> {
@@ -21,9 +30,16 @@ final class FileReader: @unchecked Sendable {
       if self.file == nil { try open() }
       guard let file = self.file else { return Chunk() }
       let memory = pool.take()
-      let room = UnsafeMutableBufferPointer(start: memory.base, count: pool.blockSize)
+      let most = left.map { Int(min($0, Int64(pool.blockSize))) } ?? pool.blockSize
+      let room = UnsafeMutableBufferPointer(start: memory.base, count: most)
       let count = try file.read(into: room, at: offset)
       if offset != nil { offset! += Int64(count) }
+      if let before = left {
+        guard count > 0 || before == 0 else {
+          throw SystemError("read", "a file that became shorter", code: Errno.unreadable)
+        }
+        left = before - Int64(count)
+      }
       return Chunk(memory, from: UnsafePointer(memory.base), count: count)
     }
   }
@@ -31,7 +47,7 @@ final class FileReader: @unchecked Sendable {
   private func open() throws(SystemError) {
     switch source {
     case .path(let path): file = try files.open(path, .reading)
-    case .descriptor(let number, let name): file = SystemFile(number, name: name, isOwned: false)
+    case .descriptor(let number, let name, _): file = SystemFile(number, name: name, isOwned: false)
     case .made(let maker): file = MadeFile(maker)
     }
   }

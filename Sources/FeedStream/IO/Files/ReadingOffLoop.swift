@@ -3,17 +3,21 @@ class ReadingOffLoop: GuardedSubscription {
   private(set) final var down: ErasedSubscriber<Chunk, SystemError>?
   final let scheduler: any LoopScheduler
   private(set) final var demand = Subscribers.Demand.none
+  private final let isOver: () -> Bool
   private final let work: @Sendable () -> Result<Chunk, SystemError>
   private final var isReading = false
   private final var job: (any Cancellable)?
 
-  /// - Parameter work: reads the next bytes, none at the end; runs on the thread pool, once at a time.
+  /// - Parameters:
+  ///   - isOver: true when there is no more to read, and it is known before reading.
+  ///   - work: reads the next bytes, none at the end; runs on the thread pool, once at a time.
   init(
     _ down: ErasedSubscriber<Chunk, SystemError>, on scheduler: any LoopScheduler,
-    _ work: @escaping @Sendable () -> Result<Chunk, SystemError>
+    isOver: @escaping () -> Bool = { false }, _ work: @escaping @Sendable () -> Result<Chunk, SystemError>
   ) {
     self.down = down
     self.scheduler = scheduler
+    self.isOver = isOver
     self.work = work
   }
 
@@ -37,6 +41,7 @@ class ReadingOffLoop: GuardedSubscription {
 
   final func read() {
     guard !isReading, demand > .none, down != nil else { return }
+    guard !isOver() else { return end(.finished) }
     isReading = true
     reads()
     job = scheduler.offload { [work] in
@@ -55,8 +60,10 @@ class ReadingOffLoop: GuardedSubscription {
     case .success(let chunk):
       demand -= 1
       // The next is read while this one is being delivered.
-      read()
+      let isLast = isOver()
+      if !isLast { read() }
       demand += down.receive(chunk)
+      if isLast { return end(.finished) }
       if demand == .none { isSatisfied() }
       read()
     case .failure(let error): end(.failure(error))

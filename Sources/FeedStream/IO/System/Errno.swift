@@ -14,6 +14,8 @@ enum Errno {
   static var timedOut: Int32 { -UV_ETIMEDOUT.rawValue }
   /// Its name is not UTF-8.
   static var unspellable: Int32 { -UV_EILSEQ.rawValue }
+  /// It cannot be read.
+  static var unreadable: Int32 { -UV_EIO.rawValue }
   /// It makes no sense.
   static var invalid: Int32 { -UV_EINVAL.rawValue }
   /// Nobody reads it any more.

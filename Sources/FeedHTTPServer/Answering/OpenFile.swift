@@ -1,0 +1,45 @@
+internal import FeedStream
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+// By this name, since the server has a method of the call's.
+private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
+
+extension HTTPServer {
+  /// An open file, closed when it is released. Several responses may share one.
+  public final class OpenFile: Sendable {
+    let descriptor: Int32
+
+    /// - Parameter descriptor: of a file that can be read at any place; from now on, closing it is not the caller's.
+    public init(_ descriptor: Int32) { self.descriptor = descriptor }
+    deinit { _ = systemClose(descriptor) }
+
+    /// The bytes at `range`, or fewer where the file has been cut; `nil` when it cannot be read. Blocks.
+    func read(_ range: Range<Int64>) -> Chunk? {
+      var hasFailed = false
+      let chunk = Chunk(capacity: range.count) { room in
+        while true {
+          let count = pread(descriptor, room.baseAddress, range.count, off_t(range.lowerBound))
+          if count >= 0 { return count }
+          hasFailed = errno != EINTR
+          if hasFailed { return 0 }
+        }
+      }
+      return hasFailed ? nil : chunk
+    }
+  }
+}
+
+extension FileBody {
+  /// Reads it off the loop as it is requested, a chunk at a time.
+  var chunks: Publishers.FileBytes {
+    Publishers.FileBytes(
+      range, of: file.descriptor, named: "a file that is served", keeping: file, chunkSize: 128 * 1024, on: scheduler)
+  }
+}
