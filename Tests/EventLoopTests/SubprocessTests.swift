@@ -179,6 +179,15 @@ import Testing
     #expect((try? String(contentsOfFile: "/proc/\(below)/stat", encoding: .utf8))?.contains(") S") != true)
   }
 
+  @Test func `what it leaves in its own session goes on, if that is wanted`() throws {
+    var subprocess = shell("sleep 100 >/dev/null 2>&1 & echo $!")
+    (subprocess.endsDescendants, subprocess.leavesDescendants) = (true, true)
+    let outcome = Outcome(subprocess.output(on: loop))
+    loop.run()
+    let left = try #require(Int32(outcome.text.dropLast()))
+    #expect(kill(left, SIGKILL) == 0, "the program that was left behind was there")
+  }
+
   @Test func `a loop that closes ends its programs and leaves no zombie`() throws {
     var number: Int32 = 0
     try withLoop { loop in

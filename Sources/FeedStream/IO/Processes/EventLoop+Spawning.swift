@@ -17,6 +17,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
   package var onExit: ((ExitStatus) -> Void)?
   /// True when it and what it starts are a group.
   private let group: Bool
+  private let leavesDescendants: Bool
   /// Balances a retain: there while the program runs.
   private var keeper: Unmanaged<LoopProcess>?
 
@@ -39,6 +40,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
       }
     }
     group = subprocess.endsDescendants
+    leavesDescendants = subprocess.leavesDescendants
     System.closeOnSpawn()
     var code: Int32 = 0
     do {
@@ -79,7 +81,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
   private func hasEnded(_ status: ExitStatus) {
     let (keeper, onExit) = (keeper.take(), onExit.take())
     // What it left behind has no one to end it any more.
-    if group { kill(-number, SIGTERM) }
+    if group, !leavesDescendants { kill(-number, SIGTERM) }
     close()
     onExit?(status)
     keeper?.release()

@@ -53,6 +53,8 @@ public struct Subprocess: Hashable, Sendable {
   /// True to run it in a session of its own, without this process's terminal: ending it ends the programs that it started
   /// as well, and a Ctrl-C at the terminal does not reach it.
   public var endsDescendants = false
+  /// With ``endsDescendants``: true to leave alone what it has started when it ends by itself.
+  public var leavesDescendants = false
 
   public init(
     _ program: String, _ arguments: [String] = [], environment: Environment = .inherited, folder: String? = nil
