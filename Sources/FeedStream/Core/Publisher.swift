@@ -22,11 +22,11 @@ public protocol Publisher<Output, Failure> {
   ///
   /// - Parameter deliver: takes a value; returns true when it accepts another.
   /// - Returns: true when all values have been delivered, or as many as were accepted; false when nothing has happened.
-  func deliverAll(to deliver: (Output) -> Bool) -> Bool
+  func _deliverAll(to deliver: (Output) -> Bool) -> Bool
 }
 
 extension Publisher {
-  @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool { false }
+  @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool { false }
 }
 
 extension Publisher {

@@ -23,5 +23,5 @@
     }
   }
 
-  @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool { completeImmediately }
+  @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool { completeImmediately }
 }

@@ -16,7 +16,7 @@
     subscriber.attach("Just", delivering: output)
   }
 
-  @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+  @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool {
     _ = deliver(output)
     return true
   }

@@ -22,7 +22,7 @@ extension Optional {
       if let output { subscriber.attach("Optional", delivering: output) } else { subscriber.attach(ending: .finished) }
     }
 
-    @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+    @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool {
       if let output { _ = deliver(output) }
       return true
     }

@@ -26,7 +26,7 @@ extension Result {
       }
     }
 
-    @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+    @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool {
       guard case .success(let output) = result else { return false }
       _ = deliver(output)
       return true

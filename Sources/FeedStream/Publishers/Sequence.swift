@@ -22,7 +22,7 @@ extension Publishers {
       subscriber.attach("Sequence", delivering: sequence, then: .finished)
     }
 
-    @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool {
+    @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool {
       for element in sequence where !deliver(element) { break }
       return true
     }

@@ -25,7 +25,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
     box.attach(box, ErasedSubscriber(subscriber))
   }
 
-  @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool { box.deliverAll(box, deliver) }
+  @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool { box.deliverAll(box, deliver) }
 
   public var description: String { "AnyPublisher" }
   public var playgroundDescription: Any { description }
@@ -55,6 +55,6 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
     self.publisher = publisher
     super.init(
       attach: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher.receive(subscriber: $1) },
-      deliverAll: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher.deliverAll(to: $1) })
+      deliverAll: { unsafeDowncast($0, to: PublisherBoxOf<P>.self).publisher._deliverAll(to: $1) })
   }
 }

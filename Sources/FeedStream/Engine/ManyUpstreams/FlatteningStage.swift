@@ -64,7 +64,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
     if isTaking {
       let isDelivered =
         demand == .unlimited
-        && publisher.deliverAll {
+        && publisher._deliverAll {
           if isTaking { _ = pass($0) }
           return isTaking
         }

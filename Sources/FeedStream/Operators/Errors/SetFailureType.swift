@@ -28,7 +28,7 @@ extension Publishers {
       }
     }
 
-    @inlinable public func deliverAll(to deliver: (Output) -> Bool) -> Bool { upstream.deliverAll(to: deliver) }
+    @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool { upstream._deliverAll(to: deliver) }
 
     /// Like `setFailureType(to:)` of any publisher; replaces this one.
     @inlinable public func setFailureType<E: Error>(to failure: E.Type) -> Publishers.SetFailureType<Upstream, E> {

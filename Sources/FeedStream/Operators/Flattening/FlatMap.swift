@@ -132,7 +132,7 @@ extension Publishers {
     let publisher = make()
     let isDelivered =
       isDirect
-      && publisher.deliverAll {
+      && publisher._deliverAll {
         if isActive { _ = down.receive($0) }
         return isActive
       }
