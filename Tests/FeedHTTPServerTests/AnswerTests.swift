@@ -196,6 +196,9 @@ import Testing
       #expect(HTTPDate.seconds(HTTPDate.text(seconds)) == seconds)
     }
     #expect(HTTPDate.text(951_782_400) == "Tue, 29 Feb 2000 00:00:00 GMT")
+    // As the client has it: a year of two digits is at most fifty years ahead.
+    #expect(HTTPDate.seconds("Sunday, 06-Nov-94 08:49:37 GMT", now: 1_795_000_000) == 784_111_777)
+    #expect(HTTPDate.seconds("Saturday, 01-Jan-72 00:00:00 GMT", now: 1_795_000_000) == 3_218_832_000)
     #expect(HTTPDate.text(.max) == "Fri, 31 Dec 9999 23:59:59 GMT")
     for text in [
       "", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 6x Nov 1994 08:49:37 GMT",

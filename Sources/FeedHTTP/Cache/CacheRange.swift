@@ -10,12 +10,14 @@ extension CacheRequest {
     var response = evaluated(stored, at: now)
     guard asksForPart, response.status == 200 else { return response }
     // What is decoded has other offsets than what its server counts.
-    guard response.headers["Content-Encoding"] == nil, let part = part(of: response.body.count) else { return nil }
+    guard response.headers["Content-Encoding"] == nil, case .part(let part) = part(of: response.body.count) else {
+      return nil
+    }
     guard isOfVersion(stored.head) else { return response }
     let count = response.body.count
     let start = response.body.startIndex
     response.status = 206
-    response.body = response.body.subdata(in: start + part.lowerBound..<start + part.upperBound)
+    response.body = response.body.subdata(in: start + Int(part.lowerBound)..<start + Int(part.upperBound))
     response.headers = response.headers.keeping { $0.lowercased() != "content-length" }
       .adding("Content-Length", "\(part.count)")
       .adding("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(count)")
@@ -23,22 +25,13 @@ extension CacheRequest {
   }
 
   /// The one part requested of a body of `count` bytes.
-  private func part(of count: Int) -> Range<Int>? {
+  private func part(of count: Int) -> RequestedRange {
     let fields = request.values(of: "Range")
-    let pattern = #/[Bb]ytes=\s*(\d{0,18})-(\d{0,18})\s*/#
-    guard fields.count == 1, let match = fields[0].wholeMatch(of: pattern) else { return nil }
-    switch (Int(match.1), Int(match.2)) {
-    case (nil, let last?) where last > 0 && count > 0: return max(0, count - last)..<count
-    case (let first?, nil) where first < count: return first..<count
-    case (let first?, let last?) where first <= last && first < count: return first..<min(last + 1, count)
-    default: return nil
-    }
+    return fields.count == 1 ? RequestedRange(fields[0], of: Int64(count)) : .whole
   }
 
-  /// True when the caller's other parts are of the same version, or it has not said (RFC 9110, section 13.1.5). Weak
-  /// validators do not count.
   private func isOfVersion(_ head: HTTPStoredResponse.Head) -> Bool {
-    guard let condition = request.values(of: "If-Range").first else { return true }
-    return condition.hasPrefix("\"") ? condition == head.headers["ETag"] : condition == head.headers["Last-Modified"]
+    RequestedRange.isCurrent(
+      request.values(of: "If-Range").first, tag: head.headers["ETag"], modified: head.headers["Last-Modified"])
   }
 }

@@ -55,7 +55,7 @@ extension CacheRequest {
   ) -> HTTPStoredResponse.Head? {
     // A server that names no validator means the one it was sent.
     if let tag = headers["ETag"], let known = stored.headers["ETag"] {
-      guard tag.opaqueTag == known.opaqueTag else { return nil }
+      guard EntityTag(tag).matches(EntityTag(known)) else { return nil }
     } else if headers["ETag"] == nil, let date = headers["Last-Modified"], let known = stored.headers["Last-Modified"] {
       guard date == known else { return nil }
     }
@@ -94,11 +94,7 @@ extension CacheRequest {
 
   private func isKnown(_ head: HTTPStoredResponse.Head) -> Bool {
     let tags = request.values(of: "If-None-Match")
-    guard tags.isEmpty else {
-      let known = tags.flatMap(\.listMembers).map(String.init)
-      guard let tag = head.headers["ETag"] else { return known.contains("*") }
-      return known.contains { $0 == "*" || $0.opaqueTag == tag.opaqueTag }
-    }
+    guard tags.isEmpty else { return EntityTag.names(head.headers["ETag"], in: tags, strongly: false) }
     let dates = request.values(of: "If-Modified-Since")
     guard dates.count == 1, let since = HTTPDate.parse(dates[0], now: head.received) else { return false }
     let changed = head.headers["Last-Modified"] ?? head.headers["Date"] ?? ""
@@ -148,9 +144,4 @@ extension HTTPHeaders {
     "connection", "keep-alive", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
     "proxy-connection", "te", "transfer-encoding", "upgrade",
   ]
-}
-
-extension String {
-  /// An entity tag as the weak comparison sees it (RFC 9110, section 8.8.3.2).
-  fileprivate var opaqueTag: Substring { hasPrefix("W/") ? dropFirst(2) : self[...] }
 }

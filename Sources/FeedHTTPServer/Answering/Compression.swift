@@ -40,7 +40,7 @@ enum Compression {
     func announce(in response: inout HTTPServer.Response) {
       guard isThere else { return }
       guard let vary = response.headers["Vary"] else { return response.headers.add("Vary", "Accept-Encoding") }
-      let names = vary.split(separator: ",").map { $0.filter { $0 != " " }.lowercased() }
+      let names = vary.listMembers.map { $0.lowercased() }
       if !names.contains("*"), !names.contains("accept-encoding") {
         response.headers["Vary"] = vary + ", Accept-Encoding"
       }
@@ -86,7 +86,7 @@ enum Compression {
   /// plain bytes it does not get.
   static func takesGzip(_ lists: [String]) -> Bool {
     var (gzip, plain, any): (Double?, Double?, Double?) = (nil, nil, nil)
-    for member in lists.joined(separator: ",").split(separator: ",") {
+    for member in lists.flatMap(\.listMembers) {
       let parts = member.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
       guard let coding = parts.first else { continue }
       let weight = weight(parts.dropFirst())

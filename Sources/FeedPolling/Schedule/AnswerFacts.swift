@@ -47,6 +47,41 @@ public struct AnswerFacts: Hashable, Sendable {
     self.hints = hints
     self.movedTo = movedTo
   }
+
+  /// The time for which a response is fresh, and the field that says so.
+  public struct Freshness: Hashable, Sendable {
+    public var lifetime: Duration
+    /// The field as it came: `max-age=3600`.
+    public var field: String
+
+    public init(lifetime: Duration, field: String) {
+      self.lifetime = lifetime
+      self.field = field
+    }
+  }
+}
+
+extension AnswerFacts.Freshness {
+  /// The freshness by `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3); `nil` without
+  /// either, and with `no-cache`, which wants to be asked each time. Several `max-age` count as the smallest, an invalid one and
+  /// an invalid `Expires` as over.
+  ///
+  /// - Parameter now: by which `Expires` is measured where the answer has no `Date`.
+  public init?(_ headers: HTTPHeaders, now: Date) {
+    let control = CacheControl(headers.values(of: "Cache-Control"))
+    guard !control.wantsValidation else { return nil }
+    let age = headers["Age"].flatMap { Int($0) }.map { max(0, $0) } ?? 0
+    if let maxAge = control.allSeconds("max-age").map({ Int($0 ?? 0) }).min() {
+      self.init(lifetime: .seconds(max(0, maxAge - age)), field: "max-age=\(maxAge)\(age > 0 ? ", Age \(age)" : "")")
+    } else if let text = headers["Expires"] {
+      let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
+      let lifetime = HTTPDate.parse(text, now: now)?.timeIntervalSince(reference) ?? 0
+      self.init(
+        lifetime: .seconds(max(0, Int(min(lifetime, 1e9)) - age)), field: "Expires: \(text.prefix(40))")
+    } else {
+      return nil
+    }
+  }
 }
 
 extension AnswerFacts {
@@ -54,7 +89,7 @@ extension AnswerFacts {
   /// answer's own `Date`; `nil` when there is none that can be read. A date that is over is zero.
   public static func retryAfter(_ headers: HTTPHeaders, now: Date) -> Duration? {
     guard let text = headers["Retry-After"] else { return nil }
-    if let seconds = ResponseFreshness.seconds(in: text) { return .seconds(seconds) }
+    if let seconds = CacheControl.seconds(text) { return .seconds(seconds) }
     guard let date = HTTPDate.parse(text, now: now) else { return nil }
     let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
     // To the fraction: a pause that ends a second before the date is too short.

@@ -16,6 +16,7 @@ import Testing
       ([("Cache-Control", "max-age=60, max-age=30")], 30), ([("Cache-Control", "max-age=-1")], 0),
       ([("Cache-Control", "max-age=99999999999999999999")], 1 << 31),
       ([("Cache-Control", "max-age=60"), ("Expires", "0")], 60),
+      ([("Cache-Control", "extension=\"a, max-age=5\", max-age=60")], 60),
       ([("Expires", "Sun, 15 Jun 2025 15:07:40 GMT"), ("Date", date)], 60),
       ([("Expires", "Sun, 15 Jun 2025 15:07:40 GMT"), ("Date", date), ("Age", "20")], 40), ([("Expires", "0")], 0),
       ([("Expires", "Sun, 15 Jun 2025 15:08:40 GMT")], 120), ([("ETag", "\"1\"")], nil),

@@ -10,7 +10,7 @@ package struct CacheControl: Sendable {
   }
 
   /// The value of a directive in seconds.
-  enum Seconds: Equatable {
+  package enum Seconds: Equatable, Sendable {
     case absent
     case value(Double)
     /// It isn't a number, or the directive occurs twice with different numbers.
@@ -22,7 +22,7 @@ package struct CacheControl: Sendable {
   /// - Parameter lines: the field's values, one for each line of the header.
   package init(_ lines: [String]) { directives = lines.flatMap(Self.directives) }
 
-  var isEmpty: Bool { directives.isEmpty }
+  package var isEmpty: Bool { directives.isEmpty }
 
   /// True when a directive has this name, whatever its argument.
   package func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
@@ -31,7 +31,7 @@ package struct CacheControl: Sendable {
   package var wantsValidation: Bool { has("no-cache") && fields(of: "no-cache") == nil }
 
   /// The seconds of the directive with this name. Numbers above 2^31 are 2^31 (section 1.2.2).
-  func seconds(_ name: String) -> Seconds {
+  package func seconds(_ name: String) -> Seconds {
     var found = Seconds.absent
     for directive in directives where directive.name == name {
       guard case .text(let text) = directive.argument, let number = Self.seconds(text) else { return .invalid }
@@ -41,12 +41,21 @@ package struct CacheControl: Sendable {
     return found
   }
 
+  /// The seconds of each directive with this name and an argument; `nil` for an argument that isn't a number.
+  package func allSeconds(_ name: String) -> [Double?] {
+    directives.filter { $0.name == name && $0.argument != .none }.map {
+      if case .text(let text) = $0.argument { Self.seconds(text) } else { nil }
+    }
+  }
+
   /// True when the directive with this name occurs without an argument (`max-stale`).
-  func hasWithoutArgument(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument == .none } }
+  package func hasWithoutArgument(_ name: String) -> Bool {
+    directives.contains { $0.name == name && $0.argument == .none }
+  }
 
   /// The names of the fields that the qualified form of a directive lists, in lower case: `no-cache="a, b"`. `nil` when it
   /// occurs in its unqualified form, or in a form that is neither; empty when it doesn't occur.
-  func fields(of name: String) -> Set<String>? {
+  package func fields(of name: String) -> Set<String>? {
     var fields: Set<String> = []
     for directive in directives where directive.name == name {
       guard case .text(let text) = directive.argument else { return nil }
@@ -58,7 +67,7 @@ package struct CacheControl: Sendable {
   }
 
   /// A number of seconds: digits and nothing else.
-  static func seconds(_ text: String) -> Double? {
+  package static func seconds(_ text: String) -> Double? {
     guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
     let most = 2_147_483_648.0
     return Int(text).map { min(Double($0), most) } ?? most
@@ -72,7 +81,7 @@ package struct CacheControl: Sendable {
       let name = member[..<equals].trimmed.lowercased()
       guard !name.isEmpty else { return nil }
       // Space around "=" is not allowed, and what to make of it is anybody's guess.
-      guard !member[..<equals].hasSpaceAtEnd else { return (name, .malformed) }
+      guard name.utf8.count == member[..<equals].utf8.count else { return (name, .malformed) }
       return (name, argument(member[member.index(after: equals)...]))
     }
   }
@@ -92,40 +101,4 @@ package struct CacheControl: Sendable {
     }
     return isEscaped ? .malformed : .text(unquoted)
   }
-}
-
-extension String {
-  /// The members of a list (RFC 9110, section 5.6.1), without the space around them; commas in quotes are none of its
-  /// own, and empty members do not count.
-  var listMembers: [Substring] {
-    var members: [Substring] = []
-    var start = startIndex
-    var isQuoted = false
-    var isEscaped = false
-    for index in indices {
-      let character = self[index]
-      if isQuoted {
-        if character == "\"", !isEscaped { isQuoted = false }
-        isEscaped = !isEscaped && character == "\\"
-      } else if character == "\"" {
-        isQuoted = true
-      } else if character == "," {
-        members.append(self[start..<index].trimmed)
-        start = self.index(after: index)
-      }
-    }
-    members.append(self[start...].trimmed)
-    return members.filter { !$0.isEmpty }
-  }
-}
-
-extension Substring {
-  /// Without spaces and tabs around it.
-  var trimmed: Substring {
-    let start = drop { $0 == " " || $0 == "\t" }
-    guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return start.prefix(0) }
-    return start[...last]
-  }
-
-  fileprivate var hasSpaceAtEnd: Bool { last == " " || last == "\t" }
 }

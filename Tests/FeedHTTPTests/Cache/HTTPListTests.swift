@@ -1,0 +1,31 @@
+import FeedHTTPTypes
+import TestSupport
+import Testing
+
+@Suite(.settled) struct HTTPListTests {
+  @Test(arguments: [
+    ("", []), (" a ,\tb", ["a", "b"]), (",,a,,", ["a"]), ("a=\"1, 2\", b", ["a=\"1, 2\"", "b"]),
+    (#"a="\", x", b"#, [#"a="\", x""#, "b"]), ("\"open, b", ["\"open, b"]),
+  ])
+  func `a list is split at commas that no quotes hold`(text: String, members: [String]) {
+    #expect(text.listMembers.map(String.init) == members)
+  }
+
+  @Test func `a backslash in an entity tag means itself`() {
+    #expect(EntityTag.names(#""b""#, in: [#""a\", "b""#], strongly: true))
+    #expect(EntityTag.names(#"W/"b""#, in: [#""b""#], strongly: false))
+    #expect(!EntityTag.names(#"W/"b""#, in: [#"W/"b""#], strongly: true))
+    #expect(EntityTag.names(nil, in: ["*"], strongly: true))
+    #expect(!EntityTag.names(nil, in: [#""a""#], strongly: false))
+  }
+
+  @Test(arguments: [
+    ("bytes=0-3", RequestedRange.part(0..<4)), ("Bytes= 2- ", .part(2..<10)), ("bytes=-4", .part(6..<10)),
+    ("bytes=-99", .part(0..<10)), ("bytes=5-99", .part(5..<10)), ("bytes=10-", .none), ("bytes=-0", .none),
+    ("bytes=5-4", .whole), ("bytes=0-1,4-5", .whole), ("items=0-1", .whole), ("bytes=-", .whole),
+    ("bytes=99999999999999999999-", .none),
+  ])
+  func `one range of bytes is a part, if it begins in the body`(field: String, range: RequestedRange) {
+    #expect(RequestedRange(field, of: 10) == range)
+  }
+}
