@@ -3,9 +3,9 @@
 // one picture, and whoever started it starts another.
 //
 // A request is 20 bytes, "PIC1" and four numbers (32 bits, little endian): the picture's length, the largest width and
-// height wanted (0: any), and the form wanted (picture_form); then the picture. The answer is 32 bytes, "PIC1" and seven
-// numbers: the status (picture_status), width, height, width and height of the source, the form, and the length of what
-// follows: the picture, or the reason in words.
+// height wanted (0: any), and the form wanted (picture_form); then the picture. The answer is 36 bytes, "PIC1" and eight
+// numbers: the status (picture_status), width, height, width and height of the source, the form, the length of what follows,
+// and the color that most of it has; then the picture, or the reason in words.
 #include "picture.h"
 
 #include <errno.h>
@@ -58,8 +58,9 @@ static bool skip(size_t length) {
 static bool answer(picture_status status, const picture *result, picture_form form, const void *body, size_t length) {
   const uint32_t numbers[] = {
     status, result->width, result->height, result->source_width, result->source_height, form, (uint32_t)length,
+    status == PICTURE_OK ? picture_color(result) : 0,
   };
-  uint8_t head[32] = "PIC1";
+  uint8_t head[36] = "PIC1";
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) put(head + 4 + 4 * i, numbers[i]);
   return write_all(head, sizeof head) && write_all(body, length);
 }

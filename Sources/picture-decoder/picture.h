@@ -96,6 +96,11 @@ int picture_orientation(const uint8_t *exif, size_t length);
 /// Writes why; for use as `return picture_fails(result, PICTURE_CORRUPT, "…")`.
 picture_status picture_fails(picture *result, picture_status status, const char *reason);
 
+// MARK: Color (color.c)
+
+/// The color that most of a picture has, as 0xRRGGBB; gray when nothing of it is seen.
+uint32_t picture_color(const picture *source);
+
 // MARK: Writing (encode.c)
 
 /// Allocates what is written for the pixels, unless it is the pixels themselves; null when there is no memory.

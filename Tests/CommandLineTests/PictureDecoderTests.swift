@@ -12,6 +12,7 @@ import Testing
     var status: UInt32
     var width: UInt32 = 0
     var height: UInt32 = 0
+    var color: UInt32 = 0
     var body: [UInt8]
   }
 
@@ -43,15 +44,16 @@ import Testing
     var rest = [UInt8](process.readOutput())[...]
     #expect(process.wait() == .exited(0))
     var answers: [Answer] = []
-    while rest.count >= 32 {
-      let head = rest.prefix(32)
-      let values = (1..<8).map { field in
+    while rest.count >= 36 {
+      let head = rest.prefix(36)
+      let values = (1..<9).map { field in
         (0..<4).reduce(UInt32(0)) { $0 | UInt32(head[head.startIndex + field * 4 + $1]) << UInt32(8 * $1) }
       }
-      rest = rest.dropFirst(32)
+      rest = rest.dropFirst(36)
       let body = rest.prefix(Int(values[6]))
       rest = rest.dropFirst(Int(values[6]))
-      answers.append(Answer(status: values[0], width: values[1], height: values[2], body: Array(body)))
+      answers.append(
+        Answer(status: values[0], width: values[1], height: values[2], color: values[7], body: Array(body)))
     }
     return answers
   }
@@ -60,7 +62,7 @@ import Testing
     let answers = try answers(to: [
       Self.gif, [], Array("hello".utf8), Array(Self.gif.dropLast(6)), Array("\u{89}PNG".utf8), Self.gif,
     ])
-    let red = Answer(status: 0, width: 1, height: 1, body: [0xFF, 0, 0, 0xFF])
+    let red = Answer(status: 0, width: 1, height: 1, color: 0xFF0000, body: [0xFF, 0, 0, 0xFF])
     #expect(answers.map(\.status) == [0, 1, 2, 3, 2, 0])
     #expect(answers.first == red)
     #expect(answers.last == red)

@@ -37,7 +37,8 @@ import Testing
     let (gif, cut) = (Chunk(SmallPictures.gif), Chunk(SmallPictures.gif.dropLast(6)))
     let results = decode([gif, "", "hello", cut, "\u{89}PNG", gif], by: decoder())
     let size = Picture.Size(width: 1, height: 1)
-    let red = Picture(size: size, originalSize: size, kind: .gif, content: .rgba, bytes: [0xFF, 0, 0, 0xFF])
+    let red = Picture(
+      size: size, originalSize: size, kind: .gif, content: .rgba, bytes: [0xFF, 0, 0, 0xFF], color: 0xFF0000)
     #expect(
       results == [
         .success(red), .failure(.empty), .failure(.notAPicture("")), .failure(.truncated), .failure(.notAPicture("")),

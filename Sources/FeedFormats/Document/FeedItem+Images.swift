@@ -1,9 +1,9 @@
 extension FeedItem {
   /// The images of the item, each once: first the chosen one, and then the others in the order of the document.
   ///
-  /// Feeds name one image in several places and sizes. The members of a `media:group` are one image, and so are URLs that
-  /// differ only in the size that they request. Thumbnails, and images as small as an icon, are left out unless the item has
-  /// nothing else. Each image has the first alternative text of its candidates.
+  /// Feeds name one image in several places and sizes. What is in one `media:group` is one image, and so are addresses that
+  /// differ only in the size that they ask for. Thumbnails, and images as small as an icon, only go with others: they are left
+  /// out, unless there is nothing else. Each has the first alternative text of its candidates.
   public var distinctImages: [FeedImageCandidate] {
     guard let chosen = image else { return [] }
     var (found, places): ([FeedImageCandidate], [String: Int]) = ([], [:])

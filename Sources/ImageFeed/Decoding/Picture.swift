@@ -49,12 +49,17 @@ public struct Picture: Hashable, Sendable {
   public var kind: ImageData.Kind
   public var content: Content
   public var bytes: Chunk
+  /// The color that most of it has, as `0xRRGGBB`: what a page shows until the image is there.
+  public var color: UInt32
 
-  public init(size: Size, originalSize: Size, kind: ImageData.Kind, content: Content, bytes: Chunk) {
+  public init(
+    size: Size, originalSize: Size, kind: ImageData.Kind, content: Content, bytes: Chunk, color: UInt32 = 0x80_8080
+  ) {
     self.size = size
     self.originalSize = originalSize
     self.kind = kind
     self.content = content
     self.bytes = bytes
+    self.color = color
   }
 }

@@ -38,7 +38,7 @@ extension PictureAnswer {
     case (.web, .png), (.png, .png): content = .png
     default: return nil
     }
-    return Picture(size: size, originalSize: originalSize, kind: kind, content: content, bytes: body)
+    return Picture(size: size, originalSize: originalSize, kind: kind, content: content, bytes: body, color: color)
   }
 }
 

@@ -27,8 +27,10 @@ package struct PictureAnswer: Sendable {
   package var form: Picture.Form
   /// The picture, or the reason in words.
   package var body: Chunk
+  /// See ``Picture/color``.
+  package var color: UInt32
 
-  package static let headLength = 32
+  package static let headLength = 36
   /// The most pixels of a picture.
   static let mostPixels = 40_000_000
   /// The most pixels a side.
@@ -36,20 +38,21 @@ package struct PictureAnswer: Sendable {
 
   package init(
     _ status: Status, size: Picture.Size = Picture.Size(width: 0, height: 0), originalSize: Picture.Size? = nil,
-    form: Picture.Form = .pixels, body: Chunk = Chunk()
+    form: Picture.Form = .pixels, body: Chunk = Chunk(), color: UInt32 = 0x80_8080
   ) {
     self.status = status
     self.size = size
     self.originalSize = originalSize ?? size
     self.form = form
     self.body = body
+    self.color = color
   }
 
   package var head: Chunk {
     Chunk(
       PictureWire.numbers(
         Int(status.rawValue), size.width, size.height, originalSize.width, originalSize.height, Int(form.rawValue),
-        body.count))
+        body.count, Int(color)))
   }
 }
 
@@ -135,7 +138,8 @@ struct PictureAnswers: ChunkDecoder {
     else { throw PictureNonsense() }
     return PictureAnswer(
       status, size: Picture.Size(width: numbers[1], height: numbers[2]),
-      originalSize: Picture.Size(width: numbers[3], height: numbers[4]), form: form, body: body)
+      originalSize: Picture.Size(width: numbers[3], height: numbers[4]), form: form, body: body,
+      color: UInt32(numbers[7]) & 0xFFFFFF)
   }
 
   mutating func finish() throws -> PictureAnswer? { nil }

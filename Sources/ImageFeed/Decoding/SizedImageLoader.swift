@@ -30,6 +30,8 @@ public final class SizedImageLoader {
   private var findings: [URL: Finding] = [:]
   /// The number of pictures that were made.
   public private(set) var made = 0
+  /// Called with what was found out about an image when it was decoded. Does nothing by default.
+  public var onFacts: (URL, ImageFacts) -> Void = { _, _ in }
 
   /// - Parameters:
   ///   - loader: loads the originals.
@@ -76,6 +78,22 @@ public final class SizedImageLoader {
   /// Loads the original and saves it: see ``ImageLoader/keep(_:of:isPrivate:)``.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     loader.keep(url, of: feed, isPrivate: isPrivate)
+  }
+
+  /// The facts about those of these images that were decoded before: see ``ImageCache/facts(for:)``.
+  public func facts(for urls: [URL]) -> AnyPublisher<[URL: ImageFacts], FeedStoreError> { cache.facts(for: urls) }
+
+  /// The pixels of an image, made smaller until it fits into `size`, never larger.
+  ///
+  /// **Demand, cancellation, failure:** as of ``data(for:of:isPrivate:width:)``; it completes when the original is saved.
+  public func pixels(
+    for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, fitting size: Picture.Size
+  ) -> AnyPublisher<Picture, SizedImageError> {
+    loader.data(for: url, of: feed, isPrivate: isPrivate).mapError(SizedImageError.image)
+      .flatMap(maxPublishers: .max(1)) { [decoder] image in
+        decoder.decode(image.data, fitting: size).mapError(SizedImageError.picture)
+      }
+      .eraseToAnyPublisher()
   }
 
   /// Under which address a smaller picture is kept: one of no scheme that a feed can name.
@@ -137,6 +155,7 @@ public final class SizedImageLoader {
     decoder.decode(original, fitting: Picture.Size(width: step, height: 0), as: .web)
       .map { [self] picture -> ImageData in
         made += 1
+        learn(ImageFacts(picture, of: original), of: url)
         let isSmaller = picture.size != picture.originalSize && picture.bytes.count < original.bytes.count
         guard isSmaller || !original.kind.isForBrowsers, let small = try? ImageData(Data(picture.bytes)) else {
           note(Finding(digest: digest, error: nil), for: key)
@@ -181,6 +200,11 @@ public final class SizedImageLoader {
         return Just(image).append(save).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
       }
       .eraseToAnyPublisher()
+  }
+
+  private func learn(_ facts: ImageFacts, of url: URL) {
+    cache.note(facts, for: url)
+    onFacts(url, facts)
   }
 
   private func note(_ finding: Finding, for key: URL) {

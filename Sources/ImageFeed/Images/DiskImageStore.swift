@@ -112,6 +112,14 @@ public final class DiskImageStore: ImageStore {
     try perform(.retrieval) { try $0.usage() }
   }
 
+  public func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts] {
+    try perform(.retrieval) { try $0.facts(for: urls) }
+  }
+
+  public func note(_ facts: ImageFacts, for url: URL) throws(FeedStoreError) {
+    try perform(.insertion) { try $0.note(facts, for: url) }
+  }
+
   /// The number of pictures that its owner keeps, as far as they are here, and of their bytes; without a limit.
   public func keptUsage() throws(FeedStoreError) -> ImageStoreUsage {
     let kept = try kept()

@@ -182,19 +182,20 @@ struct ImageIndex {
       throw POSIXError(.init(rawValue: errno) ?? .EIO)
     }
     try db.cachedStatement(sql: "DELETE FROM image WHERE url = ?").execute(arguments: [url])
+    try db.cachedStatement(sql: "DELETE FROM facts WHERE url = ?").execute(arguments: [url])
   }
 
   // MARK: Connection
 
   private var hasFiles: Bool { FileManager.default.fileExists(atPath: "\(folder)/data") }
 
-  private func read<R>(creating: Bool, _ body: (Database) throws -> R) throws -> R? {
+  func read<R>(creating: Bool, _ body: (Database) throws -> R) throws -> R? {
     // A lost index is made again from the files, even when nothing is saved.
     try refuseForeignFolder()
     return try shared.connect(creating: creating || hasFiles)?.queue.writeWithoutTransaction(body)
   }
 
-  private func write<R>(_ body: (Database) throws -> R) throws -> R? {
+  func write<R>(_ body: (Database) throws -> R) throws -> R? {
     try refuseForeignFolder()
     return try shared.connect(creating: true)?.queue.writeWithoutTransaction { db in
       var result: R?
@@ -258,6 +259,7 @@ struct ImageIndex {
               PRAGMA user_version = \(Self.version);
               """)
         }
+        try createFacts(db)
         try adoptFiles(of: folder, limit: limit, kept: kept, into: db)
         return .commit
       }

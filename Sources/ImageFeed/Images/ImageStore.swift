@@ -22,6 +22,20 @@ public protocol ImageStore: Sendable {
 
   /// The number of pictures and of their bytes.
   func usage() throws(FeedStoreError) -> ImageStoreUsage
+
+  /// Returns the facts about those of these images that were decoded before.
+  func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts]
+
+  /// Keeps what is known of an image, for as long as the image is kept.
+  func note(_ facts: ImageFacts, for url: URL) throws(FeedStoreError)
+}
+
+extension ImageStore {
+  /// Nothing is known to a store that keeps no facts.
+  public func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts] { [:] }
+
+  /// Does nothing in a store that keeps no facts: they are found again.
+  public func note(_ facts: ImageFacts, for url: URL) throws(FeedStoreError) {}
 }
 
 /// The size of a store of pictures.

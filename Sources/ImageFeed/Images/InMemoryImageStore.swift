@@ -4,6 +4,7 @@ import Synchronization
 /// A store of pictures that forgets everything when the process ends: for tests, and for programs that write nothing to disk.
 public final class InMemoryImageStore: ImageStore {
   private let images = Mutex<[URL: Saved<FetchedImage>]>([:])
+  private let known = Mutex<[URL: ImageFacts]>([:])
   private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?
 
   /// - Parameter fault: asked before every call; a cause makes the call fail with it. Must be quick, and must not call the
@@ -27,11 +28,13 @@ public final class InMemoryImageStore: ImageStore {
   public func delete(for url: URL) throws(FeedStoreError) {
     try attempt(.deletion)
     images.withLock { $0[url] = nil }
+    known.withLock { $0[url] = nil }
   }
 
   public func deleteAll() throws(FeedStoreError) {
     try attempt(.deletion)
     images.withLock { $0 = [:] }
+    known.withLock { $0 = [:] }
   }
 
   public func usage() throws(FeedStoreError) -> ImageStoreUsage {
@@ -39,6 +42,17 @@ public final class InMemoryImageStore: ImageStore {
     return images.withLock { images in
       ImageStoreUsage(count: images.count, bytes: images.values.reduce(0) { $0 + $1.value.data.bytes.count })
     }
+  }
+
+  public func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts] {
+    try attempt(.retrieval)
+    let wanted = Set(urls)
+    return known.withLock { $0.filter { wanted.contains($0.key) } }
+  }
+
+  public func note(_ facts: ImageFacts, for url: URL) throws(FeedStoreError) {
+    try attempt(.insertion)
+    known.withLock { $0[url] = facts }
   }
 
   private func attempt(_ step: FeedStoreError.Step) throws(FeedStoreError) {

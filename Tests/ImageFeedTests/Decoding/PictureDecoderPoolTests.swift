@@ -208,7 +208,7 @@ import Testing
       .answer(PictureAnswer(.decoded, size: Picture.Size(width: 5, height: 1), body: Chunk(0..<20))),
       .answer(PictureAnswer(.decoded, size: size, form: .web, body: "a file")),
       .answer(PictureAnswer(.corrupt, body: Chunk(repeatElement(65, count: 4097)))),
-      .raw(Chunk(joining: [world.answer.head, world.answer.body, "and more than asked for, 32 bytes"])),
+      .raw(Chunk(joining: [world.answer.head, world.answer.body, "and more than was asked for, 36 bytes and one"])),
     ]
     for (index, answer) in answers.enumerated() {
       world.react { _, _ in answer }

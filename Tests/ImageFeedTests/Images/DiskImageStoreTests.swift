@@ -57,6 +57,48 @@ import Testing
     #expect(try file.readToEnd() == image.value.data.bytes)
   }
 
+  @Test func `what is known of an image is there for another process, for as long as the image is`() throws {
+    let facts = ImageFacts(size: Picture.Size(width: 740, height: 2600), color: 0xABCDEF, isAnimated: true)
+    let store = makeStore()
+    #expect(try store.facts(for: [imageURL]).isEmpty)
+    try store.note(facts, for: imageURL)
+    #expect(try store.facts(for: [imageURL]).isEmpty, "an image that is not kept has no facts")
+    try store.save(makeSavedImage(), for: imageURL, now: noon)
+    try store.note(facts, for: imageURL)
+    #expect(try makeStore().facts(for: [url(2), imageURL]) == [imageURL: facts])
+    try store.save(makeSavedImage(at: noon + 60), for: imageURL, now: noon + 60)
+    #expect(try makeStore().facts(for: [imageURL]) == [imageURL: facts], "a renewed image keeps them")
+    try store.delete(for: imageURL)
+    #expect(try makeStore().facts(for: [imageURL]).isEmpty)
+  }
+
+  @Test func `an index of a release without facts gets them`() throws {
+    try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
+    let index = try DatabaseConnection(path: folder.file("images/index.sqlite"), .init())
+    try index.queue.writeWithoutTransaction { try $0.execute(sql: "DROP TABLE facts") }
+    let facts = ImageFacts(size: Picture.Size(width: 1, height: 1), color: 0)
+    let store = makeStore()
+    try store.note(facts, for: imageURL)
+    #expect(try store.facts(for: [imageURL]) == [imageURL: facts])
+  }
+
+  @Test func `what moves is known by its bytes`() throws {
+    // A screen of one pixel with two colors, and frames of one pixel.
+    let head = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 1, 2, 3, 4, 5, 6]
+    let control: [UInt8] = [0x21, 0xF9, 4, 0, 10, 0, 0, 0]
+    let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+    let webP = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBPVP8X".utf8) + [10, 0, 0, 0]
+    let rows: [([UInt8], Bool)] = [
+      (head + control + frame + [0x3B], false), (head + control + frame + control + frame + [0x3B], true),
+      (head + control + frame, false), (head, false), (Array(head.prefix(8)), false),
+      (webP + [0x02] + Array(repeating: 0, count: 9), true), (webP + [0x10] + Array(repeating: 0, count: 9), false),
+      (Array(makePNG()), false), (Array(makePNG(count: 8)) + [0, 0, 0, 8] + Array("acTL".utf8), true),
+    ]
+    for (index, row) in rows.enumerated() {
+      #expect(try ImageData(Data(row.0)).isAnimated == row.1, "\(index)")
+    }
+  }
+
   @Test func `codes with a key are those of RFC 2202`() {
     func code(_ text: String, _ key: [UInt8]) -> String {
       SHA1.code(of: Array(text.utf8), key: key).map { String(format: "%02x", $0) }.joined()

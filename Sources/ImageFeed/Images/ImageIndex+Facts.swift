@@ -1,0 +1,43 @@
+import Foundation
+import GRDB
+
+/// What is known of the images, in a table of its own: an index without it is as good, and a renewed image keeps its row.
+extension ImageIndex {
+  static func createFacts(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        CREATE TABLE IF NOT EXISTS facts (
+          url TEXT PRIMARY KEY, width INTEGER NOT NULL, height INTEGER NOT NULL, color INTEGER NOT NULL,
+          animated INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID
+        """)
+  }
+
+  func facts(for urls: [URL]) throws -> [URL: ImageFacts] {
+    try read(creating: false) { db in
+      let statement = try db.cachedStatement(sql: "SELECT width, height, color, animated FROM facts WHERE url = ?")
+      var found: [URL: ImageFacts] = [:]
+      for url in urls {
+        guard let row = try Row.fetchOne(statement, arguments: [url.absoluteString]) else { continue }
+        found[url] = ImageFacts(
+          size: Picture.Size(width: row[0], height: row[1]), color: UInt32(truncatingIfNeeded: row[2] as Int),
+          isAnimated: row[3])
+      }
+      return found
+    } ?? [:]
+  }
+
+  /// Does nothing for an image that is not kept: nobody would delete its facts.
+  func note(_ facts: ImageFacts, for url: URL) throws {
+    _ = try write { db in
+      try db.cachedStatement(
+        sql: """
+          INSERT OR REPLACE INTO facts (url, width, height, color, animated)
+          SELECT url, ?, ?, ?, ? FROM image WHERE url = ?
+          """
+      ).execute(arguments: [
+        facts.size.width, facts.size.height, Int(facts.color), facts.isAnimated, url.absoluteString,
+      ])
+    }
+  }
+}

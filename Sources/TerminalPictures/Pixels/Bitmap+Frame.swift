@@ -1,0 +1,49 @@
+extension Bitmap {
+  /// The middle of the image in a frame: what is larger is cut off on both sides, and what is missing is the background.
+  package func framed(width frameWidth: Int, height frameHeight: Int, on background: RGB) -> Bitmap {
+    var pixels = [UInt8](repeating: 255, count: frameWidth * frameHeight * 4)
+    let (left, top) = ((frameWidth - width) / 2, (frameHeight - height) / 2)
+    for y in 0..<frameHeight {
+      for x in 0..<frameWidth {
+        let target = (y * frameWidth + x) * 4
+        let parts = [background.red, background.green, background.blue]
+        let (column, row) = (x - left, y - top)
+        guard (0..<width).contains(column), (0..<height).contains(row) else {
+          for part in 0..<3 { pixels[target + part] = parts[part] }
+          continue
+        }
+        let source = (row * width + column) * 4
+        let opacity = Int(rgba[source + 3])
+        for part in 0..<3 {
+          pixels[target + part] = UInt8(
+            (Int(rgba[source + part]) * opacity + Int(parts[part]) * (255 - opacity) + 127) / 255)
+        }
+      }
+    }
+    return Bitmap(width: frameWidth, height: frameHeight, rgba: pixels)
+  }
+
+  /// The part of an image that is as large as a box, around a point that is `x` and `y` from its middle; all of it along a side
+  /// on which it is not larger than the box.
+  package func part(width boxWidth: Int, height boxHeight: Int, x: Int, y: Int) -> Bitmap {
+    let (newWidth, newHeight) = (min(boxWidth, width), min(boxHeight, height))
+    let left = min(max((width - newWidth) / 2 + x, 0), width - newWidth)
+    let top = min(max((height - newHeight) / 2 + y, 0), height - newHeight)
+    var pixels: [UInt8] = []
+    pixels.reserveCapacity(newWidth * newHeight * 4)
+    for row in top..<top + newHeight {
+      let start = (row * width + left) * 4
+      pixels += rgba[start..<start + newWidth * 4]
+    }
+    return Bitmap(width: newWidth, height: newHeight, rgba: pixels)
+  }
+
+  /// A place in these colors for each pixel, dithered.
+  ///
+  /// - Precondition: nothing of the image is transparent, and there are 1 to 256 colors.
+  package func indexed(in colours: [RGB]) -> [UInt8] {
+    precondition((1...256).contains(colours.count), "Bitmap.indexed(in:): \(colours.count) colors; give it 1 to 256")
+    var palette = Palette(colours)
+    return palette.dithered(self).map { UInt8(clamping: $0) }
+  }
+}

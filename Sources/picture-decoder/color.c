@@ -1,0 +1,26 @@
+// Finds the color that a page may show until the picture is there.
+#include "picture.h"
+
+/// Shades of each channel that are told apart: few enough that neighbors of a sky or a wall are one.
+enum { shades = 8, bins = shades * shades * shades };
+
+uint32_t picture_color(const picture *source) {
+  struct { uint32_t count, red, green, blue; } sums[bins] = {0};
+  const size_t pixels = (size_t)source->width * source->height;
+  // The mean of 4,096 pixels is as good as that of all; an odd step does not fall into columns.
+  const size_t step = pixels / 4096 | 1;
+  size_t best = 0;
+  for (size_t place = 0; place < pixels; place += step) {
+    const uint8_t *pixel = source->rgba + place * 4;
+    if (pixel[3] < 128) continue;
+    const size_t bin = ((size_t)(pixel[0] >> 5) * shades + (pixel[1] >> 5)) * shades + (pixel[2] >> 5);
+    sums[bin].count++;
+    sums[bin].red += pixel[0];
+    sums[bin].green += pixel[1];
+    sums[bin].blue += pixel[2];
+    if (sums[bin].count > sums[best].count) best = bin;
+  }
+  const uint32_t count = sums[best].count;
+  if (count == 0) return 0x808080;
+  return (sums[best].red / count) << 16 | (sums[best].green / count) << 8 | sums[best].blue / count;
+}
