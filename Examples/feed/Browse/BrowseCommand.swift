@@ -11,7 +11,7 @@ struct BrowseCommand: ParsableCommand {
     commandName: "browse",
     abstract: "Look at the pictures of feeds on the whole terminal.",
     discussion: """
-      Move with the arrows, enlarge with Enter, open the post in a browser with o, star with s, search with /, load again with \
+      Move with the arrows, enlarge with Enter, open the post in a browser with O, star with *, search with /, load again with \
       r; ? shows all keys, q quits. After the last page of a feed comes what it had (--keep); what is new since the last visit \
       has a mark. More is loaded when the end comes near. Images are drawn with kitty's graphics or sixels \
       where the terminal says that it has them, and with blocks elsewhere. The terminal is restored on exit, even \

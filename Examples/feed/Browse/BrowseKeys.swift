@@ -5,14 +5,19 @@ extension BrowseState {
   /// The keys, for help.
   static let keys: [(keys: String, meaning: String)] = [
     ("← ↑ ↓ →, h j k l", "move"),
-    ("Page Up, Page Down, Space", "move a screen"),
+    ("Page Up, Page Down, Space", "move a screen; one row stays"),
     ("Home, End", "the first, the last"),
     ("Enter", "enlarge; again, or Esc: back"),
-    ("o, O", "open the post, the image in a browser (xdg-open)"),
+    ("← →, ↑ ↓ there", "the next image, the next post"),
+    ("+ − 0", "closer, further, whole; arrows move what is closer"),
+    ("O, I", "open the post, the image in a browser (xdg-open)"),
+    ("d", "save the image in this folder"),
     ("c", "copy the URL of the post (OSC 52)"),
-    ("s", "star it, so that it is kept; again: no longer"),
+    ("*", "star it, so that it is kept; again: no longer"),
+    ("s", "slideshow: another image every ten seconds"),
     ("/", "search title, text and alternative text; Esc: everything"),
-    ("*, n, f, F", "only starred, new, the next feed, the next folder"),
+    ("Tab, F", "the next feed, the next folder"),
+    ("S, n", "only starred, only new"),
     ("r", "load the feeds again"),
     ("i", "where each feed comes from, and how old it is"),
     ("?", "this help"),
@@ -22,6 +27,11 @@ extension BrowseState {
 
   mutating func take(_ key: TerminalKey) -> [BrowseAction] {
     (message, isTouched) = ("", true)
+    if isShow {
+      isShow = false
+      message = "The slideshow has ended."
+      if key == .character("s") { return [] }
+    }
     if isTyping, key != .control("c"), key != .control("z"), key != .control("l") { return type(key) }
     if view == .help || view == .origins {
       switch key {
@@ -32,29 +42,36 @@ extension BrowseState {
         return []
       }
     }
+    if view == .single, near.isNear, moveNear(key) { return [] }
     switch key {
-    case .left, .character("h"): move(by: -1)
-    case .right, .character("l"): move(by: 1)
+    case .left, .character("h"): view == .single ? step(by: -1) : move(by: -1)
+    case .right, .character("l"): view == .single ? step(by: 1) : move(by: 1)
     case .up, .character("k"): move(by: view == .single ? -1 : -layout.across)
     case .down, .character("j"): move(by: view == .single ? 1 : layout.across)
-    case .pageUp, .character("b"): move(by: view == .single ? -1 : -layout.perScreen)
-    case .pageDown, .character(" "): move(by: view == .single ? 1 : layout.perScreen)
+    case .pageUp, .character("b"): view == .single ? move(by: -1) : page(by: -1)
+    case .pageDown, .character(" "): view == .single ? move(by: 1) : page(by: 1)
     case .home, .character("g"): move(by: -timeline.count)
     case .end, .character("G"): move(by: timeline.count)
-    case .enter, .character("e"): if current != nil { view = view == .single ? .grid : .single }
+    case .enter, .character("e"):
+      if current != nil { (view, part, near) = (view == .single ? .grid : .single, 0, PictureBox.Near()) }
     case .escape where view == .grid && filter.isActive: return change { $0 = Filter() }
-    case .escape, .backspace: view = .grid
-    case .character("s"): return toggleStar()
+    case .escape, .backspace: (view, part, near) = (.grid, 0, PictureBox.Near())
+    case .character("*"): return toggleStar()
+    case .character("s"): startShow()
+    case .character("+"), .character("="): if view == .single { near.zoom(by: 1) }
+    case .character("-"): if view == .single { near.zoom(by: -1) }
+    case .character("0"): near = PictureBox.Near()
+    case .character("d"): return save()
     case .character("/"):
       (isTyping, view) = (true, .grid)
-    case .character("*"): return change { $0.isStarred.toggle() }
+    case .character("S"): return change { $0.isStarred.toggle() }
     case .character("n"): return change { $0.isNew.toggle() }
-    case .character("f"): return showNextFeed()
+    case .tab, .character("f"): return showNextFeed()
     case .character("F"): return showNextFolder()
     case .character("?"), .function(1): open(.help)
     case .character("i"): open(.origins)
-    case .character("o"): return current.map { [.open($0.image.link ?? $0.image.url)] } ?? []
-    case .character("O"): return current.map { [.open($0.image.url)] } ?? []
+    case .character("O"), .character("o"): return current.map { [.open($0.image.link ?? $0.image.url)] } ?? []
+    case .character("I"): return currentURL.map { [.open($0)] } ?? []
     case .character("c"), .character("y"):
       return current.map { [.copy($0.image.post.linkText ?? $0.image.addressText)] } ?? []
     case .character("r"): return refresh()
@@ -75,6 +92,7 @@ extension BrowseState {
   /// Stays in the column where the last row is shorter.
   private mutating func move(by count: Int) {
     guard !timeline.isEmpty else { return }
+    (part, near) = (0, PictureBox.Near())
     let target = selected + count
     if abs(count) > 1, abs(count) < timeline.count, target < 0 {
       selected = abs(count) > layout.across ? 0 : selected

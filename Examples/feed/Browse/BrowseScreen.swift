@@ -78,8 +78,8 @@ enum BrowseScreen {
       grid.write(state.message, Ink(.yellow), row: row, column: 0)
     } else {
       let hints = [
-        "←↑↓→ move  Enter enlarge  o open post  s star  / search  r refresh  ? help  q quit",
-        "Enter enlarge  o open  c copy  r refresh  ? help  q quit", "Enter enlarge  ? help  q quit",
+        "←↑↓→ move  Enter enlarge  O open post  * star  d save  / search  Tab feed  ? help  q quit",
+        "Enter enlarge  O open  * star  / search  ? help  q quit", "Enter enlarge  ? help  q quit",
       ]
       let hint = hints.first { $0.columns <= layout.columns } ?? "? help"
       grid.write(hint, .dim, row: row, column: 0)
@@ -104,7 +104,9 @@ enum BrowseScreen {
       let entry = state.timeline[index]
       picture(of: entry, state, in: &grid, row, column, layout.tile)
       let isSelected = index == state.selected
-      let marks = (state.isStarred(entry) ? "★ " : "") + (state.isNew(entry) ? "● " : "")
+      let count = entry.image.images.count
+      let marks =
+        (state.isStarred(entry) ? "★ " : "") + (state.isNew(entry) ? "● " : "") + (count > 1 ? "1/\(count) " : "")
       let caption = (marks + (entry.image.caption.visible ?? "(no description)"))
         .lines(of: layout.tile.columns - 2, most: 1)
       let ink = isSelected ? Ink(bold: true, reversed: true) : .plain
@@ -115,11 +117,11 @@ enum BrowseScreen {
   }
 
   private static func picture(
-    of entry: FeedTimeline.Entry, _ state: BrowseState, in grid: inout Grid, _ row: Int, _ column: Int,
-    _ size: (columns: Int, rows: Int)
+    of entry: FeedTimeline.Entry, url: URL? = nil, _ state: BrowseState, in grid: inout Grid, _ row: Int,
+    _ column: Int, _ size: (columns: Int, rows: Int)
   ) {
     guard let box = state.pictureBox else { return }
-    switch state.pictures[PictureKey(entry, box: box)] {
+    switch state.pictures[PictureKey(entry, url: url, box: box)] {
     case .success(let drawing):
       grid.place(
         drawing, inBoxAt: row, column, columns: size.columns, rows: size.rows, isLow: state.view == .grid)
@@ -131,12 +133,15 @@ enum BrowseScreen {
 
   private static func single(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
     guard let entry = state.current else { return }
-    picture(of: entry, state, in: &grid, 1, 0, layout.single)
+    picture(of: entry, url: state.currentURL, state, in: &grid, 1, 0, layout.single)
     let row = layout.rows - 4
-    let caption = (state.isStarred(entry) ? "★ " : "") + (entry.image.caption.visible ?? "(no description)")
+    let parts = state.parts
+    let place = parts.count > 1 ? "\(state.part + 1)/\(parts.count) " : ""
+    let caption = (state.isStarred(entry) ? "★ " : "") + place + (entry.image.caption.visible ?? "(no description)")
     let lines = caption.lines(of: layout.columns, most: 1)
     grid.write(lines, .bold, row: row, column: 0)
-    let about = [entry.image.location.visible, source(of: entry, state)].compactMap { $0 }.joined(separator: " · ")
+    let alt = parts.count > 1 && parts.indices.contains(state.part) ? parts[state.part].alt.visible : nil
+    let about = [alt, entry.image.location.visible, source(of: entry, state)].compactMap { $0 }.joined(separator: " · ")
     grid.write(about, row: row + 1, column: 0)
     grid.write(entry.image.linkShown ?? entry.image.addressText, .dim, row: row + 2, column: 0)
   }

@@ -49,6 +49,12 @@ struct BrowseState {
   var selected = 0
   /// True since the first key: until then the first picture stays selected, whatever arrives.
   var isTouched = false
+  /// Which image of the selected post is shown alone, from 0.
+  var part = 0
+  /// How near it is, and which part of it is seen.
+  var near = PictureBox.Near()
+  /// True while one image after another is shown.
+  var isShow = false
   /// The first row of pictures on the screen.
   var top = 0
   var view = View.grid
@@ -85,65 +91,13 @@ struct BrowseState {
   var hasNothing: Bool { sources.allSatisfy { $0.feed == nil } }
   var isLoading: Bool { sources.contains(where: \.isLoading) }
   var current: FeedTimeline.Entry? { timeline.indices.contains(selected) ? timeline[selected] : nil }
-}
-
-/// A picture of a certain size.
-struct PictureKey: Hashable {
-  var url: URL
-  /// The feed that names it.
-  var feed: URL
-  /// True when that came out of a private network; `nil` when nobody knows.
-  var isPrivate: Bool?
-  var box: PictureBox
-
-  init(_ entry: FeedTimeline.Entry, box: PictureBox) {
-    (url, feed, isPrivate, self.box) = (entry.image.url, entry.address, entry.isFromPrivateNetwork, box)
+  /// The images of the selected post.
+  var parts: [FeedImage.Post.Image] { current?.image.images ?? [] }
+  /// The URL of the image that is looked at: in the grid, that of the tile.
+  var currentURL: URL? {
+    guard let image = current?.image else { return nil }
+    return view == .single && parts.indices.contains(part) ? URL(string: parts[part].url) ?? image.url : image.url
   }
-}
-
-/// An event.
-enum BrowseEvent {
-  case key(TerminalKey)
-  case size(TerminalSize)
-  case abilities(TerminalAbilities)
-  /// A page of a feed has arrived.
-  case page(URL, Feed)
-  /// A feed, or the next page of it, cannot be loaded.
-  case failed(URL, String)
-  /// A feed has no more pages.
-  case ended(URL)
-  /// Some of what a feed had.
-  case kept(URL, SeenPage)
-  /// The items of a feed that nobody had seen, and those that are starred.
-  case marks(URL, new: Set<FeedImage.ID>, stars: Set<FeedImage.ID>)
-  /// The cache file's answer to a filter.
-  case found(BrowseState.Filter, SeenPage)
-  case picture(PictureKey, Result<Drawing, NoPicture>)
-  case message(String)
-  case clock(Date)
-  /// Somebody else has written on the screen.
-  case redraw
-}
-
-/// An action that follows from an event.
-enum BrowseAction: Equatable {
-  case open(URL)
-  case copy(String)
-  /// Reload the feeds.
-  case refresh
-  /// Load the next page of these feeds.
-  case more([URL])
-  /// Read what a feed had, from a place on.
-  case kept(URL, after: SeenPage.Place?)
-  case star(Bool, FeedImage.ID, URL)
-  /// Save the image of what was starred before.
-  case keep(URL, of: URL, isPrivate: Bool?)
-  case find(BrowseState.Filter)
-  case redraw
-  case suspend
-  case quit
-  /// Quits as a signal would: somebody pressed Ctrl-C.
-  case interrupt
 }
 
 extension BrowseState {
@@ -174,7 +128,9 @@ extension BrowseState {
       arrange()
     case .picture(let key, let result): pictures[key] = result
     case .message(let text): message = text
-    case .clock(let now): self.now = now
+    case .clock(let now):
+      self.now = now
+      if isShow, shownView == .single { step(by: 1, wraps: true) }
     case .redraw: actions.append(.redraw)
     }
     scroll()
@@ -224,7 +180,12 @@ extension BrowseState {
     guard let box = pictureBox else { return [] }
     let places: [Int]
     if shownView == .single {
-      places = [selected, selected + 1, selected - 1, selected + 2]
+      let shown = current.map { [PictureKey($0, url: currentURL, box: box)] } ?? []
+      var whole = box
+      whole.near = PictureBox.Near()
+      return shown
+        + [selected + 1, selected - 1, selected + 2].filter(timeline.indices.contains)
+        .map { PictureKey(timeline[$0], box: whole) }
     } else {
       let (first, count) = (top * layout.across, layout.perScreen)
       places = Array(first..<first + 2 * count) + Array(first - count..<first)
@@ -239,7 +200,9 @@ extension BrowseState {
     guard let abilities else { return nil }
     let (columns, rows) = shownView == .single ? layout.single : layout.tile
     guard columns >= 4, rows >= 2 else { return nil }
-    return PictureBox(columns: columns, rows: rows, mode: abilities.mode, cell: abilities.cell ?? .usual)
+    return PictureBox(
+      columns: columns, rows: rows, mode: abilities.mode, cell: abilities.cell ?? .usual,
+      near: shownView == .single ? near : PictureBox.Near())
   }
 
   /// Keeps the pictures of a few screens.

@@ -19,6 +19,8 @@ final class Browser {
     var sized: (TerminalAbilities) -> TerminalAbilities = { $0 }
     /// Called with each page that is shown.
     var shown: (FeedImages, URL) -> Void = { _, _ in }
+    /// Where images are saved.
+    var folder = FileManager.default.currentDirectoryPath
     /// Called once, when it is over.
     var ended: () -> Void
   }
@@ -188,6 +190,18 @@ final class Browser {
     case .star(let isStarred, let id, let address): history?.star(isStarred, id, of: address)
     case .keep(let url, let feed, let isPrivate):
       history?.keep(url, thumbnails.keep(url, of: feed, isPrivate: isPrivate))
+    case .save(let url, let feed, let isPrivate):
+      helpers["save"] = thumbnails.original(url, of: feed, isPrivate: isPrivate)
+        .flatMap(maxPublishers: .max(1)) { [scheduler, folder = world.folder] image in
+          SerialWorker(on: scheduler).publisher { () throws(NoPicture) in
+            try SavedFile.write(image, named: url, in: folder)
+          }
+        }
+        .sink { [weak self] in
+          if case .failure(let error) = $0 { self?.post(.message("It isn't saved: \(error.reason)")) }
+        } receiveValue: { [weak self] in
+          self?.post(.message("Saved as \($0)."))
+        }
     case .find(let filter): history?.find(filter)
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8

@@ -58,6 +58,11 @@ final class Thumbnails {
     loader.keep(url, of: feed, isPrivate: isPrivate)
   }
 
+  /// The data of an image as its server sent it.
+  func original(_ url: URL, of feed: URL, isPrivate: Bool?) -> some Publisher<ImageData, NoPicture> {
+    loader.data(for: url, of: feed, isPrivate: isPrivate).map(\.data).mapError { NoPicture(reason: Self.reason($0)) }
+  }
+
   /// In a few words: there is little room where a picture would be.
   private static func reason(_ error: ImageError) -> String {
     switch error.remote {
@@ -86,15 +91,51 @@ struct PictureBox: Hashable {
   var rows: Int
   var mode: PictureMode
   var cell: CellSize
+  var near = Near()
 
-  var wantedPixels: Picture.Size { Picture.Size(width: columns * cell.width, height: rows * cell.height) }
+  /// A part of an image that is seen near.
+  struct Near: Hashable {
+    /// The most: eight times.
+    private static let most = 3
+    /// Twice as near for each.
+    private(set) var steps = 0
+    /// Where the middle of the box is, in quarters of it from the middle of the image.
+    private(set) var x = 0
+    private(set) var y = 0
+
+    var isNear: Bool { steps > 0 }
+    var scale: Int { 1 << steps }
+
+    mutating func zoom(by change: Int) {
+      let before = scale
+      steps = min(max(steps + change, 0), Self.most)
+      (x, y) = (x * scale / before, y * scale / before)
+      move(x: 0, y: 0)
+    }
+
+    /// Moves by quarters of the box, no further than the image may reach.
+    mutating func move(x: Int, y: Int) {
+      let most = 2 * (scale - 1)
+      (self.x, self.y) = (min(max(self.x + x, -most), most), min(max(self.y + y, -most), most))
+    }
+  }
+
+  /// The size in pixels.
+  private var pixels: (width: Int, height: Int) { (columns * cell.width, rows * cell.height) }
+
+  var wantedPixels: Picture.Size {
+    Picture.Size(width: pixels.width * near.scale, height: pixels.height * near.scale)
+  }
 
   func drawing(of picture: Picture) throws(NoPicture) -> Drawing {
     let (width, height) = (picture.size.width, picture.size.height)
     guard width > 0, height > 0, picture.bytes.count == width * height * 4 else { throw NoPicture(reason: "no pixels") }
-    return Drawing(
-      Bitmap(width: width, height: height, rgba: Array(picture.bytes)), columns: columns, rows: rows, mode: mode,
-      cell: cell)
+    var bitmap = Bitmap(width: width, height: height, rgba: Array(picture.bytes))
+    if near.isNear {
+      bitmap = bitmap.part(
+        width: pixels.width, height: pixels.height, x: near.x * pixels.width / 4, y: near.y * pixels.height / 4)
+    }
+    return Drawing(bitmap, columns: columns, rows: rows, mode: mode, cell: cell)
   }
 }
 

@@ -272,6 +272,108 @@ import Testing
     #expect(actions == [])
   }
 
+  /// A post of three images, and one of one.
+  private func several() -> BrowseState {
+    var state = BrowseState([(feed, "")], size: TerminalSize(columns: 60, rows: 16), now: now)
+    let images = (1...3).map { FeedImage.Post.Image(url: "http://a.example/\($0).gif", alt: "Part \($0)") }
+    let post = FeedImage(
+      id: .init(name: "1", in: feed), url: URL(string: "http://a.example/1.gif")!,
+      post: .init(title: "Three", images: images))
+    _ = state.take(.page(feed, Feed(images: FeedImages([post, image(4)]), source: .remote)))
+    _ = state.take(.abilities(TerminalAbilities(environment: ["TERM": "xterm-256color"])))
+    return state
+  }
+
+  private func screen(_ state: BrowseState) -> String { BrowseScreen.grid(of: state).plainText.joined(separator: "\n") }
+
+  @Test func `each image of a post is shown, in order, with its alternative text`() {
+    var state = several()
+    #expect(screen(state).contains("▸1/3 Three"))
+    _ = state.take(.key(.enter))
+    var seen: [String] = []
+    for _ in 0..<4 {
+      seen.append(state.currentURL?.lastPathComponent ?? "")
+      #expect(state.wanted.first?.url == state.currentURL)
+      if seen.count == 2 { #expect(screen(state).contains("2/3 Three") && screen(state).contains("Part 2")) }
+      _ = state.take(.key(.right))
+    }
+    #expect(seen == ["1.gif", "2.gif", "3.gif", "4.gif"])
+    _ = state.take(.key(.left))
+    #expect(state.currentURL?.lastPathComponent == "3.gif", "and back, to the last of the post")
+    _ = state.take(.key(.up))
+    _ = state.take(.key(.escape))
+    #expect(state.view == .grid && state.part == 0)
+  }
+
+  @Test func `an image is seen nearer, and moved, and as a whole again`() throws {
+    var state = several()
+    _ = state.take(.key(.enter))
+    let whole = try #require(state.pictureBox)
+    for key in [TerminalKey.character("+"), .character("+"), .right, .down] { _ = state.take(.key(key)) }
+    let near = try #require(state.pictureBox)
+    #expect(near.wantedPixels.width == 4 * whole.wantedPixels.width && (near.near.x, near.near.y) == (1, 1))
+    #expect(state.currentURL?.lastPathComponent == "1.gif", "arrows do not leave it")
+    for _ in 0..<20 { _ = state.take(.key(.right)) }
+    #expect(state.near.x == 6, "no further than it reaches")
+    _ = state.take(.key(.character("-")))
+    #expect(state.near.scale == 2 && state.near.x <= 2)
+    _ = state.take(.key(.character("0")))
+    #expect(state.pictureBox == whole)
+    let picture = Bitmap(width: 8, height: 2, rgba: (0..<64).map { UInt8($0) })
+    #expect(picture.part(width: 4, height: 4, x: 100, y: 0).rgba.prefix(4) == [16, 17, 18, 19])
+  }
+
+  @Test func `a screen on keeps one row, and the first image is selected until a key is pressed`() {
+    var state = BrowseState([(feed, "")], size: TerminalSize(columns: 60, rows: 40), now: now)
+    _ = state.take(.page(feed, Feed(images: FeedImages((1...60).map(image)), source: .remote)))
+    #expect(state.selected == 0)
+    let (across, down) = (state.layout.across, state.layout.down)
+    _ = state.take(.key(.pageDown))
+    #expect((state.top, state.selected) == (down - 1, (down - 1) * across))
+    _ = state.take(.key(.pageDown))
+    #expect((state.top, state.selected) == (2 * (down - 1), 2 * (down - 1) * across))
+    _ = state.take(.key(.pageUp))
+    #expect((state.top, state.selected) == (down - 1, (down - 1) * across))
+    for _ in 0..<40 { _ = state.take(.key(.pageDown)) }
+    #expect(state.selected == 59)
+  }
+
+  @Test func `a slideshow goes on by itself until a key is pressed`() {
+    var state = several()
+    _ = state.take(.key(.character("s")))
+    #expect(state.view == .single && state.message.hasPrefix("Slideshow"))
+    var seen: [String] = []
+    for _ in 0..<5 {
+      seen.append(state.currentURL?.lastPathComponent ?? "")
+      _ = state.take(.clock(now))
+    }
+    #expect(seen == ["1.gif", "2.gif", "3.gif", "4.gif", "1.gif"])
+    _ = state.take(.key(.character("s")))
+    _ = state.take(.clock(now))
+    #expect(!state.isShow && state.currentURL?.lastPathComponent == "2.gif")
+  }
+
+  @Test func `Tab shows the next feed, and d saves the image that is looked at under a name of its own`() async throws {
+    var state = several()
+    _ = state.take(.key(.enter))
+    _ = state.take(.key(.right))
+    #expect(
+      state.take(.key(.character("d"))) == [
+        .save(URL(string: "http://a.example/2.gif")!, of: feed, isPrivate: nil)
+      ])
+    _ = state.take(.key(.escape))
+    _ = state.take(.key(.tab))
+    #expect(state.filter.feed == feed)
+    try await withFolder { folder in
+      let image = try ImageData(Data("GIF89a".utf8))
+      let url = try #require(URL(string: "http://a.example/x/..%2F..%2Fetc%2Fpass%20wd.php?q=1"))
+      let names = try (0..<2).map { _ in try SavedFile.write(image, named: url, in: folder.path) }
+      #expect(names == ["etc-pass-wd.gif", "etc-pass-wd-2.gif"] || names == ["pass-wd.gif", "pass-wd-2.gif"])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == names.sorted())
+      #expect(throws: NoPicture.self) { try SavedFile.write(image, named: url, in: folder.path + "/none") }
+    }
+  }
+
   @Test func `what is new since the last visit and what is starred have their marks`() {
     var (state, _) = state()
     let ids = [image(1).id, image(2).id]
@@ -279,10 +381,10 @@ import Testing
     let screen = BrowseScreen.grid(of: state).plainText.joined(separator: "\n")
     #expect(screen.contains("▸● Picture 1") && screen.contains(" ★ Picture 2"))
     #expect(
-      state.take(.key(.character("s"))) == [
+      state.take(.key(.character("*"))) == [
         .star(true, ids[0], feed), .keep(image(1).url, of: feed, isPrivate: nil),
       ])
-    #expect(state.take(.key(.character("s"))).first == .star(false, ids[0], feed))
+    #expect(state.take(.key(.character("*"))).first == .star(false, ids[0], feed))
     _ = state.take(.key(.character("n")))
     #expect(titles(state) == ["Picture 1"])
     _ = state.take(.key(.escape))
@@ -328,7 +430,7 @@ import Testing
     #expect(BrowseScreen.grid(of: state).plainText[0].contains("/qu▏"))
     _ = state.take(.key(.enter))
     #expect(state.take(.key(.character("o"))) == [.open(URL(string: "http://a.example/post/7")!)])
-    _ = state.take(.key(.character("O")))
+    #expect(state.take(.key(.character("O"))) == [.open(URL(string: "http://a.example/post/7")!)])
     _ = state.take(.key(.escape))
     #expect(titles(state) == ["Picture 1", "Picture 2"])
   }

@@ -1,0 +1,63 @@
+import FeedStream
+import TerminalPictures
+
+/// Ways through the images: a screen at a time, from image to image of a post, nearer, and one after another by itself.
+extension BrowseState {
+  /// A screen on or back. One row stays, so that nobody loses the place.
+  mutating func page(by direction: Int) {
+    guard !timeline.isEmpty else { return }
+    let rows = max(layout.down - 1, 1) * direction
+    let target = selected + rows * layout.across
+    let last = timeline.count - 1
+    // The last row may be shorter; at the ends the first and the last image are next.
+    if target < 0 {
+      selected = 0
+    } else if target > last {
+      selected = last
+    } else {
+      selected = target
+    }
+    top = max(top + rows, 0)
+    (part, near) = (0, PictureBox.Near())
+  }
+
+  /// The next image: of the post, and after its last one that of the next post.
+  ///
+  /// - Parameter wraps: true to begin again after the last.
+  mutating func step(by count: Int, wraps: Bool = false) {
+    guard !timeline.isEmpty else { return }
+    near = PictureBox.Near()
+    if parts.indices.contains(part + count) {
+      part += count
+      return
+    }
+    let target = selected + count
+    guard timeline.indices.contains(target) || wraps else { return }
+    selected = timeline.indices.contains(target) ? target : 0
+    part = count < 0 ? parts.count - 1 : 0
+  }
+
+  /// - Returns: false for a key that moves nothing of an image that is seen near.
+  mutating func moveNear(_ key: TerminalKey) -> Bool {
+    switch key {
+    case .left: near.move(x: -1, y: 0)
+    case .right: near.move(x: 1, y: 0)
+    case .up: near.move(x: 0, y: -1)
+    case .down: near.move(x: 0, y: 1)
+    default: return false
+    }
+    return true
+  }
+
+  mutating func startShow() {
+    guard current != nil else { return }
+    (isShow, view, part, near) = (true, .single, 0, PictureBox.Near())
+    message = "Slideshow: any key ends it."
+  }
+
+  mutating func save() -> [BrowseAction] {
+    guard let entry = current, let url = currentURL else { return [] }
+    message = "Saving…"
+    return [.save(url, of: entry.address, isPrivate: entry.isFromPrivateNetwork)]
+  }
+}
