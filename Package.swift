@@ -117,8 +117,9 @@ let package = Package(
     .executableTarget(
       name: "feed",
       dependencies: [
-        "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedPolling", "FeedRedis", "FeedStream", "ImageFeed",
-        "PlainText", "Samples", "TerminalPictures",
+        "CZlib", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream", "ImageFeed",
+        "PlainText",
+        "Samples", "TerminalPictures",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),
       ],

@@ -9,6 +9,10 @@ import zlib
 
 SKY = 120
 KINDS = 36
+# As cameras, telephones and painters have them.
+SIZES = [(720, 480), (480, 640), (960, 400), (560, 560), (480, 720), (800, 450)]
+# A comic and a panorama, which no tile is like.
+COMIC, PANORAMA = (320, 1200), (1600, 300)
 
 
 def chunk(kind, data):
@@ -16,10 +20,10 @@ def chunk(kind, data):
 
 
 @functools.cache
-def landscape(kind):
+def landscape(kind, size=None):
     """Hills under a sky, some of them before a sun."""
     dice = random.Random(kind)
-    width, height = [(480, 360), (480, 320), (360, 480)][kind % 3]
+    width, height = size or SIZES[kind % len(SIZES)]
     hue = dice.random()
     warmth = dice.uniform(-0.12, 0.12)
 
@@ -59,3 +63,25 @@ def landscape(kind):
     data = zlib.compress(b"".join(rows), 6)
     parts = [(b"IHDR", header), (b"PLTE", palette), (b"IDAT", data), (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(kind, data) for kind, data in parts)
+
+
+def moving():
+    """A GIF of two frames: red, and blue."""
+    head = b"GIF89a" + struct.pack("<HHBBB", 64, 48, 0x80, 0, 0) + bytes([220, 60, 40, 40, 80, 220])
+
+    def frame(color):
+        # Each code of 3 bits is a pixel; a clear code before the table would need more bits.
+        codes = []
+        for place in range(64 * 48):
+            if place % 2 == 0:
+                codes.append(4)
+            codes.append(color)
+        codes.append(5)
+        bits = "".join(f"{code:03b}"[::-1] for code in codes)
+        bits += "0" * (-len(bits) % 8)
+        data = bytes(int(bits[place:place + 8][::-1], 2) for place in range(0, len(bits), 8))
+        blocks = b"".join(bytes([len(data[at:at + 255])]) + data[at:at + 255] for at in range(0, len(data), 255))
+        control = b"\x21\xf9\x04\x00\x32\x00\x00\x00"
+        return control + b"\x2c" + struct.pack("<HHHHB", 0, 0, 64, 48, 0) + b"\x02" + blocks + b"\x00"
+
+    return head + b"\x21\xff\x0bNETSCAPE2.0\x03\x01\x00\x00\x00" + frame(0) + frame(1) + b";"

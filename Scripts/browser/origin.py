@@ -7,7 +7,7 @@ import socket
 import threading
 import uuid
 
-from landscapes import KINDS, landscape
+from landscapes import COMIC, KINDS, PANORAMA, landscape, moving
 
 
 class Origin:
@@ -16,6 +16,8 @@ class Origin:
         self.diary = []
         self.evil = []
         self.asked = []
+        # While it is closed, one image does not come.
+        self.gate = threading.Event()
         self.port = 0
         self.start()
 
@@ -34,6 +36,15 @@ class Origin:
     def write(self, minutes, description):
         """Into the diary, as of some minutes ago."""
         self.diary.append(self.dated(10_000 + len(self.diary), minutes, description))
+
+    def set(self, minutes, description, text, images):
+        """A post of several images, with their alternative texts."""
+        html = "".join(f'<img src="http://127.0.0.1:{self.port}/{image}.png" alt="{alt}">' for image, alt in images)
+        number = 60_000 + len(self.diary)
+        item = self.dated(number, minutes, description)
+        del item["image"]
+        self.diary.append(item | {
+            "content_html": f"<p>{text}</p>{html}", "url": f"http://127.0.0.1:{self.port}/posts/{number}"})
 
     def hate(self, minutes, description, address=None):
         """Into a feed that is up to no good."""
@@ -56,7 +67,14 @@ class Origin:
             def do_GET(self):
                 origin.asked.append(self.path)
                 kind = "image/png"
-                if self.path.endswith(".png"):
+                if self.path in ("/comic.png", "/panorama.png"):
+                    body = landscape(5, COMIC if self.path == "/comic.png" else PANORAMA)
+                elif self.path == "/moving.gif":
+                    body, kind = moving(), "image/gif"
+                elif self.path == "/slow.png":
+                    origin.gate.wait(20)
+                    body = landscape(7)
+                elif self.path.endswith(".png"):
                     body = landscape(int(self.path[1:-4]) % KINDS)
                 elif self.path == "/feed.json":
                     body, kind = json.dumps({"items": origin.items}).encode(), "application/json"

@@ -51,6 +51,9 @@ import Testing
       let nothing = try await get(port, "/?q=%3Cq%3E")
       #expect(nothing.contains("Nothing fits.") && nothing.contains("value=\"&lt;q&gt;\""))
       #expect(posts(try await get(port, "/?feed=0")).count == 6)
+      let link = try #require(try await get(port, "/").firstMatch(of: /class="source" href="(\/feed\/[a-z0-9-]+)"/)?.1)
+      #expect(posts(try await get(port, String(link))).count == 6, "each feed has a page of its own")
+      #expect(posts(try await get(port, "/feed/unheard-of")) == [])
       #expect(posts(try await get(port, "/?feed=7")) == [])
     }
   }
@@ -58,7 +61,7 @@ import Testing
   @Test func `a star is set by the page, and by no page of another site`() async throws {
     try await withPage { port, origin, cache in
       let page = try await get(port, "/?past=1")
-      let card = String(try #require(page.firstMatch(of: /class="star" type="button" value="([^"]+)"/)?.1))
+      let card = String(try #require(page.firstMatch(of: /class="star" form="stars" name="card" value="([^"]+)"/)?.1))
       func post(_ card: String, _ fields: String, on: Int = 1) async throws -> String {
         try await ask(
           port,
@@ -72,6 +75,31 @@ import Testing
       #expect(try await get(port, "/?starred=1").contains("aria-pressed=\"true\""))
       #expect(try await FeedBinary.run(["star", "--cache", cache]).output.contains("Post 3"))
       #expect(try await post(card, "X-Feed: star\r\n", on: 0).hasPrefix("HTTP/1.1 200"))
+      #expect(posts(try await get(port, "/?starred=1")) == [])
+    }
+  }
+
+  @Test func `a star is a form without the script, which no page of another site can fill in`() async throws {
+    try await withPage { port, _, _ in
+      let page = try await get(port, "/?past=1")
+      let card = String(try #require(page.firstMatch(of: /name="card" value="([^"]+)"/)?.1))
+      let key = String(try #require(page.firstMatch(of: /name="key" value="([^"]+)"/)?.1))
+      #expect(page.contains("name=\"back\" value=\"/?past=1\""))
+      func post(_ key: String, back: String = "/?past=1") async throws -> String {
+        let form = "key=\(key)&card=\(card)&back=\(back.replacing("?", with: "%3F").replacing("=", with: "%3D"))"
+        return try await ask(
+          port,
+          "POST /star HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            + "Content-Length: \(form.utf8.count)\r\nConnection: close\r\n\r\n\(form)")
+      }
+      #expect(try await post("00").hasPrefix("HTTP/1.1 403"))
+      for elsewhere in ["//evil.example/", "https://evil.example/", "/\\evil.example"] {
+        #expect(try await post(key, back: elsewhere).hasPrefix("HTTP/1.1 403"), "\(elsewhere)")
+      }
+      let answer = try await post(key)
+      #expect(answer.hasPrefix("HTTP/1.1 303") && answer.contains("Location: /?past=1#p\(card)\r\n"))
+      #expect(posts(try await get(port, "/?starred=1")) == [3])
+      #expect(try await post(key).hasPrefix("HTTP/1.1 303"), "and takes it away again")
       #expect(posts(try await get(port, "/?starred=1")) == [])
     }
   }

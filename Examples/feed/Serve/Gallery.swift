@@ -6,108 +6,6 @@ import PlainText
 
 /// The page's contents: the feeds, their state, and their pictures, the latest first.
 final class Gallery {
-  /// A feed to follow.
-  struct Name {
-    let address: URL
-    let title: String?
-    /// How often it is requested at most, if its list says so.
-    var interval: Duration?
-    /// The folders that it is in, the outermost first.
-    var folders: [String] = []
-  }
-
-  /// Where a feed's pictures are from.
-  enum Origin {
-    case loading
-    case server
-    /// The saved feed, because it is not time to ask the server again.
-    case kept(Date, reason: String)
-    case saved(Date, reason: String)
-    /// The part that arrived of a feed that is cut off, since nothing is saved.
-    case part(reason: String)
-    case nowhere(reason: String)
-  }
-
-  struct Source {
-    let address: URL
-    /// The name that a list gave it, or else its own, or that of its host.
-    fileprivate(set) var name: String
-    /// The folders that it is in, the outermost first.
-    fileprivate(set) var folders: [String]
-    fileprivate var isNamed: Bool
-    /// True when it has been there once: what comes from then on is new.
-    fileprivate var isKnown = false
-    fileprivate(set) var origin = Origin.loading
-    fileprivate(set) var entries: [Entry] = []
-    fileprivate(set) var images: FeedImages = []
-    fileprivate(set) var checked: Date?
-    fileprivate(set) var checks = 0
-    fileprivate(set) var failures = 0
-    /// That of a feed that somebody else polls, while nothing is wrong with whom it is heard of from.
-    fileprivate(set) var usual = Origin.server
-    /// When it failed for the first time after it was all right, as far as this run knows; `nil` while it does not fail.
-    fileprivate(set) var failingSince: Date?
-    /// True when its server answers with something that is not the feed.
-    fileprivate(set) var answers = false
-
-    fileprivate init(_ name: Name) {
-      let port = name.address.port.map { ":\($0)" } ?? ""
-      let title = name.title ?? name.address.host.map { $0 + port } ?? name.address.absoluteString
-      (address, isNamed, folders) = (name.address, name.title != nil, name.folders)
-      self.name = title.printable(limit: 100)
-    }
-
-    /// Takes the name and the folders that a list gives it now; without a name, the next load names it.
-    fileprivate mutating func rename(to name: Name) {
-      (isNamed, folders) = (name.title != nil, name.folders)
-      if let title = name.title { self.name = title.printable(limit: 100) }
-    }
-
-    /// True until there is something to show, or a reason why not.
-    var isLoading: Bool { if case .loading = origin { true } else { false } }
-
-    /// True for what arrived of a feed that is cut off.
-    var isPart: Bool { if case .part = origin { true } else { false } }
-
-    /// Notes since when it fails.
-    fileprivate mutating func noteTrouble(at date: Date) {
-      failingSince = trouble == nil ? nil : failingSince ?? date
-      if trouble == nil { answers = false }
-    }
-
-    /// Why there is nothing from its server, if so.
-    var trouble: String? {
-      switch origin {
-      case .loading, .server, .kept: nil
-      case .saved(_, let reason), .part(let reason), .nowhere(let reason): reason
-      }
-    }
-  }
-
-  /// One picture on the page.
-  struct Entry {
-    /// Names the picture in addresses of this page.
-    let key: String
-    /// Names its place on the page: one picture may occur in several feeds, or twice in one.
-    let card: String
-    let id: String
-    let imageID: FeedImage.ID
-    fileprivate(set) var source: Int
-    /// The caption: see `FeedImage.caption`.
-    let description: String?
-    let location: String?
-    /// The item's title, text, link and other images.
-    let post: FeedImage.Post
-    let picture: URL
-    /// When it was published, or else when it arrived here; `nil` for one that was there from the beginning, of which nobody
-    /// says how old it is.
-    let date: Date?
-    /// The key that it is sorted by: a picture that was there from the beginning and has no date comes last.
-    fileprivate let rank: Date
-    /// Where it is in its feed.
-    fileprivate let position: Int
-  }
-
   /// The most pictures of one feed.
   static let mostImages = 2_000
 
@@ -122,15 +20,19 @@ final class Gallery {
   let place: CurrentValueSubject<String?, Never>
   let every: Duration
   private let now: () -> Date
-  private let secret: [UInt8]
+  let secret: [UInt8]
   private var sorted: [Entry]?
   /// Tells this run from an earlier one.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
   private var pictures: [String: Named] = [:]
-  /// Entries that no feed has any more and that were asked for, and their pictures, by their keys.
-  private var past: (entries: [String: Entry], pictures: [String: Named]) = ([:], [:])
+  /// Entries that no feed has any more and that were asked for, and their images, by their keys.
+  var past: (entries: [String: Entry], pictures: [String: Named]) = ([:], [:])
   /// The marks of each feed's images.
-  private var marks: [URL: FeedHistory.Visit] = [:]
+  var marks: [URL: FeedHistory.Visit] = [:]
+  /// The facts about images that were decoded, by their keys.
+  var facts: [String: ImageFacts] = [:]
+  /// Called after a feed has other images than before. Does nothing by default.
+  var onNews: () -> Void = {}
 
   /// - Parameter secret: what pictures are named with.
   init(
@@ -233,24 +135,11 @@ final class Gallery {
   func take(_ result: FeedResult, from index: Int) {
     let before = sources[index]
     let date = now()
-    switch result {
-    case .success(let feed):
-      switch feed.source {
-      case .remote: sources[index].origin = .server
-      case .cache(let savedAt, _, .notDue(let due, let reason)):
-        let words = "\(RemoteFeedError.notDue(until: due, reason))".printable(limit: 300)
-        sources[index].origin = .kept(savedAt, reason: words)
-      case .cache(let savedAt, _, let reason):
-        sources[index].origin = .saved(savedAt, reason: "\(reason)".printable(limit: 300))
-        sources[index].answers = reason.isAnswer
-      case .part(let reason): sources[index].origin = .part(reason: "\(reason)".printable(limit: 300))
-      }
+    sources[index].take(result)
+    if case .success(let feed) = result {
       let isSame =
         feed.images == before.images && feed.images.isFromPrivateNetwork == before.images.isFromPrivateNetwork
       if !isSame || !before.isKnown { show(feed.images, of: index, at: date) }
-    case .failure(let error):
-      sources[index].origin = .nowhere(reason: "\(error)".printable(limit: 300))
-      sources[index].answers = error.remote.isAnswer
     }
     sources[index].noteTrouble(at: date)
     let hasNews = sources[index].images != before.images
@@ -289,12 +178,14 @@ final class Gallery {
         key: old?.key ?? key(url), card: old?.card ?? card("\(image.id)", url, of: index), id: "\(image.id)",
         imageID: image.id, source: index,
         description: image.caption, location: image.location, post: image.post, picture: url,
+        others: others(of: image.post, but: url),
         date: known ?? (isNew ? date : nil),
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
-    // Another feed may show the same picture.
+    // Another feed may show the same image.
     namePictures()
     sorted = nil
+    onNews()
   }
 
   /// Notes which feeds name each picture.
@@ -302,81 +193,23 @@ final class Gallery {
     pictures.removeAll(keepingCapacity: true)
     for source in sources {
       let feed = Named.Feed(address: source.address, isPrivate: source.images.isFromPrivateNetwork)
-      for entry in source.entries {
-        var named = pictures[entry.key] ?? Named(url: entry.picture)
+      for image in source.entries.lazy.flatMap(\.images) {
+        var named = pictures[image.key] ?? Named(url: image.url)
         named.add(feed)
-        pictures[entry.key] = named
+        pictures[image.key] = named
       }
     }
   }
 
   /// With the secret, so that no feed can make two pictures of one name.
-  private func key(_ url: URL) -> String {
+  func key(_ url: URL) -> String {
     let bytes = secret + Array(url.absoluteString.utf8)
     let halves = [BodyDigest(bytes), BodyDigest(bytes.reversed())]
     return halves.map { String($0.value, radix: 16) }.joined(separator: "-")
   }
 
-  private func card(_ id: String, _ url: URL, of index: Int) -> String {
+  func card(_ id: String, _ url: URL, of index: Int) -> String {
     let text = "\(sources[index].address.absoluteString) \(id) \(url.absoluteString)"
     return String(BodyDigest(secret + Array(text.utf8)).value, radix: 36)
   }
-
-  // MARK: - History
-
-  /// How many entries of the past are remembered.
-  private static let mostPast = 10_000
-
-  /// The entry of an image that one of the feeds has or had; `nil` for one of another feed.
-  func entry(_ seen: SeenImage) -> Entry? {
-    guard let index = sources.firstIndex(where: { $0.address == seen.address }) else { return nil }
-    let (id, url) = ("\(seen.image.id)", seen.image.url)
-    let card = card(id, url, of: index)
-    if seen.isStarred { star(true, seen.image.id, of: seen.address) }
-    if let entry = sources[index].entries.first(where: { $0.card == card }) { return entry }
-    if past.entries.count >= Self.mostPast { past = ([:], [:]) }
-    let entry = Entry(
-      key: key(url), card: card, id: id, imageID: seen.image.id, source: index, description: seen.image.caption,
-      location: seen.image.location, post: seen.image.post, picture: url, date: seen.image.published ?? seen.firstSeen,
-      rank: seen.image.published ?? seen.firstSeen, position: 0)
-    past.entries[card] = entry
-    var named = past.pictures[entry.key] ?? Named(url: url)
-    named.add(Named.Feed(address: seen.address, isPrivate: seen.isFromPrivateNetwork))
-    past.pictures[entry.key] = named
-    return entry
-  }
-
-  /// The entry that a card shows.
-  func entry(card: String) -> Entry? {
-    past.entries[card] ?? sources.lazy.flatMap(\.entries).first { $0.card == card }
-  }
-
-  func mark(_ address: URL, _ visit: FeedHistory.Visit) {
-    marks[address, default: FeedHistory.Visit()].new.formUnion(visit.new)
-    marks[address]?.stars = visit.stars
-  }
-
-  /// A visit begins: what was new in the last one is not new any more.
-  func forgetNew() { for address in marks.keys { marks[address]?.new = [] } }
-
-  func star(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) {
-    if isStarred {
-      marks[address, default: FeedHistory.Visit()].stars.insert(id)
-    } else {
-      marks[address]?.stars.remove(id)
-    }
-  }
-
-  /// Those of the latest that are new since the last visit.
-  var newEntries: [Entry] { entries.filter(isNew) }
-
-  func isNew(_ entry: Entry) -> Bool { marks[sources[entry.source].address]?.new.contains(entry.imageID) ?? false }
-  func isStarred(_ entry: Entry) -> Bool {
-    marks[sources[entry.source].address]?.stars.contains(entry.imageID) ?? false
-  }
-}
-
-extension RemoteFeedError {
-  /// True when a response arrived.
-  fileprivate var isAnswer: Bool { if case .invalidData = self { true } else { false } }
 }

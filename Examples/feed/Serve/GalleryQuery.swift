@@ -18,13 +18,16 @@ struct GalleryQuery: Equatable {
 
   init() {}
 
-  init(_ request: HTTPServer.Request) {
+  /// - Parameter gallery: knows the names of the feeds.
+  init(_ request: HTTPServer.Request, of gallery: Gallery) {
     words = String((request.query("q") ?? "").prefix(200))
     isStarred = request.query("starred") != nil
     isNew = request.query("new") != nil
     isPast = request.query("past") != nil
     folder = request.query("folder").flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }
-    feed = request.query("feed").flatMap { Int($0) }
+    // A feed that is not there has nothing to show.
+    feed = (request.parameters["name"] ?? request.query("feed")).flatMap { $0.isEmpty ? nil : $0 }
+      .map { gallery.place(ofFeed: $0) ?? -1 }
     place = request.query("place").flatMap(SeenPage.Place.init)
   }
 

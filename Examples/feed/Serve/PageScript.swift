@@ -1,22 +1,24 @@
 extension PageAssets {
-  static let script = page + viewer
+  static let script = page + live + keys + viewer + zoom
 
+  /// The part that shows images and takes over what is new.
   private static let page = #"""
     "use strict";
     const list = document.getElementById("gallery");
     const bar = document.getElementById("bar");
     const body = document.body;
+    const isPlain = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
     let version = Number(body.dataset.version);
     let isBusy = false, isNeededAgain = false;
 
-    // A picture that does not come says so, and why.
+    // An image that does not come says so, and why.
     async function why(image) {
       let reason = "";
       try {
         const answer = await fetch(image.currentSrc || image.src, { cache: "force-cache" });
         if (!answer.ok) reason = (await answer.text()).trim();
-      } catch { /* The server is unreachable. */ }
-      return "This picture cannot be shown." + (reason ? " " + reason[0].toUpperCase() + reason.slice(1) : "");
+      } catch { reason = "This page has lost its server."; }
+      return reason ? reason[0].toUpperCase() + reason.slice(1) : "This image cannot be shown.";
     }
     async function missing(image) {
       const place = image.closest(".picture");
@@ -27,16 +29,24 @@ extension PageAssets {
       words.textContent = await why(image);
       place.append(words);
     }
-    // A tall comic and a panorama are shown whole.
+    // The server knows the size of an image that was decoded before. That of another is known when it is here: what is seen
+    // then stays where it is, and is shown whole; what is further down gets its proportions.
+    const steps = 22, least = 0.5, growth = 1.09;
     function fit(image) {
-      const ratio = image.naturalWidth / image.naturalHeight;
-      if (ratio && (ratio < 0.6 || ratio > 2.4)) image.classList.add("whole");
+      const card = image.closest("li.unknown"), ratio = image.naturalWidth / image.naturalHeight;
+      if (!card || !ratio) return;
+      const isBelow = card.getBoundingClientRect().top > innerHeight + 600;
+      const step = Math.min(Math.max(Math.round(Math.log(ratio / least) / Math.log(growth)), 0), steps - 1);
+      const tile = isBelow ? least * growth ** step : 1.5;
+      if (isBelow) card.classList.replace("unknown", "r" + step);
+      if (1 - Math.min(ratio, tile) / Math.max(ratio, tile) > 0.1) card.classList.add("whole");
     }
     document.addEventListener("load", (event) => { if (event.target.tagName === "IMG") fit(event.target); }, true);
-    for (const image of document.images) if (image.complete) fit(image);
     document.addEventListener("error", (event) => { if (event.target.tagName === "IMG") missing(event.target); }, true);
-    for (const image of document.images)
-      if (image.complete && image.naturalWidth === 0 && image.currentSrc) missing(image);
+    for (const image of document.images) {
+      if (!image.complete || !image.currentSrc) continue;
+      if (image.naturalWidth) fit(image); else missing(image);
+    }
 
     async function page(address) {
       const answer = await fetch(address, { headers: { Accept: "text/html" } });
@@ -77,7 +87,7 @@ extension PageAssets {
       here.hidden = there.hidden;
     }
 
-    // Another run of the server has other addresses for its pictures.
+    // Another run of the server has other URLs for its images.
     function replace(fresh) {
       list.replaceChildren(...fresh.querySelectorAll("#gallery > li"));
       for (const id of ["more", "empty"]) document.getElementById(id)?.remove();
@@ -95,16 +105,10 @@ extension PageAssets {
         here.querySelector("article").className = item.querySelector("article").className;
         here.querySelector("img").alt = item.querySelector("img").alt;
       }
-      // Cards of further pages, which were not requested again.
-      const origins = new Map([...fresh.getElementById("origins").content.children].map((one) => [one.dataset.feed, one]));
-      for (const here of list.querySelectorAll(".origin")) {
-        const now = origins.get(here.dataset.feed);
-        if (now && here.outerHTML !== now.outerHTML) here.replaceWith(document.importNode(now, true));
-      }
       const added = items.filter((item) => !document.getElementById(item.id)).length;
-      // In a grid, one more at the beginning moves all: who looks at others is asked first.
-      isHeld = added > 0 && list.childElementCount > 0 && scrollY >= 300;
-      if (added) announce(`${added}${added === items.length ? " or more" : ""} new picture${added === 1 ? "" : "s"}`);
+      // One more at the beginning moves all: who looks at others is asked first.
+      isHeld = added > 0 && list.childElementCount > 0 && (scrollY >= 300 || large.open);
+      if (added) announce(`${added}${added === items.length ? " or more" : ""} new image${added === 1 ? "" : "s"}`);
       if (isHeld) return;
       const last = items.findLast((item) => document.getElementById(item.id));
       // With nothing in common there would be a gap.
@@ -129,7 +133,7 @@ extension PageAssets {
       if (!document.getElementById("more") && list.lastElementChild?.id === items.at(-1)?.id) addMore(fresh);
     }
 
-    // Says what has arrived, also with a screen reader; further down, a button leads to it.
+    // Says what has arrived, even to a screen reader; further down, a button leads to it.
     const news = document.getElementById("news"), said = document.getElementById("said");
     let isHeld = false;
     function announce(text) {
@@ -148,11 +152,11 @@ extension PageAssets {
       await showNews();
       list.querySelector("a")?.focus({ preventScroll: true });
     });
-    addEventListener("scroll", () => { if (scrollY < 300) showNews(); }, { passive: true });
+    addEventListener("scroll", () => { if (scrollY < 300 && !large?.open) showNews(); }, { passive: true });
 
     // More is loaded when its link is reached or chosen.
     const watcher = new IntersectionObserver(
-      (seen) => { if (seen.some((one) => one.isIntersecting)) more(); }, { rootMargin: "600px" });
+      (seen) => { if (seen.some((one) => one.isIntersecting)) more(); }, { rootMargin: "900px" });
     let isLoading = false;
     async function more() {
       const link = document.getElementById("more");
@@ -180,19 +184,6 @@ extension PageAssets {
       document.querySelector(".pages").append(document.importNode(link, true));
       watcher.observe(document.getElementById("more"));
     }
-    const isPlain = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-    if (list) {
-      document.addEventListener("click", (event) => {
-        if (!isPlain(event)) return;
-        const picture = event.target.closest("#gallery .picture");
-        const star = event.target.closest(".star");
-        if (star) return mark(star);
-        if (event.target.id === "more") { event.preventDefault(); more(); }
-        else if (picture) { event.preventDefault(); enlarge(picture.closest("li")); }
-      });
-      const link = document.getElementById("more");
-      if (link) watcher.observe(link);
-    }
 
     // A star is kept by the server. The header is one that no page of another site may send.
     async function mark(star) {
@@ -210,93 +201,28 @@ extension PageAssets {
       if (!here.isConnected) list.before(here);
     }
 
-    // What is typed is looked for; the latest question alone is answered.
+    // What is typed is searched for; the latest words alone count.
     const words = document.getElementById("words");
     let typed = 0, asked = 0;
     words?.addEventListener("input", () => {
       clearTimeout(typed);
       typed = setTimeout(async () => {
         const number = ++asked, text = words.value.trim();
-        const question = new URLSearchParams(location.search);
+        const question = new URLSearchParams(new FormData(words.form));
         for (const name of ["q", "place", "past"]) question.delete(name);
         if (text) question.set("q", text);
         const address = question.size ? "/?" + question : "/";
-        // The first question after many new pictures indexes them, which takes a while.
+        // The first search after many new images indexes them, which takes a while.
         const waiting = setTimeout(() => empty("Searching… What is new since the last search is indexed first."), 700);
         try {
           const fresh = await page(address);
           if (number !== asked) return;
           history.replaceState(null, "", address);
           replace(fresh);
-        } catch { /* Enter asks again. */ }
+        } catch { /* Enter searches again. */ }
         clearTimeout(waiting);
       }, 150);
     });
-
-    // Arrow keys lead from picture to picture.
-    list?.addEventListener("keydown", (event) => {
-      const here = event.target.closest("li");
-      if (!here || event.altKey || event.ctrlKey || event.metaKey) return;
-      const all = [...list.children], index = all.indexOf(here);
-      const columns = all.filter((one) => one.offsetTop === all[0].offsetTop).length;
-      const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns, j: 1, k: -1,
-        Home: -index, End: all.length - 1 - index }[event.key];
-      if (step === undefined || !all[index + step]) return;
-      event.preventDefault();
-      all[index + step].querySelector("a").focus();
-    });
-    // Before anything has the focus, j begins with the pictures and / with the search.
-    addEventListener("keydown", (event) => {
-      if (event.target !== body || !isPlain(event)) return;
-      const place = { j: list?.querySelector("a"), "/": words }[event.key];
-      if (!place) return;
-      event.preventDefault();
-      place.focus();
-    });
-
-    // Ages grow while the page is open.
-    function age(seconds) {
-      for (const [name, length] of [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]]) {
-        const count = Math.floor(seconds / length);
-        if (count > 0) return `${count} ${name}${count === 1 ? "" : "s"} ago`;
-      }
-      return "just now";
-    }
-    function grow() {
-      for (const time of document.querySelectorAll("time[datetime]:not(.clock)")) {
-        const text = age((Date.now() - Date.parse(time.dateTime)) / 1000);
-        if (time.textContent !== text) time.textContent = text;
-      }
-    }
-    // A check that finds nothing new sends no event, and is on the page of health.
-    setInterval(() => { if (!document.hidden) list ? grow() : refresh(); }, 10_000);
-
-    // Live while it is seen: a browser has six connections for all pages of one server.
-    let events = null, isLost = false, retry = 0;
-    function listen() {
-      events?.close();
-      clearTimeout(retry);
-      events = new EventSource("/events");
-      const changed = (event) => {
-        const now = JSON.parse(event.data);
-        if (now.run !== body.dataset.run || now.version > version) refresh();
-      };
-      for (const name of ["hello", "items", "health", "reset"]) events.addEventListener(name, changed);
-      events.addEventListener("open", () => { if (isLost) { isLost = false; refresh(); } });
-      events.addEventListener("error", () => {
-        isLost = true;
-        bar.textContent = "This page has lost its server, and tries again. It may not be up to date.";
-        bar.hidden = false;
-        // A browser tries again by itself, unless it has got another answer.
-        if (events.readyState === EventSource.CLOSED) retry = setTimeout(listen, 5_000);
-      });
-    }
-    function look() {
-      if (document.hidden) { events?.close(); events = null; clearTimeout(retry); }
-      else if (!events) { grow(); listen(); }
-    }
-    document.addEventListener("visibilitychange", look);
-    look();
 
     """#
 }

@@ -1,81 +1,154 @@
 extension PageAssets {
-  /// The part of the script that enlarges one picture.
+  /// The part of the script that enlarges one image.
   static let viewer = #"""
-    // One picture, as large as the window, and from there to its neighbors. The page stays as it is below it. It has a URL of its
+    // One image, as large as the window, and from there to its neighbors. The page stays as it is below it. It has a URL of its
     // own, and the browser's way back closes it.
-    const large = document.getElementById("large");
-    let shown = null, isLeaving = false;
-    const hash = (card) => "#" + card.id;
-    function enlarge(card) {
-      if (!card) return;
-      const isFirst = !large.open;
-      shown = card;
-      const link = card.querySelector(".picture"), old = large.querySelector("img"), image = new Image();
-      const reason = large.querySelector(".reason");
+    const stage = document.getElementById("stage"), about = document.getElementById("about");
+    let shown = null, place = 0, isLeaving = false;
+    const hash = () => "#" + shown.id + (place ? "." + (place + 1) : "");
+    const part = (name) => about.querySelector("." + name);
+    // All images of a card: that of its tile, and the others of its post.
+    function images(card) {
+      const tile = card.querySelector(".picture"), image = tile.querySelector("img");
+      const first = { href: tile.href, alt: image.alt, thumb: image };
+      const others = [...card.querySelectorAll(".set a")].map((link) => ({ href: link.href, alt: link.dataset.alt ?? "" }));
+      return [first, ...others];
+    }
+    const original = (href) => href.split("?")[0];
+    // A small image is not enlarged beyond recognition.
+    const enlargement = 2;
+    function limit(image, width, height) {
+      if (!width) return;
+      image.style.maxWidth = width * enlargement + "px";
+      image.style.maxHeight = height * enlargement + "px";
+    }
+    // Where there is nothing to see yet there is what the tile shows; then it becomes sharp.
+    function show(one, card) {
+      const view = document.createElement("div"), image = new Image(), reason = large.querySelector(".reason");
+      const isShown = () => stage.firstChild === view;
+      stage.replaceChildren(view);
+      whole(view);
       reason.textContent = "";
-      // Most are there at once, and need no word.
-      const waiting = setTimeout(() => { if (shown === card) reason.textContent = "Loading…"; }, 400);
-      image.addEventListener("load", () => { clearTimeout(waiting); if (shown === card) reason.textContent = ""; });
+      if (one.thumb?.naturalWidth) {
+        const thumb = new Image();
+        [thumb.src, thumb.alt, thumb.className] = [one.thumb.currentSrc, "", "thumb"];
+        limit(thumb, one.thumb.getAttribute("width"), one.thumb.getAttribute("height"));
+        view.append(thumb);
+      }
+      const waiting = setTimeout(() => { if (isShown()) reason.textContent = "Loading…"; }, 500);
+      image.addEventListener("load", () => {
+        clearTimeout(waiting);
+        if (!isShown()) return;
+        limit(image, image.naturalWidth, image.naturalHeight);
+        reason.textContent = "";
+        view.querySelector(".thumb")?.remove();
+      });
       image.addEventListener("error", async () => {
         clearTimeout(waiting);
         image.classList.add("missing");
         const text = await why(image);
-        if (shown === card) reason.textContent = text;
+        if (isShown()) reason.textContent = (view.querySelector(".thumb") ? "Only this small copy is here. " : "") + text;
       });
-      image.alt = link.querySelector("img").alt;
-      image.src = link.href;
-      old.replaceWith(image);
-      large.querySelector(".words").textContent =
-        [...card.querySelectorAll(".description, .place, .source, .about > time")]
-          .map((one) => one.textContent).join(" · ");
-      const post = card.querySelector("a.post"), links = [];
-      for (const [name, address] of [["Open the post", post?.href], ["Open the image", link.href]]) {
-        if (!address) continue;
-        const one = document.createElement("a");
-        [one.textContent, one.href, one.rel, one.target] = [name, address, "noreferrer", "_blank"];
-        links.push(one);
+      [image.alt, image.src] = [one.alt, one.href];
+      view.append(image);
+    }
+    function tell(one, all, card) {
+      const link = card.querySelector("a.post"), text = card.querySelector(".words")?.textContent ?? "";
+      const title = part("title"), meta = part("meta");
+      title.replaceChildren(link ? plainLink(link) : card.querySelector(".description bdi").textContent);
+      meta.replaceChildren();
+      const cards = [...list.children];
+      for (const piece of [plainLink(card.querySelector("a.source")) ?? card.querySelector(".source").textContent,
+        card.querySelector(".about time")?.textContent, all.length > 1 ? `image ${place + 1} of ${all.length}` : null,
+        `${cards.indexOf(card) + 1}/${cards.length}`]) {
+        if (piece) meta.append(meta.hasChildNodes() ? " · " : "", piece);
       }
-      large.querySelector(".links").replaceChildren(...links);
-      large.querySelector("[value=previous]").disabled = !card.previousElementSibling;
-      large.querySelector("[value=next]").disabled = !card.nextElementSibling;
+      part("words").textContent = one.alt && all.length > 1 && one.alt !== text ? one.alt + (text ? " — " + text : "") : text;
+      const star = card.querySelector(".star"), mine = about.querySelector("[value=star]");
+      mine.hidden = !star;
+      if (star) mine.setAttribute("aria-pressed", star.getAttribute("aria-pressed"));
+      const places = { post: link?.href, original: original(one.href), download: original(one.href) };
+      for (const name in places) {
+        const there = part(name);
+        there.hidden = !places[name];
+        if (places[name]) there.href = places[name];
+      }
+    }
+    function plainLink(link) {
+      if (!link?.href) return null;
+      const copy = document.createElement("a");
+      [copy.href, copy.textContent, copy.rel] = [link.href, link.textContent, link.rel];
+      if (link.rel) copy.target = "_blank";
+      return copy;
+    }
+    function enlarge(card, number = 0) {
+      if (!card) return;
+      const isFirst = !large.open, all = images(card);
+      [shown, place] = [card, Math.min(Math.max(number, 0), all.length - 1)];
+      show(all[place], card);
+      tell(all[place], all, card);
+      large.querySelector("[value=previous]").disabled = !place && !card.previousElementSibling;
+      large.querySelector("[value=next]").disabled = place === all.length - 1 && !card.nextElementSibling;
       if (isFirst) large.showModal();
-      if (location.hash === hash(card)) return;
-      if (isFirst) history.pushState({ large: true }, "", hash(card));
-      else history.replaceState(history.state, "", hash(card));
+      // The neighbors are there when they are wanted.
+      for (const next of [images(card)[place + 1], card.nextElementSibling && images(card.nextElementSibling)[0]])
+        if (next) new Image().src = next.href;
+      if (location.hash === hash()) return;
+      if (isFirst) history.pushState({ large: true }, "", hash());
+      else history.replaceState(history.state, "", hash());
     }
-    function step(name) {
-      if (name === "close") return large.close();
-      enlarge(name === "next" ? shown?.nextElementSibling : shown?.previousElementSibling);
-      if (!shown?.nextElementSibling) more();
+    // From image to image, through posts with several of them.
+    function step(by, isPost) {
+      const count = images(shown).length, next = place + by;
+      if (!isPost && next >= 0 && next < count) return enlarge(shown, next);
+      const card = by > 0 ? shown.nextElementSibling : shown.previousElementSibling;
+      if (card) enlarge(card, by < 0 && !isPost ? Infinity : 0);
+      if (by > 0 && !card?.nextElementSibling) more();
     }
-    large?.addEventListener("click", (event) => { if (event.target.value) step(event.target.value); });
+    const actions = {
+      next: () => step(1), previous: () => step(-1), close: () => large.close(), full: () => full(large),
+      near: () => zoom(1.5), far: () => zoom(1 / 1.5),
+      star: async () => {
+        const star = shown.querySelector(".star");
+        if (!star) return;
+        await mark(star);
+        about.querySelector("[value=star]").setAttribute("aria-pressed", star.getAttribute("aria-pressed"));
+      },
+    };
+    large?.addEventListener("click", (event) => actions[event.target.closest("button")?.value]?.());
     large?.addEventListener("keydown", (event) => {
-      const name = { ArrowRight: "next", j: "next", ArrowLeft: "previous", k: "previous" }[event.key];
-      if (name && isPlain(event)) { event.preventDefault(); step(name); }
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      const action = {
+        l: () => step(1), h: () => step(-1), j: () => step(1, true), k: () => step(-1, true), o: () => post(shown),
+        s: actions.star, f: actions.full, "+": actions.near, "=": actions.near, "-": actions.far, 0: () => whole(),
+        ArrowRight: () => pan(-1, 0) || step(1), ArrowLeft: () => pan(1, 0) || step(-1),
+        ArrowDown: () => pan(0, -1) || step(1, true), ArrowUp: () => pan(0, 1) || step(-1, true),
+        "?": () => help.showModal(),
+      }[event.key];
+      if (action) { event.preventDefault(); action(); }
     });
     large?.addEventListener("close", () => {
-      large.querySelector("img").removeAttribute("src");
-      shown?.querySelector("a").focus();
-      if (!shown || location.hash !== hash(shown)) return;
+      stage.replaceChildren();
+      shown?.querySelector("a").focus({ preventScroll: true });
+      shown?.scrollIntoView({ block: "nearest" });
+      if (!shown || location.hash !== hash()) return;
       // What was added when it was opened is taken back; a URL that was followed here has nothing to go back to.
       if (history.state?.large) { isLeaving = true; history.back(); }
       else history.replaceState(null, "", location.pathname + location.search);
     });
     // A browser may give the focus to what the URL before names.
     addEventListener("hashchange", () => {
-      if (isLeaving) shown?.querySelector("a").focus();
+      if (isLeaving) shown?.querySelector("a").focus({ preventScroll: true });
       isLeaving = false;
     });
-    const named = () => {
-      const card = location.hash.startsWith("#p") ? document.getElementById(location.hash.slice(1)) : null;
-      return card?.closest("#gallery") ? card : null;
-    };
-    addEventListener("popstate", () => {
-      const card = list && named();
-      if (card) enlarge(card);
-      else if (large?.open) large.close();
-    });
-    if (list && named()) enlarge(named());
+    function named() {
+      const [id, number] = location.hash.slice(1).split(".");
+      const card = id.startsWith("p") ? document.getElementById(id) : null;
+      if (!card?.closest("#gallery")) return false;
+      enlarge(card, Number(number ?? 1) - 1);
+      return true;
+    }
+    addEventListener("popstate", () => { if (list && !named() && large?.open) large.close(); });
 
     """#
 }

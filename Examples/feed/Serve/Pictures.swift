@@ -37,6 +37,9 @@ final class Pictures {
     self.files = files
   }
 
+  /// Has the gallery learn what is found out when an image is decoded.
+  func teach(_ gallery: Gallery) { loader.onFacts = { [unowned gallery] in gallery.learn($1, of: $0) } }
+
   /// How many were made smaller.
   var made: Int { loader.made }
 
@@ -61,6 +64,30 @@ final class Pictures {
       .first { $0.isSaved || $0.image.map { $0.bytes.count <= PictureFiles.least } ?? false }
       .compactMap(\.image)
       .flatMap { [self] image in shown(image, at: url) }
+      .eraseToAnyPublisher()
+  }
+
+  /// Loads and saves an image in a width before somebody looks; it is not counted as requested.
+  func ahead(_ picture: Gallery.Named, width: Int) -> AnyPublisher<LoadedImage, SizedImageError> {
+    data(for: picture.url, of: picture.namers[...], width: width)
+  }
+
+  /// The pixels of an image that fits into a box, when it is saved.
+  func pixels(of picture: Gallery.Named, fitting size: ImageFeed.Picture.Size) -> AnyPublisher<
+    ImageFeed.Picture, Problem
+  > {
+    let feed = picture.namers.first
+    return loader.pixels(for: picture.url, of: feed?.address, isPrivate: feed?.isPrivate, fitting: size)
+      .mapError { Problem($0) }.collect().compactMap(\.last).eraseToAnyPublisher()
+  }
+
+  /// Has the gallery learn what is known of these images.
+  func tell(_ gallery: Gallery, of urls: [URL]) -> AnyPublisher<Void, Never> {
+    guard !urls.isEmpty else { return Just(()).eraseToAnyPublisher() }
+    return loader.facts(for: urls)
+      // A page without them is a page all the same.
+      .replaceError(with: [:])
+      .map { found in for (url, facts) in found { gallery.learn(facts, of: url) } }
       .eraseToAnyPublisher()
   }
 

@@ -14,8 +14,9 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve",
     abstract: "Show feeds on a web page that stays up to date.",
     discussion: """
-      The page's address is written to standard output; Ctrl-C ends it. Beside the page there are /feed.json (JSON Feed), \
-      /feed.atom, /events (Server-Sent Events), /health and /metrics (Prometheus). Browsers on this machine alone reach \
+      The page's address is written to standard output; Ctrl-C ends it. Next to the page there are /feed.json (JSON Feed), \
+      /feed.atom, /events (Server-Sent Events), /health, /metrics (Prometheus), /slideshow?every=30s and \
+      /frame.png?w=800&h=480&palette=gray4 for frames of electronic paper. Browsers on this machine alone reach \
       it; another --host needs the token that is part of the address.
 
       With --store it is a gateway: it shows what the workers of a fleet find, the first 1,000 feeds unless addresses are given. \
@@ -59,6 +60,12 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "How many of the latest images to load before somebody looks, so that the page has them offline; 0 for none.",
+      valueName: "count"))
+  var imagesAhead = 60
+
+  @Option(
+    help: ArgumentHelp(
       "The token that requests need, or FEED_TOKEN of the environment; one is made for a host that others reach.",
       valueName: "text"))
   var token: String?
@@ -91,6 +98,9 @@ struct ServeCommand: ParsableCommand {
   private var chosenToken: String? { token ?? ProcessInfo.processInfo.environment["FEED_TOKEN"] }
 
   func validate() throws {
+    guard (0...2_000).contains(imagesAhead) else {
+      throw ValidationError("--images-ahead is a number from 0 to 2000.")
+    }
     if store != nil, !folder.isEmpty { throw ValidationError("--folder is for a list in a file, not for --store.") }
     if store != nil, opml != nil { throw ValidationError("--store has its own list; leave --opml out.") }
     guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
@@ -135,6 +145,9 @@ struct ServeCommand: ParsableCommand {
         ? GalleryHistory(FeedHistory(store: store, cache: cache), of: gallery) {
           [console = session.console] in console.warn("\($0)")
         } : nil
+      shown.teach(gallery)
+      let ahead = GalleryAhead(gallery, shown, count: imagesAhead)
+      session.keep(AnyCancellable { withExtendedLifetime(ahead) {} })
       let site = Site(gallery, shown, door, server, history: history, fleet: fleet) {
         [console = session.console] in console.warn($0)
       }
@@ -160,21 +173,6 @@ struct ServeCommand: ParsableCommand {
     case EADDRNOTAVAIL: "; this machine does not have that address: choose another --host"
     default: ""
     }
-  }
-
-  /// The pictures, kept next to the feeds, and made smaller where that can be done.
-  private func pictures(
-    _ client: ObservedClient, in store: DiskImageStore, on session: Session
-  ) -> SizedImageLoader {
-    let cache = ImageCache(store: store, on: session.loop)
-    let report: (FeedStoreError) -> Void = { [console = session.console] in console.warn("\($0)") }
-    let loader = ImageLoader(client: client, cache: cache, reportingTo: report)
-    let decoder = PictureDecoder(on: session.loop)
-    if !decoder.isAvailable {
-      session.console.warn("There is no picture-decoder beside this program: pictures are shown in their own size.")
-    }
-    session.keep(AnyCancellable { decoder.close() })
-    return SizedImageLoader(loader, cache: cache, decoder: decoder, reportingTo: report)
   }
 
   private var limits: HTTPServer.Limits {

@@ -10,11 +10,12 @@ struct Site {
   let pictures: Pictures
   let door: Door
   private unowned let server: HTTPServer
+  var scheduler: any LoopScheduler { server.scheduler }
   /// The history of the feeds; `nil` where only the latest is known.
-  private let history: GalleryHistory?
+  let history: GalleryHistory?
   /// The fleet whose figures are shown next to those of this process.
   private let fleet: RedisFleet?
-  private let warn: (String) -> Void
+  let warn: (String) -> Void
 
   /// - Parameter warn: is told what goes wrong after an answer.
   init(
@@ -55,33 +56,23 @@ struct Site {
 
   var routes: HTTPServer.Routes {
     var routes = HTTPServer.Routes()
-    let (gallery, pictures, door, history, warn) = (gallery, pictures, door, history, warn)
+    let (gallery, pictures, door, history) = (gallery, pictures, door, history)
     func show(_ path: String, _ type: String, _ text: @escaping (HTTPServer.Request) -> String) {
       routes.get(path) { request in Self.answer(request, type, text(request), door) }
     }
-    routes.get("/") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      Self.page(request, gallery, history)
-        .map { Self.answer(request, "text/html; charset=utf-8", $0, door) }
-        .eraseToAnyPublisher()
-    }
-    routes.on(.post, "/star") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      // A page of another site may send a form, and no header of its own.
-      guard request.headers["X-Feed"] == "star", let card = request.query("card"), let history else {
-        return Fail(error: .forbidden).eraseToAnyPublisher()
+    for path in ["/", "/feed/:name"] {
+      routes.get(path) { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+        Self.page(request, gallery, history, pictures)
+          .map { Self.answer(request, "text/html; charset=utf-8", $0, door) }
+          .eraseToAnyPublisher()
       }
-      let keep = { (picture: Gallery.Named) in pictures.keep(picture, reportingTo: warn) }
-      return history.setStar(request.query("on") == "1", card: card, keep: keep)
-        .mapError { _ in .internalServerError }
-        .flatMap { isDone -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-          guard isDone else { return Fail(error: .notFound).eraseToAnyPublisher() }
-          return Just(.text("", .ok)).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
-        }
-        .eraseToAnyPublisher()
     }
+    addStars(to: &routes)
+    addShows(to: &routes)
     show("/health", "text/html; charset=utf-8") { _ in HealthPage.text(gallery) }
     func feed(_ path: String, _ type: String, _ text: @escaping (GalleryFeeds.Part, String) -> String) {
       routes.get(path) { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-        let query = history == nil ? GalleryQuery() : GalleryQuery(request)
+        let query = history == nil ? GalleryQuery() : GalleryQuery(request, of: gallery)
         return Self.entries(query, gallery, history)
           .map { entries in
             let part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: door.token)
@@ -125,7 +116,7 @@ struct Site {
   }
 
   /// The entries of a feed for other readers.
-  private static func entries(
+  static func entries(
     _ query: GalleryQuery, _ gallery: Gallery, _ history: GalleryHistory?
   ) -> AnyPublisher<[Gallery.Entry], HTTPServer.Status> {
     guard let history, !query.isEmpty else {
@@ -137,23 +128,31 @@ struct Site {
 
   /// The latest, or a part of what was seen.
   private static func page(
-    _ request: HTTPServer.Request, _ gallery: Gallery, _ history: GalleryHistory?
+    _ request: HTTPServer.Request, _ gallery: Gallery, _ history: GalleryHistory?, _ pictures: Pictures
   ) -> AnyPublisher<String, HTTPServer.Status> {
-    let query = GalleryQuery(request)
+    let query = GalleryQuery(request, of: gallery)
     let (start, last) = (Int(request.query("from") ?? "") ?? 0, request.query("after"))
-    guard let history else {
-      return Just(GalleryPage.text(gallery, from: start, after: last)).setFailureType(to: HTTPServer.Status.self)
-        .eraseToAnyPublisher()
-    }
-    return history.visit()
-      .setFailureType(to: FeedStoreError.self)
-      .flatMap { _ -> AnyPublisher<String, FeedStoreError> in
-        guard query.isEmpty else {
-          return history.page(query).map { GalleryPage.text(gallery, $0.0, of: query, next: $0.1) }
-            .eraseToAnyPublisher()
-        }
-        return Just(GalleryPage.text(gallery, from: start, after: last, hasPast: true))
-          .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+    let latest = { GalleryPage.Part(latestOf: gallery, from: start, after: last, hasPast: history != nil) }
+    let part: AnyPublisher<GalleryPage.Part, FeedStoreError> =
+      if let history {
+        history.visit()
+          .setFailureType(to: FeedStoreError.self)
+          .flatMap { _ -> AnyPublisher<GalleryPage.Part, FeedStoreError> in
+            guard !query.isEmpty else {
+              return Just(latest()).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+            }
+            return history.page(query).map { GalleryPage.Part($0.0, of: query, next: $0.1, in: gallery) }
+              .eraseToAnyPublisher()
+          }
+          .eraseToAnyPublisher()
+      } else {
+        Just(latest()).setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
+      }
+    return
+      part
+      .flatMap(maxPublishers: .max(1)) { part in
+        pictures.tell(gallery, of: gallery.unknown(part.entries)).setFailureType(to: FeedStoreError.self)
+          .map { GalleryPage.text(gallery, part) }
       }
       .mapError { _ in .internalServerError }
       .eraseToAnyPublisher()
@@ -209,7 +208,7 @@ struct Site {
     request.headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
   /// A text, with its version, so that nothing is sent that the client has.
-  private static func answer(
+  static func answer(
     _ request: HTTPServer.Request, _ type: String, _ text: String, _ door: Door
   ) -> HTTPServer.Response {
     var response = HTTPServer.Response(headers: ["Content-Type": type], body: Chunk(text))

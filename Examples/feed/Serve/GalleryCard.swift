@@ -1,0 +1,119 @@
+import Foundation
+import ImageFeed
+import PlainText
+
+/// One item on the page.
+struct GalleryCard {
+  let entry: Gallery.Entry
+  let gallery: Gallery
+  /// The names of the feeds in URLs.
+  let feedNames: [String]
+  let now: Date
+  /// True for what is seen first, which is not loaded late.
+  let isFirst: Bool
+  let canStar: Bool
+
+  /// The height of a row of tiles and how much a tile may grow, for the width that a browser chooses an image for.
+  private static let width = 19.0
+  private static let longestWords = 400
+
+  private var facts: ImageFacts? { gallery.facts[entry.key] }
+
+  var markup: String {
+    let source = gallery.sources[entry.source]
+    let new = gallery.isNew(entry) ? "<span class=\"fresh\">new</span> " : ""
+    let description = entry.description.map { $0.printable(limit: 300).markup }
+    let text = description ?? "An image without a description"
+    // The page that it leads to is told nothing of this one.
+    let title =
+      GalleryFeeds.link(entry).map { "<a class=\"post\" rel=\"noreferrer\" href=\"\($0.markup)\">\(text)</a>" } ?? text
+    let own = source.name.markup
+    let name =
+      canStar
+      ? "<a class=\"source\" href=\"/feed/\(feedNames[entry.source])\"><bdi>\(own)</bdi></a>"
+      : "<bdi class=\"source\">\(own)</bdi>"
+    let date = entry.date.map { " " + GalleryPage.age($0, now) } ?? ""
+    let classes = facts.map { LayoutRatio.classes(width: $0.size.width, height: $0.size.height) } ?? LayoutRatio.unknown
+    return """
+      <li id="p\(entry.card)" class="\(classes)"><article\(description == nil ? " class=\"untitled\"" : "")>
+      <a class="picture" href="\(Self.place(entry.key, facts))">\(shade)\(image(alt: alt(or: text)))</a>\
+      \(set)\(badge)\(star)
+      <div class="text"><p class="description">\(new)<bdi>\(title)</bdi></p>
+      <p class="about">\(name)\(date)</p></div>\(words)
+      </article></li>
+
+      """
+  }
+
+  private func alt(or text: String) -> String { entry.post.alt?.printable(limit: 300).markup ?? text }
+
+  /// The color of the image until it is there. An attribute of SVG, for the page's policy forbids styles.
+  private var shade: String {
+    facts.map { String(format: "<svg class=\"shade\" color=\"#%06x\" aria-hidden=\"true\"></svg>", $0.color) } ?? ""
+  }
+
+  /// In the sizes that exist: those of the ladder that are smaller than the original, and the original.
+  private func image(alt: String) -> String {
+    let place = "/image/\(entry.key)?w="
+    let (size, widths): (String, [Int])
+    let shown: Double
+    if let facts {
+      let (width, height) = (facts.size.width, facts.size.height)
+      size = " width=\"\(width)\" height=\"\(height)\""
+      widths = SizedImageLoader.ladder.filter { $0 < width } + (width <= 1600 ? [width] : [])
+      shown = Double(width) / Double(max(height, 1))
+    } else {
+      (size, widths, shown) = ("", [400, 800], 1.5)
+    }
+    let set = widths.map { "\(place)\($0) \($0)w" }.joined(separator: ", ")
+    let rem = Int((min(max(shown, 0.5), 3) * Self.width).rounded(.up))
+    return """
+      <img src="\(place)400" srcset="\(set)" sizes="(max-width: 36rem) 47vw, \(rem)rem"\(size) \
+      loading="\(isFirst ? "eager" : "lazy")" decoding="async" alt="\(alt)">
+      """
+  }
+
+  /// Where an image is, as large as a window; one that moves does so in its original alone.
+  private static func place(_ key: String, _ facts: ImageFacts?) -> String {
+    facts?.isAnimated == true ? "/image/\(key)" : "/image/\(key)?w=1600"
+  }
+
+  /// The other images, as links: the script leads through them, and they are there without one.
+  private var set: String {
+    guard !entry.others.isEmpty else { return "" }
+    let links = entry.others.enumerated().map { number, image in
+      let alt = image.alt?.printable(limit: 300).markup
+      let place = Self.place(image.key, gallery.facts[image.key])
+      let text = alt ?? "Image \(number + 2)"
+      return "<li><a href=\"\(place)\"\(alt.map { " data-alt=\"\($0)\"" } ?? "")>\(text)</a></li>"
+    }
+    let count = entry.others.count + 1
+    return """
+
+      <details class="set"><summary aria-label="\(count) images">\(count)</summary>\
+      <ol start="2">\(links.joined())</ol></details>
+      """
+  }
+
+  private var badge: String {
+    guard facts?.isAnimated == true else { return "" }
+    return "<span class=\"badge\">\(entry.picture.pathExtension.lowercased() == "gif" ? "GIF" : "moves")</span>"
+  }
+
+  private var star: String {
+    guard canStar else { return "" }
+    return """
+
+      <button class="star" form="stars" name="card" value="\(entry.card)" aria-pressed="\(gallery.isStarred(entry))" \
+      aria-label="Star">★</button>
+      """
+  }
+
+  /// The text and the place, which the window around the image shows.
+  private var words: String {
+    let texts = [entry.post.text == entry.description ? nil : entry.post.text, entry.location].compactMap { $0 }
+    guard !texts.isEmpty else { return "" }
+    return
+      "\n<p class=\"words\" hidden>\(texts.joined(separator: " · ").printable(limit: Self.longestWords).markup)</p>"
+  }
+}

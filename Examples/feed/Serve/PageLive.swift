@@ -1,0 +1,61 @@
+extension PageAssets {
+  /// The part that keeps the page up to date.
+  static let live = #"""
+    if (list) {
+      document.addEventListener("click", (event) => {
+        if (!isPlain(event)) return;
+        const star = event.target.closest("#gallery .star"), card = event.target.closest("#gallery > li");
+        if (star) { event.preventDefault(); mark(star); }
+        else if (event.target.id === "more") { event.preventDefault(); more(); }
+        else if (card && event.target.closest(".picture, .set")) { event.preventDefault(); enlarge(card); }
+      });
+      const link = document.getElementById("more");
+      if (link) watcher.observe(link);
+    }
+
+    // Ages grow while the page is open.
+    function age(seconds) {
+      for (const [name, length] of [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]]) {
+        const count = Math.floor(seconds / length);
+        if (count > 0) return `${count} ${name}${count === 1 ? "" : "s"} ago`;
+      }
+      return "just now";
+    }
+    function grow() {
+      for (const time of document.querySelectorAll("time[datetime]:not(.clock)")) {
+        const text = age((Date.now() - Date.parse(time.dateTime)) / 1000);
+        if (time.textContent !== text) time.textContent = text;
+      }
+    }
+    // A check that finds nothing new sends no event, and is on the page of health.
+    setInterval(() => { if (!document.hidden) list ? grow() : refresh(); }, 10_000);
+
+    // Live while it is seen: a browser has six connections for all pages of one server.
+    let events = null, isLost = false, retry = 0;
+    function listen() {
+      events?.close();
+      clearTimeout(retry);
+      events = new EventSource("/events");
+      const changed = (event) => {
+        const now = JSON.parse(event.data);
+        if (now.run !== body.dataset.run || now.version > version) refresh();
+      };
+      for (const name of ["hello", "items", "health", "reset"]) events.addEventListener(name, changed);
+      events.addEventListener("open", () => { if (isLost) { isLost = false; refresh(); } });
+      events.addEventListener("error", () => {
+        isLost = true;
+        bar.textContent = "This page has lost its server, and tries again. It may not be up to date.";
+        bar.hidden = false;
+        // A browser tries again by itself, unless it has got another response.
+        if (events.readyState === EventSource.CLOSED) retry = setTimeout(listen, 5_000);
+      });
+    }
+    function look() {
+      if (document.hidden) { events?.close(); events = null; clearTimeout(retry); }
+      else if (!events) { grow(); listen(); }
+    }
+    document.addEventListener("visibilitychange", look);
+    look();
+
+    """#
+}

@@ -1,0 +1,19 @@
+import FeedStream
+import ImageFeed
+
+extension ServeCommand {
+  /// The pictures, kept next to the feeds, and made smaller where that can be done.
+  func pictures(
+    _ client: ObservedClient, in store: DiskImageStore, on session: Session
+  ) -> SizedImageLoader {
+    let cache = ImageCache(store: store, on: session.loop)
+    let report: (FeedStoreError) -> Void = { [console = session.console] in console.warn("\($0)") }
+    let loader = ImageLoader(client: client, cache: cache, reportingTo: report)
+    let decoder = PictureDecoder(on: session.loop)
+    if !decoder.isAvailable {
+      session.console.warn("There is no picture-decoder beside this program: pictures are shown in their own size.")
+    }
+    session.keep(AnyCancellable { decoder.close() })
+    return SizedImageLoader(loader, cache: cache, decoder: decoder, reportingTo: report)
+  }
+}

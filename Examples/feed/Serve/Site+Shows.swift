@@ -1,0 +1,108 @@
+import FeedHTTPServer
+import FeedStream
+import Foundation
+import ImageFeed
+import PlainText
+
+/// The slideshow, and the image for frames of electronic paper.
+extension Site {
+  func addShows(to routes: inout HTTPServer.Routes) {
+    let (gallery, pictures, door, history) = (gallery, pictures, door, history)
+    routes.get("/slideshow.js") { Self.answer($0, "text/javascript; charset=utf-8", PageAssets.slideshow, door) }
+    routes.get("/slideshow") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+      guard let every = Self.time(request.query("every"), or: SlideshowPage.usual) else {
+        return Fail(error: .badRequest).eraseToAnyPublisher()
+      }
+      let wish = SlideshowPage.Wish(
+        query: GalleryQuery(request, of: gallery), every: every, hasClock: request.query("clock") != nil,
+        card: request.query("at"))
+      return Self.entries(wish.query, gallery, history)
+        .map { entries in
+          Self.answer(request, "text/html; charset=utf-8", SlideshowPage.text(gallery, entries, wish), door)
+        }
+        .eraseToAnyPublisher()
+    }
+    let frames = Frames(pictures, on: scheduler)
+    routes.get("/frame.png") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+      let frame: FrameImage
+      do throws(FrameImage.Problem) {
+        frame = try FrameImage(
+          width: request.query("w"), height: request.query("h"), palette: request.query("palette"))
+      } catch {
+        return Self.refused("\(error.reason)\n", .badRequest)
+      }
+      guard let every = Self.time(request.query("every"), or: .zero) else {
+        return Self.refused("every is a time such as 30s, 15m or 1h.\n", .badRequest)
+      }
+      return Self.entries(GalleryQuery(request, of: gallery), gallery, history)
+        .flatMap(maxPublishers: .max(1)) { entries -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+          guard let entry = Self.turn(of: entries, every: every, at: Date()), let named = gallery.picture(entry.key)
+          else {
+            return Self.refused("There is no image.\n", .notFound)
+          }
+          let tag = frame.tag(of: entry.key)
+          return frames.png(frame, of: named, as: tag, size: gallery.facts[entry.key]?.size)
+            .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
+  }
+
+  /// A time of the URL; `nil` for one that isn't one, or is out of bounds.
+  private static func time(_ text: String?, or usual: Duration) -> Duration? {
+    guard let text else { return usual }
+    guard let time = try? Duration(parsing: text), SlideshowPage.times.contains(time) else { return nil }
+    return time
+  }
+
+  /// The latest, or each in turn.
+  private static func turn(of entries: [Gallery.Entry], every: Duration, at now: Date) -> Gallery.Entry? {
+    guard every > .zero, !entries.isEmpty else { return entries.first }
+    return entries[Int(now.timeIntervalSince1970 / (every / .seconds(1))) % entries.count]
+  }
+
+  private static func refused(
+    _ reason: String, _ status: HTTPServer.Status
+  ) -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> {
+    Just(.text(reason, status)).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+  }
+}
+
+/// The frames that were made last: a device asks for the same one until there is another image.
+private final class Frames {
+  private static let most = 16
+  private let pictures: Pictures
+  private let scheduler: any LoopScheduler
+  private var made: [(tag: String, bytes: Chunk)] = []
+
+  init(_ pictures: Pictures, on scheduler: any LoopScheduler) {
+    (self.pictures, self.scheduler) = (pictures, scheduler)
+  }
+
+  /// - Parameters:
+  ///   - tag: names this frame of this image.
+  ///   - size: that of the image, where it is known.
+  func png(
+    _ frame: FrameImage, of image: Gallery.Named, as tag: String, size: Picture.Size?
+  ) -> AnyPublisher<HTTPServer.Response, Never> {
+    if let bytes = made.first(where: { $0.tag == tag })?.bytes {
+      return Just(Self.response(bytes, tag)).eraseToAnyPublisher()
+    }
+    let scheduler = scheduler
+    return pictures.pixels(of: image, fitting: frame.box(for: size))
+      .flatMap(maxPublishers: .max(1)) { picture -> AnyPublisher<Chunk, Pictures.Problem> in
+        SerialWorker(on: scheduler).publisher { () throws(Pictures.Problem) in Chunk(frame.png(of: picture)) }
+      }
+      .map { [self] bytes in
+        made = [(tag, bytes)] + made.prefix(Self.most - 1)
+        return Self.response(bytes, tag)
+      }
+      .catch { Just(.text("\($0.reason)\n", $0.status)) }
+      .eraseToAnyPublisher()
+  }
+
+  private static func response(_ bytes: Chunk, _ tag: String) -> HTTPServer.Response {
+    HTTPServer.Response(
+      headers: ["Content-Type": "image/png", "ETag": "\"\(tag)\"", "Cache-Control": "private, no-cache"], body: bytes)
+  }
+}

@@ -1,0 +1,55 @@
+import FeedHTTPServer
+import FeedStream
+import ImageFeed
+
+/// Stars, by the page's script and by a form.
+extension Site {
+  private struct StarForm: Decodable {
+    let card: String
+    /// See ``Gallery/formKey``.
+    let key: String
+    /// Where the page is that had the form.
+    let back: String
+  }
+
+  func addStars(to routes: inout HTTPServer.Routes) {
+    let (gallery, pictures, history, warn) = (gallery, pictures, history, warn)
+    func star(_ isOn: Bool, _ card: String, then response: HTTPServer.Response) -> AnyPublisher<
+      HTTPServer.Response, HTTPServer.Status
+    > {
+      guard let history else { return Fail(error: .forbidden).eraseToAnyPublisher() }
+      let keep = { (picture: Gallery.Named) in pictures.keep(picture, reportingTo: warn) }
+      return history.setStar(isOn, card: card, keep: keep)
+        .mapError { _ in .internalServerError }
+        .flatMap { isDone -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+          guard isDone else { return Fail(error: .notFound).eraseToAnyPublisher() }
+          return Just(response).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+        }
+        .eraseToAnyPublisher()
+    }
+    routes.on(.post, "/star") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+      // A page of another site may send a form, and no header of its own.
+      if request.headers["X-Feed"] == "star", let card = request.query("card") {
+        return star(request.query("on") == "1", card, then: .text("", .ok))
+      }
+      guard request.headers["Content-Type"]?.hasPrefix("application/x-www-form-urlencoded") == true else {
+        return Fail(error: .forbidden).eraseToAnyPublisher()
+      }
+      return request.decoded(as: StarForm.self, from: [.form])
+        .mapError { _ in HTTPServer.Status.badRequest }
+        .flatMap(maxPublishers: .max(1)) { form -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
+          guard form.key == gallery.formKey, let entry = gallery.entry(card: form.card), Self.isHere(form.back) else {
+            return Fail(error: .forbidden).eraseToAnyPublisher()
+          }
+          let back = HTTPServer.Response.redirect(to: "\(form.back)#p\(entry.card)")
+          return star(!gallery.isStarred(entry), form.card, then: back)
+        }
+        .eraseToAnyPublisher()
+    }
+  }
+
+  /// True for a path of this server, and what may follow it.
+  private static func isHere(_ place: String) -> Bool {
+    place.hasPrefix("/") && !place.hasPrefix("//") && place.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import ImageFeed
+import PlainText
+
+/// One image that fills a screen, and after a while the next.
+enum SlideshowPage {
+  /// The least and the most time for an image.
+  static let times: ClosedRange<Duration> = .seconds(2)...Duration.seconds(24 * 3600)
+  static let usual = Duration.seconds(30)
+
+  /// What a URL asks for.
+  struct Wish {
+    var query: GalleryQuery
+    var every: Duration
+    var hasClock: Bool
+    /// The card that is shown; the latest unless it is there.
+    var card: String?
+
+    func address(of card: String?) -> String {
+      var items = [URLQueryItem(name: "every", value: every.text)]
+      if hasClock { items.append(URLQueryItem(name: "clock", value: "1")) }
+      if let card { items.append(URLQueryItem(name: "at", value: card)) }
+      let address = query.address(of: "/slideshow")
+      let rest = items.map { "\($0.name)=\($0.value ?? "")" }.joined(separator: "&")
+      return address + (address.contains("?") ? "&" : "?") + rest
+    }
+  }
+
+  static func text(_ gallery: Gallery, _ entries: [Gallery.Entry], _ wish: Wish) -> String {
+    let place = wish.card.flatMap { card in entries.firstIndex { $0.card == card } } ?? 0
+    let entry = entries.indices.contains(place) ? entries[place] : nil
+    // The first again after the last, which is when new ones are shown.
+    let next = entry == nil ? nil : entries[(place + 1) % entries.count].card
+    let following = wish.address(of: next)
+    let leaving = wish.query.address().markup
+    let seconds = max(2, Int(wish.every / .seconds(1)))
+    return """
+      <!doctype html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="dark">
+      <title>Slideshow · feed</title>
+      <link rel="stylesheet" href="/style.css">
+      <link rel="icon" href="/icon.svg">
+      <link rel="next" href="\(following.markup)">
+      <noscript><meta http-equiv="refresh" content="\(seconds);url=\(following.markup)"></noscript>
+      <script src="/slideshow.js" defer></script>
+      </head>
+      <body class="show" data-every="\(seconds)">
+      <main><h1 class="unseen">Slideshow</h1>\(wish.hasClock ? "<p id=\"clock\">\(Date().timeOfDay.prefix(5))</p>" : "")
+      \(entry.map { frame($0, gallery) } ?? "<p>There are no images.</p>")</main>
+      <nav aria-label="Slideshow"><a href="\(following.markup)">Next</a> <a href="\(leaving)">Leave</a></nav>
+      </body>
+      </html>
+
+      """
+  }
+
+  private static func frame(_ entry: Gallery.Entry, _ gallery: Gallery) -> String {
+    let source = gallery.sources[entry.source].name
+    let text = entry.description?.printable(limit: 200) ?? "An image without a description"
+    let alt = (entry.post.alt?.printable(limit: 300) ?? text).markup
+    let facts = gallery.facts[entry.key]
+    let place = "/image/\(entry.key)" + (facts?.isAnimated == true ? "" : "?w=1600")
+    return """
+      <figure class="frame"><img src="\(place)" alt="\(alt)">\
+      <figcaption><bdi>\(text.markup)</bdi> · <bdi>\(source.markup)</bdi></figcaption></figure>
+      """
+  }
+}
+
+extension PageAssets {
+  /// The script of the slideshow: it loads the page that follows, and shows its image when that is there.
+  static let slideshow = #"""
+    "use strict";
+    const body = document.body;
+    const pause = Number(body.dataset.every) * 1000;
+    let next = document.querySelector("link[rel=next]")?.href, turn = 0, timer = 0;
+    async function advance() {
+      clearTimeout(timer);
+      const mine = ++turn;
+      try {
+        const answer = await fetch(next, { headers: { Accept: "text/html" } });
+        if (!answer.ok) throw new Error(String(answer.status));
+        const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const following = fresh.querySelector("link[rel=next]").href, there = fresh.querySelector(".frame");
+        if (mine !== turn) return;
+        next = following;
+        document.querySelector(".show nav a").href = next;
+        if (there) {
+          const frame = document.importNode(there, true), old = document.querySelectorAll(".frame");
+          // An image that cannot be shown is passed over, not too fast.
+          await frame.querySelector("img").decode();
+          if (mine !== turn) return;
+          frame.classList.add("coming");
+          document.querySelector("main").append(frame);
+          frame.getBoundingClientRect();
+          frame.classList.remove("coming");
+          setTimeout(() => { for (const one of old) one.remove(); }, 1100);
+        }
+        timer = setTimeout(advance, pause);
+      } catch {
+        if (mine === turn) timer = setTimeout(advance, Math.min(pause, 3000));
+      }
+    }
+    timer = setTimeout(advance, pause);
+    // A screen that shows images does not go dark; the system may take the lock away when the page is not seen.
+    let lock = null;
+    async function wake() {
+      try { lock = await navigator.wakeLock?.request("screen") ?? null; } catch { lock = null; }
+    }
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) wake(); });
+    wake();
+    // The cursor and the links are there while somebody moves the mouse.
+    let rest = 0;
+    function stir() {
+      body.classList.add("awake");
+      clearTimeout(rest);
+      rest = setTimeout(() => body.classList.remove("awake"), 2500);
+    }
+    addEventListener("pointermove", stir);
+    addEventListener("keydown", (event) => {
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      const leave = () => { location.href = document.querySelector(".show nav a:last-child").href; };
+      const action = {
+        ArrowRight: advance, l: advance, " ": advance, Escape: leave, q: leave,
+        f: () => document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen().catch(() => {}),
+      }[event.key];
+      if (action) { event.preventDefault(); action(); }
+    });
+    const clock = document.getElementById("clock");
+    function tick() {
+      clock.textContent = new Date().toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    }
+    if (clock) { tick(); setInterval(tick, 5_000); }
+
+    """#
+}

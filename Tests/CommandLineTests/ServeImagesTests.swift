@@ -1,0 +1,90 @@
+import FeedStream
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// Images that are loaded before somebody looks, and those for frames.
+@Suite(.settled, .timeLimit(.minutes(5))) struct ServeImagesTests {
+  /// A gallery of one image, 600 by 450.
+  private func withGallery(
+    _ arguments: String..., body: (_ port: Int, _ origin: PictureOrigin) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(["a"])
+      await origin.serve(Chunk(MadePicture.png(width: 600, height: 450)), at: "/0")
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--cache", cache, url] + arguments)
+      let number = try port(of: try #require(await run.output.line()))
+      while try await picturePaths(number).isEmpty { await Task.yield() }
+      do { try await body(number, origin) } catch { Issue.record(error) }
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
+  @Test func `the latest images are loaded before somebody looks, and shown when their server is gone`() async throws {
+    try await withGallery { port, origin in
+      while try await !get(port, "/").contains("width=\"600\" height=\"450\"") { await Task.yield() }
+      #expect(await origin.asked.count { $0 == "/0" } == 1)
+      await origin.stop()
+      let path = try #require(try await picturePaths(port).first)
+      #expect(try await get(port, "\(path)?w=400").hasPrefix("HTTP/1.1 200"))
+      #expect(try await get(port, "/").contains("class=\"shade\" color=\"#"))
+      #expect(try await get(port, "/metrics").contains("feed_serve_pictures_total{from=\"server\"} 0\n"))
+    }
+  }
+
+  @Test func `a frame is a PNG of its size and colors, and is not sent again while it is the same`() async throws {
+    try await withGallery("--images-ahead", "0") { port, _ in
+      let frame = try await answer(port, "/frame.png?w=64&h=40&palette=bwr")
+      #expect(frame.head.contains("Content-Type: image/png\r\n"))
+      let bytes = [UInt8](frame.body)
+      // The header's width, height, depth and kind, and the palette.
+      #expect(Array(bytes[16..<26]) == [0, 0, 0, 64, 0, 0, 0, 40, 2, 3])
+      #expect(Array(bytes[41..<50]) == [0, 0, 0, 255, 255, 255, 255, 0, 0])
+      #expect(decoded(frame.body) == Picture.Size(width: 64, height: 40))
+      let tag = try #require(frame.head.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") })
+      let again = try await answer(port, "/frame.png?w=64&h=40&palette=bwr", "If-None-Match: \(tag.dropFirst(6))\r\n")
+      #expect(again.head.hasPrefix("HTTP/1.1 304") && again.body.isEmpty)
+      for wrong in ["w=0", "w=64&h=9999999999999", "palette=purple", "every=never", "every=1ms"] {
+        #expect(try await get(port, "/frame.png?\(wrong)").hasPrefix("HTTP/1.1 400"), "\(wrong)")
+      }
+      #expect(try await get(port, "/frame.png?feed=unheard-of").hasPrefix("HTTP/1.1 404"))
+      #expect(try await get(port, "/slideshow?every=0s").hasPrefix("HTTP/1.1 400"))
+    }
+  }
+
+  /// The size that our own decoder finds.
+  private func decoded(_ bytes: Chunk) -> Picture.Size? {
+    let loop = EventLoop()
+    let decoder = PictureDecoder(program: FeedBinary.path(of: "picture-decoder"), on: loop)
+    var size: Picture.Size?
+    let decoding = decoder.decode(bytes).sink { _ in
+      decoder.close()
+    } receiveValue: {
+      size = $0.size
+    }
+    loop.run()
+    withExtendedLifetime(decoding) {}
+    loop.close()
+    return size
+  }
+
+  @Test func `page, style and script take at most 25 kB in all`() async throws {
+    try await withGallery { port, _ in
+      var count = 0
+      for path in ["/", "/style.css", "/script.js"] {
+        let answer = try await answer(port, path, "Accept-Encoding: gzip\r\n")
+        #expect(answer.head.contains("Content-Encoding: gzip\r\n"))
+        count += answer.body.count
+      }
+      #expect(count < 20_000, "which leaves room for sixty cards")
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import FeedHTTPServer
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// How the page shows images: their proportions, their sizes, and posts of several.
+@Suite(.settled) struct ServePageTests {
+  private let time = VirtualTimeScheduler()
+
+  private func gallery(_ images: [FeedImage], _ names: [String] = ["Harbour walks"]) throws -> Gallery {
+    let feeds = try names.enumerated().map { Gallery.Name(address: try url("http://h/\($0)"), title: $1) }
+    let gallery = Gallery(feeds, every: .seconds(60), on: time, now: { Date(timeIntervalSince1970: 0) })
+    for index in feeds.indices { gallery.put(FeedImages(images), of: index, at: Date(), .server) }
+    return gallery
+  }
+
+  private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
+
+  private func image(_ number: Int, post: FeedImage.Post = FeedImage.Post()) throws -> FeedImage {
+    FeedImage(
+      id: FeedImage.ID(UUID(), number: 1), description: "Image \(number)", url: try url("http://h/\(number).jpg"),
+      post: post)
+  }
+
+  private func facts(_ width: Int, _ height: Int, color: UInt32 = 0x336699, moves: Bool = false) -> ImageFacts {
+    ImageFacts(size: Picture.Size(width: width, height: height), color: color, isAnimated: moves)
+  }
+
+  @Test func `no tile cuts off more than a tenth of its image`() {
+    for width in stride(from: 10, through: 4000, by: 7) {
+      let classes = LayoutRatio.classes(width: width, height: 600).split(separator: " ")
+      guard classes.count == 1, let step = Int(classes[0].dropFirst()) else {
+        #expect(classes.last == "whole", "\(width)")
+        continue
+      }
+      let (ratio, tile) = (Double(width) / 600, LayoutRatio.ratio(step))
+      #expect(1 - min(ratio, tile) / max(ratio, tile) <= LayoutRatio.mostCropped, "\(width)")
+    }
+    #expect(LayoutRatio.classes(width: 740, height: 2600) == "r0 whole", "a tall comic is shown whole")
+    #expect(LayoutRatio.classes(width: 0, height: 5) == "unknown")
+    for step in 0..<LayoutRatio.count { #expect(PageAssets.style.contains("#gallery>.r\(step){")) }
+  }
+
+  @Test func `a tile has the proportions, the color and the sizes of its image before that is there`() throws {
+    let gallery = try gallery([image(1)])
+    let before = GalleryPage.text(gallery, from: 0)
+    #expect(before.contains("class=\"unknown\"") && before.contains("400w,") && !before.contains("class=\"shade\""))
+    gallery.learn(facts(1200, 800), of: try url("http://h/1.jpg"))
+    let page = GalleryPage.text(gallery, from: 0)
+    #expect(page.contains("class=\"r13\"") && page.contains("width=\"1200\" height=\"800\""))
+    #expect(page.contains("<svg class=\"shade\" color=\"#336699\" aria-hidden=\"true\">"))
+    let sizes = page.matches(of: /\?w=\d+ (\d+)w/).map(\.1)
+    #expect(sizes == ["200", "400", "800", "1200"], "those that exist")
+    #expect(!page.contains("style="), "which the policy forbids")
+  }
+
+  @Test func `an image that moves has a badge, and does so when it is enlarged`() throws {
+    let gallery = try gallery([image(1)])
+    gallery.learn(facts(2000, 1000, moves: true), of: try url("http://h/1.jpg"))
+    let page = GalleryPage.text(gallery, from: 0)
+    #expect(page.contains("<span class=\"badge\">moves</span>"))
+    #expect(page.contains(/class="picture" href="\/image\/[0-9a-f-]+"/), "its original")
+  }
+
+  @Test func `a post of several images is one card with their number, and a link and an alternative text for each`()
+    throws
+  {
+    let images = (1...4).map { FeedImage.Post.Image(url: "http://h/\($0).jpg", alt: $0 == 3 ? "The <hut>" : nil) }
+    let post = FeedImage.Post(title: "Four days", text: "We walked.", images: images)
+    let gallery = try gallery([image(1, post: post)])
+    let page = GalleryPage.text(gallery, from: 0)
+    #expect(page.components(separatedBy: "<li id=\"p").count == 2)
+    #expect(page.contains("<summary aria-label=\"4 images\">4</summary>"))
+    #expect(page.contains("data-alt=\"The &lt;hut&gt;\">The &lt;hut&gt;</a>") && page.contains(">Image 4</a>"))
+    #expect(page.contains("<p class=\"words\" hidden>We walked.</p>"))
+    for image in gallery.entries[0].images {
+      #expect(gallery.picture(image.key)?.url == image.url, "each is served")
+      #expect(page.contains("/image/\(image.key)?w=1600"))
+    }
+  }
+
+  @Test func `feeds have names in URLs, each its own`() throws {
+    let gallery = try gallery([image(1)], ["Harbour walks", "harbour — WALKS!", "日記", "2"])
+    #expect(gallery.feedNames == ["harbour-walks", "harbour-walks-2", "feed", "2"])
+    #expect(gallery.place(ofFeed: "harbour-walks-2") == 1 && gallery.place(ofFeed: "none") == nil)
+    let page = GalleryPage.text(gallery, from: 0, hasPast: true)
+    #expect(page.contains("href=\"/feed/harbour-walks-2\""))
+  }
+
+  @Test func `the slideshow leads through all images and begins again`() throws {
+    let gallery = try gallery([image(1), image(2), image(3)])
+    var (wish, seen) = (
+      SlideshowPage.Wish(query: GalleryQuery(), every: .seconds(5), hasClock: true), [Substring]()
+    )
+    for _ in 0..<4 {
+      let page = SlideshowPage.text(gallery, gallery.entries, wish)
+      seen.append(try #require(page.firstMatch(of: /alt="([^"]+)"/)?.1))
+      let next = try #require(
+        page.firstMatch(of: /content="5;url=\/slideshow\?every=5s&amp;clock=1&amp;at=([^"]+)"/)?.1)
+      wish.card = String(next)
+    }
+    #expect(seen == ["Image 1", "Image 2", "Image 3", "Image 1"])
+    wish.card = "gone"
+    #expect(SlideshowPage.text(gallery, gallery.entries, wish).contains("alt=\"Image 1\""))
+    #expect(SlideshowPage.text(gallery, [], wish).contains("There are no images."))
+  }
+
+  @Test func `a frame fills its screen where a tenth at most is cut off, and shows the image whole elsewhere`() throws {
+    let frame = try FrameImage(width: "800", height: "480", palette: "bw")
+    #expect(frame.box(for: Picture.Size(width: 1600, height: 900)) == Picture.Size(width: 853, height: 480))
+    #expect(frame.box(for: Picture.Size(width: 600, height: 900)) == Picture.Size(width: 320, height: 480))
+    for (width, palette) in [
+      ("0", "bw"), ("5000", "bw"), ("x", "bw"), ("8", "none"), ("8", "ffffff"), ("8", "fffff,000000"),
+    ] {
+      #expect(throws: FrameImage.Problem.self) { try FrameImage(width: width, height: "8", palette: palette) }
+    }
+    #expect(try FrameImage(width: nil, height: nil, palette: "000000,FFffff,ff0000").palette.count == 3)
+  }
+}
