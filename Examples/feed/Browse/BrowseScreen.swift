@@ -113,6 +113,10 @@ enum BrowseScreen {
       grid.write(
         (isSelected ? "▸" : " ") + (caption.first ?? ""), ink, row: row + layout.tile.rows, column: column,
         room: layout.tile.columns)
+      // As wide as the tile: a caption of one word is easily lost.
+      if isSelected {
+        grid.paint(ink, row: row + layout.tile.rows, columns: column..<column + layout.tile.columns)
+      }
     }
   }
 

@@ -289,6 +289,9 @@ import Testing
   @Test func `each image of a post is shown, in order, with its alternative text`() {
     var state = several()
     #expect(screen(state).contains("▸1/3 Three"))
+    let (grid, layout) = (BrowseScreen.grid(of: state), state.layout)
+    let marked = (0..<grid.columns).filter { grid[1 + layout.tile.rows, $0].ink.isReversed }
+    #expect(marked == Array(0..<layout.tile.columns), "the selected one is marked from edge to edge")
     _ = state.take(.key(.enter))
     var seen: [String] = []
     for _ in 0..<4 {
