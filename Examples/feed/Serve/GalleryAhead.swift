@@ -11,6 +11,8 @@ final class GalleryAhead {
   /// The width that tiles need.
   private static let tile = 400
   private static let mostTried = 20_000
+  /// Many feeds arrive together: their images are put in order once.
+  private static let rest = Duration.milliseconds(200)
 
   private let gallery: Gallery
   private let pictures: Pictures
@@ -18,12 +20,19 @@ final class GalleryAhead {
   private var tried: Set<String> = []
   private var running: [String: AnyCancellable] = [:]
   private var waiting: ArraySlice<Gallery.Entry.Image> = []
+  private var beginning: AnyCancellable?
 
   /// - Parameter count: how many of the latest; 0 for none.
-  init(_ gallery: Gallery, _ pictures: Pictures, count: Int) {
+  init(_ gallery: Gallery, _ pictures: Pictures, count: Int, on scheduler: any LoopScheduler) {
     (self.gallery, self.pictures, self.count) = (gallery, pictures, count)
     guard count > 0 else { return }
-    gallery.onNews = { [unowned self] in begin() }
+    gallery.onNews = { [unowned self] in
+      guard beginning == nil else { return }
+      beginning = Just(()).delay(for: Self.rest, scheduler: scheduler).sink { [unowned self] in
+        beginning = nil
+        begin()
+      }
+    }
   }
 
   private func begin() {

@@ -146,7 +146,7 @@ struct ServeCommand: ParsableCommand {
           [console = session.console] in console.warn("\($0)")
         } : nil
       shown.teach(gallery)
-      let ahead = GalleryAhead(gallery, shown, count: imagesAhead)
+      let ahead = GalleryAhead(gallery, shown, count: imagesAhead, on: session.loop)
       session.keep(AnyCancellable { withExtendedLifetime(ahead) {} })
       let site = Site(gallery, shown, door, server, history: history, fleet: fleet) {
         [console = session.console] in console.warn($0)

@@ -71,9 +71,11 @@ extension Site {
 /// The frames that were made last: a device asks for the same one until there is another image.
 private final class Frames {
   private static let most = 16
+  /// For how long a frame is not made again: an image may become another one at its URL.
+  private static let lifetime = 600.0
   private let pictures: Pictures
   private let scheduler: any LoopScheduler
-  private var made: [(tag: String, bytes: Chunk)] = []
+  private var made: [(tag: String, date: Date, bytes: Chunk)] = []
 
   init(_ pictures: Pictures, on scheduler: any LoopScheduler) {
     (self.pictures, self.scheduler) = (pictures, scheduler)
@@ -85,8 +87,10 @@ private final class Frames {
   func png(
     _ frame: FrameImage, of image: Gallery.Named, as tag: String, size: Picture.Size?
   ) -> AnyPublisher<HTTPServer.Response, Never> {
+    let now = Date()
+    made.removeAll { abs(now.timeIntervalSince($0.date)) > Self.lifetime }
     if let bytes = made.first(where: { $0.tag == tag })?.bytes {
-      return Just(Self.response(bytes, tag)).eraseToAnyPublisher()
+      return Just(Self.response(bytes)).eraseToAnyPublisher()
     }
     let scheduler = scheduler
     return pictures.pixels(of: image, fitting: frame.box(for: size))
@@ -94,15 +98,16 @@ private final class Frames {
         SerialWorker(on: scheduler).publisher { () throws(Pictures.Problem) in Chunk(frame.png(of: picture)) }
       }
       .map { [self] bytes in
-        made = [(tag, bytes)] + made.prefix(Self.most - 1)
-        return Self.response(bytes, tag)
+        made = [(tag, now, bytes)] + made.prefix(Self.most - 1)
+        return Self.response(bytes)
       }
       .catch { Just(.text("\($0.reason)\n", $0.status)) }
       .eraseToAnyPublisher()
   }
 
-  private static func response(_ bytes: Chunk, _ tag: String) -> HTTPServer.Response {
-    HTTPServer.Response(
-      headers: ["Content-Type": "image/png", "ETag": "\"\(tag)\"", "Cache-Control": "private, no-cache"], body: bytes)
+  private static func response(_ bytes: Chunk) -> HTTPServer.Response {
+    let tag = "\"\(String(BodyDigest(bytes).value, radix: 36))\""
+    return HTTPServer.Response(
+      headers: ["Content-Type": "image/png", "ETag": tag, "Cache-Control": "private, no-cache"], body: bytes)
   }
 }
