@@ -2,27 +2,21 @@ import FeedStream
 import TerminalPictures
 
 extension BrowseState {
-  /// The keys, for help.
+  /// The keys, for help: as many lines as a screen of 16 rows shows.
   static let keys: [(keys: String, meaning: String)] = [
     ("← ↑ ↓ →, h j k l", "move"),
-    ("Page Up, Page Down, Space", "move a screen; one row stays"),
+    ("Page Up, Page Down, Space", "a screen on or back; one row stays"),
     ("Home, End", "the first, the last"),
     ("Enter", "enlarge; again, or Esc: back"),
     ("← →, ↑ ↓ there", "the next image, the next post"),
     ("+ − 0", "closer, further, whole; arrows move what is closer"),
-    ("O, I", "open the post, the image in a browser (xdg-open)"),
-    ("d", "save the image in this folder"),
-    ("c", "copy the URL of the post (OSC 52)"),
-    ("*", "star it, so that it is kept; again: no longer"),
-    ("s", "slideshow: another image every ten seconds"),
-    ("/", "search title, text and alternative text; Esc: everything"),
+    ("O, I, c", "open the post, the image (xdg-open); copy the post's URL"),
+    ("*, d", "star it, so that it is kept; save the image in this folder"),
+    ("/, s", "search; a slideshow"),
     ("Tab, F", "the next feed, the next folder"),
-    ("S, n", "only starred, only new"),
-    ("r", "load the feeds again"),
-    ("i", "where each feed comes from, and how old it is"),
-    ("?", "this help"),
-    ("Ctrl-L, Ctrl-Z", "redraw the screen, suspend"),
-    ("q", "quit"),
+    ("S, n", "only starred, only new; Esc: everything"),
+    ("r, i", "load again; where each feed comes from, and how old it is"),
+    ("?, q, Ctrl-L, Ctrl-Z", "this help, quit, redraw the screen, suspend"),
   ]
 
   mutating func take(_ key: TerminalKey) -> [BrowseAction] {
