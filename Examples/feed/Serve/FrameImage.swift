@@ -55,7 +55,7 @@ struct FrameImage: Equatable {
     return RGB(UInt8(value >> 16), UInt8(value >> 8 & 255), UInt8(value & 255))
   }
 
-  /// What tells one frame from another: its image and its form.
+  /// The name of this frame of an image, which no other frame has.
   func tag(of key: String) -> String {
     let colors = palette.map { "\($0.red),\($0.green),\($0.blue)" }.joined(separator: " ")
     return String(BodyDigest("\(key) \(width)x\(height) \(colors)".utf8).value, radix: 36)

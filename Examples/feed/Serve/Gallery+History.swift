@@ -1,7 +1,7 @@
 import Foundation
 import ImageFeed
 
-/// What the feeds had, what is new, and what is starred.
+/// The items that the feeds had, and the marks of what is new and starred.
 extension Gallery {
   /// How many entries of the past are remembered.
   private static let mostPast = 10_000

@@ -51,7 +51,7 @@ extension Gallery {
   }
 }
 
-/// What is known of images.
+/// The facts about images.
 extension Gallery {
   private static var mostFacts: Int { 50_000 }
 
@@ -82,7 +82,7 @@ extension Gallery {
   /// The place of the feed of a name, or of a number among those of the page.
   func place(ofFeed name: String) -> Int? { Int(name) ?? feedNames.firstIndex(of: name) }
 
-  /// What forms of this page have and those of other pages cannot know.
+  /// The key that forms of this page have, and that no other page can know.
   var formKey: String {
     SHA1.code(of: Array("form".utf8), key: secret).prefix(10).map { String(format: "%02x", $0) }.joined()
   }

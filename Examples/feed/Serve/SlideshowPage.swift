@@ -8,7 +8,7 @@ enum SlideshowPage {
   static let times: ClosedRange<Duration> = .seconds(2)...Duration.seconds(24 * 3600)
   static let usual = Duration.seconds(30)
 
-  /// What a URL asks for.
+  /// The slideshow that a URL asks for.
   struct Wish {
     var query: GalleryQuery
     var every: Duration

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// What is known of the images, in a table of its own: an index without it is as good, and a renewed image keeps its row.
+/// The facts about the images, in a table of its own: an index without it is as good, and a renewed image keeps its row.
 extension ImageIndex {
   static func createFacts(_ db: Database) throws {
     try db.execute(
