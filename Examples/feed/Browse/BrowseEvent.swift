@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// A picture of a certain size.
+/// An image of a certain size.
 struct PictureKey: Hashable {
   var url: URL
   /// The feed that names it.

@@ -22,7 +22,7 @@ extension Gallery {
     /// When it was published, or else when it arrived here; `nil` for one that was there from the beginning, of which nobody
     /// says how old it is.
     let date: Date?
-    /// The key that it is sorted by: a picture that was there from the beginning and has no date comes last.
+    /// The key that it is sorted by: an image that was there from the beginning and has no date comes last.
     let rank: Date
     /// Where it is in its feed.
     let position: Int

@@ -14,7 +14,7 @@ extension Gallery {
     var folders: [String] = []
   }
 
-  /// Where a feed's pictures are from.
+  /// Where a feed's images are from.
   enum Origin {
     case loading
     case server
