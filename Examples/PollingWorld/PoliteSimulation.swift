@@ -55,7 +55,7 @@ public final class PoliteSimulation {
   private var random: SeededGenerator
   private var report: PoliteReport
   private var process: [AnyCancellable] = []
-  /// The answers that came last, and whether what follows from them is saved.
+  /// The responses that came last, and whether what follows from them is saved.
   private var unsaved: [String: String] = [:]
   private var eventsToLive = 0
   /// The feeds as the present process has last shown them.
@@ -174,7 +174,7 @@ public final class PoliteSimulation {
   private func delivered(_ polled: PolledFeed) {
     report.deliveries += 1
     guard case .success(let feed) = polled.result else { return }
-    // A process shows what a server answered once.
+    // A process shows a server's response once.
     if feed.source.isRemote, shown[polled.address] == feed.images, isSettled(polled.address) {
       report.violation = "an answer of \(polled.address) was shown twice"
     }
@@ -215,7 +215,7 @@ public final class PoliteSimulation {
   }
 }
 
-/// Asks for all, always.
+/// Requests all, always.
 private struct Forgetful: HTTPClient {
   let client: any HTTPClient
 

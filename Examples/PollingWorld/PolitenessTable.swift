@@ -1,4 +1,5 @@
-/// The requests and bytes of a year against each server: the poller's, and those of one that asks for everything every hour.
+/// The requests and bytes of a year against each server: the poller's, and those of one that requests everything every
+/// hour.
 public struct PolitenessTable {
   private let polite: PoliteReport
   private let unconditional: PoliteReport

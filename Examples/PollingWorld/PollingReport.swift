@@ -22,7 +22,7 @@ public struct PollingReport: Sendable, Equatable {
   public var fingerprint: UInt64 = 0xCBF2_9CE4_8422_2325
 
   public var polls = 0
-  /// Polls that the server answered with a feed.
+  /// Polls to which the server responded with a feed.
   public var feeds = 0
   public var deliveries = 0
   /// Deliveries of a saved feed.

@@ -8,7 +8,7 @@ public enum Sabotage: String, Sendable, CaseIterable {
   case showsExpired
   /// The process loses the saved feed when it restarts.
   case forgetsAtCrash
-  /// Sometimes the feed is an earlier answer's.
+  /// Sometimes the feed is an earlier response's.
   case showsOldAnswers
   /// Two caches share one store, so that nothing orders their side effects.
   case twoCaches
@@ -22,11 +22,11 @@ public enum Sabotage: String, Sendable, CaseIterable {
   case neverPolls
   /// An expired or unreadable feed is not deleted.
   case keepsExpired
-  /// A body counts as a feed whatever the status of its answer.
+  /// A body counts as a feed whatever the status of its response.
   case believesErrors
 }
 
-/// Treats every answer as a good one.
+/// Treats every response as a good one.
 struct CredulousClient: HTTPClient {
   let client: any HTTPClient
 
@@ -41,7 +41,7 @@ struct CredulousClient: HTTPClient {
   }
 }
 
-/// Repeats an earlier answer instead of each twentieth.
+/// Repeats an earlier response instead of each twentieth.
 final class ForgetfulClient: HTTPClient {
   private let client: any HTTPClient
   private var last: Data?

@@ -16,7 +16,7 @@ final class ScriptedServer {
   enum Mood { case well, failing, confused, flaky }
 
   private(set) var version: Version
-  /// The feed that answers the last request, if it is a feed.
+  /// The feed in the response to the last request, if it is a feed.
   private(set) var given: Version?
   var mood = Mood.well
 

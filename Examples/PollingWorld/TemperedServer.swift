@@ -11,11 +11,11 @@ final class TemperedServer {
   enum Temper: String, CaseIterable {
     /// Gives an `ETag` and keeps to it.
     case tagged
-    /// Gives `Last-Modified` alone, in a form of its own.
+    /// Gives `Last-Modified` alone, in its own form.
     case dated
     /// Gives another `ETag` with each news that nothing has changed.
     case restless
-    /// Says for how long an answer is fresh, with `max-age` and `Age`.
+    /// Says for how long a response is fresh, with `max-age` and `Age`.
     case fresh
     /// Says so with `Expires`, in an old form.
     case expiring
@@ -31,7 +31,7 @@ final class TemperedServer {
     case plain
     /// Says forever that nothing has changed, unless asked for all.
     case stubborn
-    /// Goes away after a while: not found for weeks, then gone for good.
+    /// Goes away after a while: not found for weeks, then gone permanently.
     case leaving
   }
 

@@ -9,20 +9,20 @@ import PlainText
 struct FeedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "feed",
-    abstract: "Shows image feeds: the latest from their servers, or else what was saved.",
+    abstract: "Show image feeds: the latest from their servers, or else the saved ones.",
     discussion: """
-      feed https://example.com/blog                 one feed, or the feed of a page
+      feed https://example.com/blog                 one feed, or the feed of a web page
       feed load https://a.example https://b.example several, as one list
       feed load https://example.com/blog --pages 5  more than its first page
-      feed browse https://example.com/blog          look at its pictures in the terminal
-      feed subscriptions import my.opml             keep a list
-      feed watch --every 15m --new                  what is new in it
+      feed browse https://example.com/blog          browse its images in the terminal
+      feed subscriptions import my.opml             add feeds to your list
+      feed watch --every 15m --new                  show new images of the list
       feed watch --every 15m --exec ./notify        run a command on each new image
-      feed search harbour                           find what was seen
-      feed inspect https://example.com/feed.xml     why is there no picture?
+      feed search lighthouse                        find items seen before
+      feed inspect https://example.com/feed.xml     find out why there is no image
 
-      Exit status: 0 a feed was shown, 1 there was nothing to show or something failed, 64 the command line was wrong, \
-      130 interrupted (Ctrl-C), 141 nobody reads standard output any more, 143 terminated. A second signal does not wait \
+      Exit status: 0 if a feed was shown, 1 if there was nothing to show or an error, 64 for a wrong command line, 130 if \
+      interrupted (Ctrl-C), 141 if standard output was closed, 143 if terminated. A second signal exits without waiting \
       for saves.
       """,
     version: "feed 0.1.0",
@@ -61,7 +61,7 @@ extension FeedCommand {
     }
   }
 
-  /// `feed <url>` means `feed load <url>`, also with options before it. What may be an address without its scheme gets
+  /// `feed <url>` means `feed load <url>`, also with options before it. What may be a URL without its scheme gets
   /// the advice of `load`.
   static func completed(_ arguments: [String]) -> [String] {
     guard let first = arguments.first else { return arguments }
@@ -98,7 +98,7 @@ extension FeedCommand {
     Foundation.exit(EXIT_SUCCESS)
   }
 
-  /// Leaves out what may be a password. In a store's address that is all before the last `@`: a password may have a slash that
+  /// Leaves out what may be a password. In a store's URL that is all before the last `@`: a password may have a slash that
   /// was not escaped, and stand alone.
   private static func hidingPasswords(in line: String) -> String {
     line.replacing(Self.storeLogin.ignoresCase()) { "\($0.1)…@" }
@@ -106,7 +106,7 @@ extension FeedCommand {
       .replacing(/(:\/\/[^\/@\s:\[]*):(?!PASSWORD@)[^\/@\s]*@/) { "\($0.1):…@" }
   }
 
-  /// Not those in brackets or in capitals, which show how an address is written.
+  /// Excludes those in brackets or in capitals, which show the notation of a URL.
   private static var storeLogin: Regex<(Substring, Substring)> {
     /((?:rediss?|unix|redis\+\w+|redis-socket):\/\/)(?!\[|:PASSWORD@|USER:PASSWORD@)[^']*@/
   }

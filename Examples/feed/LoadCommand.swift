@@ -9,9 +9,10 @@ struct LoadCommand: ParsableCommand {
     commandName: "load",
     abstract: "Load feeds and show them.",
     discussion: """
-      The feed comes from its server and is saved; when the server cannot be reached, the saved feed is shown if it is \
-      younger than --max-age; --offline, --refresh and --prefer-cache choose otherwise. Several feeds are one list, the \
-      newest first; without an address, those of "feed subscriptions" are shown. A feed that cannot be shown is a line on standard error; the status is 1 when none was.
+      Loads the feed from its server and saves it. If the server can't be reached, shows the saved feed if it is younger \
+      than --max-age; --offline, --refresh and --prefer-cache change this. Several feeds are shown as one list, newest \
+      first. Without a URL, shows your subscriptions. For each feed that can't be shown, prints a line to standard error. \
+      The status is 1 if no feed could be shown.
       """)
 
   @OptionGroup var load: LoadOptions
@@ -20,10 +21,10 @@ struct LoadCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many pages of one feed to load and save, where it names the next. (default: 1)", valueName: "count"))
+      "How many pages of one feed to load and save, if it links to the next. (default: 1)", valueName: "count"))
   var pages: Int?
 
-  @Flag(help: "Save the images, too, for looking at them without a network.")
+  @Flag(help: "Also save the images, for offline use.")
   var saveImages = false
 
   @OptionGroup var picture: PictureOptions
@@ -33,15 +34,15 @@ struct LoadCommand: ParsableCommand {
   func validate() throws {
     try picture.check(for: load.format)
     guard !saveImages || choice != .offline else {
-      throw ValidationError("--save-images asks servers: leave out --offline.")
+      throw ValidationError("--save-images makes requests; leave out --offline.")
     }
     guard let pages else { return }
     guard pages > 0 else { throw ValidationError("--pages must be at least 1.") }
     guard load.addresses.count == 1, load.opml == nil else {
-      throw ValidationError("--pages is for one feed: give one address, without --opml.")
+      throw ValidationError("--pages is for one feed; give one URL, without --opml.")
     }
     guard choice == nil else {
-      throw ValidationError("--pages asks the server: leave out --offline, --refresh and --prefer-cache.")
+      throw ValidationError("--pages can't be combined with --offline, --refresh or --prefer-cache.")
     }
   }
 
@@ -131,7 +132,7 @@ struct LoadCommand: ParsableCommand {
     }
   }
 
-  /// Shows what is loaded, with its pictures if there are some.
+  /// Shows what is loaded, with its images if there are some.
   ///
   /// - Parameter shown: notes that a value was shown, and returns whose images are to be saved if any are.
   private func run<P: Publisher>(

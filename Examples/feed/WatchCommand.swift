@@ -8,43 +8,45 @@ import ImageFeed
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
-    abstract: "Load feeds again and again, and show what changes.",
+    abstract: "Reload feeds regularly, and show changes.",
     discussion: """
-      A feed is shown when its images change and when it begins or ceases to come from the cache; images that were not \
-      shown before are marked. New is what neither load nor watch has shown, in any run; at first, everything is. Errors \
-      are reported on standard error when they change, and do not end it; Ctrl-C does. A server that asks for more time \
-      between two loads gets it; feed explain says why a feed is due when it is. With --follow nothing is asked for: \
-      what other processes save in the same cache is shown as soon as they do.
+      Shows a feed when its images change, and when it starts or stops coming from the cache; new images are marked. An \
+      image is new until load or watch has shown it; at first, all are. Errors are reported on standard error when they \
+      change, and watch continues until Ctrl-C. If a server asks for longer intervals, watch obeys. "feed explain" shows \
+      when a feed is due and why. With --follow, makes no request: feeds are shown as soon as other processes save them \
+      in the same cache.
       """)
 
   @OptionGroup var load: LoadOptions
 
   @Option(
     help: ArgumentHelp(
-      "How long to wait between two loads at least, such as 30s or 15m; \"auto\" goes by how often a feed changes.",
+      "Minimum time between two loads, such as 15m; \"auto\" adapts to how often the feed changes.",
       valueName: "duration"),
     transform: WatchInterval.init(parsing:))
   var every: WatchInterval?
 
-  @Flag(help: "Make no request; show what other processes save in the cache.")
+  @Flag(help: "Make no request; show feeds that other processes save in the cache.")
   var follow = false
 
-  @Option(help: ArgumentHelp("End after feeds were shown, or had something new, this many times.", valueName: "count"))
+  @Option(
+    help: ArgumentHelp(
+      "Exit after this many updates (with --new or --exec: updates with new images).", valueName: "count"))
   var count: Int?
 
-  @Flag(help: "Show only what is new; with --format json in one line per feed.")
+  @Flag(help: "Show only new images; with --format json, one line per feed.")
   var new = false
 
-  @Flag(help: "Begin with what comes from now on: what a feed has when it is first shown isn't new.")
+  @Flag(help: "Treat the images of each feed's first load as already shown.")
   var fromNow = false
 
   @Option(
     help: ArgumentHelp(
-      "Run this on each new image: JSON on standard input, FEED_… and ITEM_… in the environment. Nothing is shown "
+      "Run this command on each new image: JSON on standard input, FEED_… and ITEM_… in the environment. Nothing is shown "
         + "without --new.", valueName: "cmd"))
   var exec: String?
 
-  @Flag(help: "Run --exec by /bin/sh.")
+  @Flag(help: "Run the --exec command with /bin/sh.")
   var shell = false
 
   func validate() throws {
@@ -52,7 +54,7 @@ struct WatchCommand: ParsableCommand {
     if follow == (every != nil) {
       throw ValidationError(
         follow
-          ? "--follow makes no request, so --every has no use."
+          ? "--follow makes no request, so leave out --every."
           : "choose --every 15m, --every auto, or --follow")
     }
     if shell, exec == nil { throw ValidationError("--shell needs --exec.") }
@@ -64,7 +66,7 @@ struct WatchCommand: ParsableCommand {
     try load.request.check(for: selection.addresses)
     let session = Session(verbose: load.common.verbose, quiet: load.common.quiet)
     if let exec, !shell, try CommandWords.split(exec).contains(where: { $0.contains("$") }) {
-      session.console.hint("no shell runs --exec, so $ stays as it is; with --shell, /bin/sh expands it")
+      session.console.hint("--exec runs without a shell, so $ isn't expanded; add --shell to expand it")
     }
     var intervals = Self.intervals(of: selection.subscriptions)
     let usual = every?.duration
@@ -78,7 +80,7 @@ struct WatchCommand: ParsableCommand {
         intervals = Self.intervals(of: feeds)
         selection.shownNames.replace(with: FeedSelection.names(of: feeds))
         pulse?.count = feeds.count
-        session.console.note("The list has changed: it has \(FleetStatusText.count(feeds.count, "feed")) now")
+        session.console.note("The list has changed and now has \(FleetStatusText.count(feeds.count, "feed"))")
       })
       .eraseToAnyPublisher()
     let reports =

@@ -3,7 +3,7 @@ import FeedStream
 /// Work whose result goes to everybody who wants it while it runs: for each key it runs once at a time.
 ///
 /// **Demand:** of the work, once one of its subscribers asks. **Failure:** goes to all. **Cancellation:** the last subscriber's
-/// cancels the work. **Policy:** the result is held for subscribers that have not asked; a
+/// cancels the work. **Policy:** the result is held for subscribers without demand; a
 /// subscriber after completion starts the work again.
 /// Lives on one thread, as streams do.
 package final class Flights<Key: Hashable, Output, Failure: Error> {

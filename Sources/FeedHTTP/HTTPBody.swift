@@ -57,7 +57,7 @@ public struct HTTPBody: Sendable, Hashable {
     HTTPBody([.file(path)], type: type)
   }
 
-  /// The chunks of a publisher, which is asked for one when the connection has room.
+  /// The chunks of a publisher; one is requested when the connection has room.
   ///
   /// It is subscribed to once: a request that has begun to send it cannot be repeated. The publisher is used on the thread
   /// that calls this, which is the client's; another thread traps.

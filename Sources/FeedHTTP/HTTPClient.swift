@@ -1,20 +1,20 @@
 import FeedStream
 import Foundation
 
-/// An HTTP client as the feed needs it: ``CurlHTTPClient``, or a test's stub.
+/// An HTTP client, as feeds need it: ``CurlHTTPClient``, or a test's stub.
 ///
 /// A client lives on one loop, as streams do, and so is not `Sendable`.
 public protocol HTTPClient {
-  /// The scheduler on which its streams live, if it says so: it times what the client waits for, such as the pauses of
+  /// The scheduler on which its streams live, if known: it times the client's pauses, such as those of
   /// ``events(at:_:on:)``.
   var scheduler: (any LoopScheduler)? { get }
 
   /// Sends a request, and delivers the complete response.
   ///
-  /// One subscription is one request: nothing is sent before a subscriber attaches and asks for a value, and every
-  /// subscriber has a request of its own.
+  /// One subscription is one request: nothing is sent before a subscriber attaches and requests a value, and every
+  /// subscriber has its own request.
   ///
-  /// **Demand:** the response is delivered once asked for, and completion follows it. **Failure:** the reason why no
+  /// **Demand:** the response is delivered once requested, and completion follows it. **Failure:** the reason why no
   /// complete response arrived; a status other than 200 is a response. **Cancellation:** closes the transfer
   /// immediately; nothing is delivered afterwards.
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError>
@@ -28,12 +28,12 @@ public protocol HTTPClient {
   /// A client that does not implement this delivers the body when it is complete.
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError>
 
-  /// Sends a request, and reports how far it is on the way there.
+  /// Sends a request, and reports its progress.
   ///
-  /// The last value is the response (``HTTPProgress/finished(_:)``). A client that does not implement this delivers that
-  /// alone.
+  /// The last value is the response (``HTTPProgress/finished(_:)``). A client that does not implement this delivers only
+  /// the response.
   ///
-  /// **Demand:** the request is sent when the first value is requested. Progress that nobody asked for when it was made is
+  /// **Demand:** the request is sent when the first value is requested. Progress that nobody requested when it was made is
   /// not delivered later; the response is. **Failure, cancellation:** as ``get(_:)-(HTTPRequest)`` has them.
   func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError>
 }

@@ -17,7 +17,7 @@ public struct HTTPError: Error, Hashable, Sendable {
 
   /// The kind of failure.
   public enum Kind: Hashable, Sendable {
-    /// The address is not http or https, or a header field cannot be sent.
+    /// The URL is not http or https, or a header field cannot be sent.
     case invalidRequest
     /// The host's name was not found, or no name server could be reached.
     case nameResolution
@@ -44,7 +44,7 @@ public struct HTTPError: Error, Hashable, Sendable {
     case tooManyRedirects(limit: Int)
     /// A redirect to something other than http or https.
     case redirectRefused
-    /// A redirect or a page leads to a host that is left alone, or that others request: the cause says which.
+    /// A redirect or a page leads to a host that is paused, or that others are requesting: the cause says which.
     case hostIsClosed
     /// The address leads to a private network, and came from outside of it: see ``HTTPRequest/origin``.
     case privateNetwork
@@ -59,7 +59,7 @@ public struct HTTPError: Error, Hashable, Sendable {
   public var kind: Kind
   /// The host of the request, and its port where it is not the scheme's own.
   public var host: String
-  /// The system's own message, for people.
+  /// The system's own message, for display.
   public var cause: String
 
   public init(_ kind: Kind, host: String, cause: String = "") {
@@ -91,31 +91,31 @@ extension HTTPError: CustomStringConvertible {
 
   private var sentence: (what: String, advice: String) {
     switch kind {
-    case .invalidRequest: ("cannot ask for this address", "use an http or https address")
-    case .nameResolution: ("could not find the host \(shownHost)", "check the address and the network connection")
+    case .invalidRequest: ("cannot request this URL", "use http or https")
+    case .nameResolution: ("could not find the host \(shownHost)", "check the URL and the network connection")
     case .connect: ("could not connect to \(shownHost)", "is the server running, and is the port right?")
     case .tls where isWithoutTLS: ("\(shownHost) doesn't speak TLS", "try http://")
     case .tls: ("no secure connection to \(shownHost)", "its certificate must be valid and issued for this host")
     case .send: ("the connection to \(shownHost) broke while sending", "try again")
     case .body: ("could not send the body of the request to \(shownHost)", "")
-    case .receive: ("the connection to \(shownHost) broke before the answer was complete", "try again")
-    case .truncated: ("the answer from \(shownHost) was cut short", "try again")
-    case .encoding: ("the answer from \(shownHost) could not be decompressed", "")
+    case .receive: ("the connection to \(shownHost) broke before the response was complete", "try again")
+    case .truncated: ("the response from \(shownHost) was cut short", "try again")
+    case .encoding: ("the response from \(shownHost) could not be decompressed", "")
     case .timedOut(let phase): ("\(shownHost) took too long \(phase.activity)", "try again, or allow more time")
-    case .tooLarge(let limit): ("the answer from \(shownHost) is larger than the limit of \(limit.byteSize)", "")
-    case .headersTooLarge: ("the answer from \(shownHost) has too many header fields", "")
-    case .tooManyRedirects(let limit): ("\(shownHost) redirects more than \(limit) times", "check the address")
-    case .hostIsClosed: ("\(shownHost), where a redirect leads, is left alone at the moment", "")
+    case .tooLarge(let limit): ("the response from \(shownHost) is larger than the limit of \(limit.byteSize)", "")
+    case .headersTooLarge: ("the response from \(shownHost) has too many header fields", "")
+    case .tooManyRedirects(let limit): ("\(shownHost) redirects more than \(limit) times", "check the URL")
+    case .hostIsClosed: ("\(shownHost), the target of a redirect, is paused at the moment", "")
     case .redirectRefused: ("\(shownHost) redirects to an unsupported scheme", "only http and https are followed")
     case .privateNetwork:
       (
         "refused private address \(shownHost), reached through a link or redirect",
         "if you trust it, request it by its own URL"
       )
-    case .notHTTP: ("what answers at \(shownHost) does not speak HTTP as it should", "check the address and the port")
+    case .notHTTP: ("\(shownHost) doesn't speak valid HTTP", "check the host and the port")
     case .resources:
-      ("not enough resources to ask \(shownHost)", "close other programs or raise the limit (ulimit -n)")
-    case .closed: ("the HTTP client was closed before \(shownHost) answered", "")
+      ("not enough resources to request \(shownHost)", "close other programs or raise the limit (ulimit -n)")
+    case .closed: ("the HTTP client was closed before \(shownHost) responded", "")
     }
   }
 }
@@ -123,12 +123,12 @@ extension HTTPError: CustomStringConvertible {
 extension HTTPError.Phase {
   fileprivate var activity: String {
     switch self {
-    case .waiting: "to ask: other requests to it are still running"
+    case .waiting: "to start: other requests to it are still running"
     case .nameResolution: "to be found"
     case .connect: "to connect"
-    case .tls: "to agree on a secure connection"
-    case .response: "to answer"
-    case .receive: "to send its answer"
+    case .tls: "to set up a secure connection"
+    case .response: "to respond"
+    case .receive: "to send its response"
     }
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// The header fields of a response, in the order they arrived.
 ///
-/// Fields are stored unread and read on access: most responses' fields are never used.
+/// Fields are parsed on access: most responses' fields are never used.
 public struct HTTPHeaders: Sendable {
   // Lines of "name:value", each ending with a line feed; no line is folded.
   package let lines: [UInt8]
@@ -16,7 +16,7 @@ public struct HTTPHeaders: Sendable {
     return fields.next(named: name)
   }
 
-  /// The values of all fields named `name`, in whatever case, in the order they arrived.
+  /// The values of all fields named `name`, in any case, in the order they arrived.
   public func values(of name: String) -> [String] {
     var fields = makeIterator()
     var values: [String] = []

@@ -11,6 +11,6 @@ public enum HTTPProgress: Sendable, Equatable {
   case requesting
   /// Bytes of the body have arrived, as they are sent: compressed ones count as such.
   case receiving(bytes: Int, of: Int?)
-  /// The response is there.
+  /// The response is complete.
   case finished(HTTPResponse)
 }

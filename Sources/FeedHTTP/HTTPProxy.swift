@@ -6,7 +6,7 @@ public enum HTTPProxy: Sendable, Hashable {
   case environment
   /// Directly.
   case none
-  /// Through this one: `http://`, `https://`, `socks5://` or `socks5h://`, with a user and a password if it wants them.
+  /// Through this one: `http://`, `https://`, `socks5://` or `socks5h://`, with a user and a password if it requires them.
   /// The exceptions of `no_proxy` do not count.
   case url(URL)
 

@@ -3,19 +3,19 @@ public import Foundation
 /// One redirect that was followed (RFC 9110, section 15.4).
 ///
 /// - 301, 302, 303, 307 and 308 are followed, to http and https; from https to http they are not.
-/// - An address without a fragment keeps the one before it.
+/// - A URL without a fragment keeps the one before it.
 /// - To another origin (scheme, host and port) only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
 ///   `Accept-Language`, `Cache-Control`, `Content-Encoding`, `Content-Language`, `Content-Type`, `If-Modified-Since`,
-///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may hold a secret. The user and the password of an address stay with its origin, too, and those that a redirect
+///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may hold a secret. The user and the password of a URL stay with its origin, too, and those that a redirect
 ///   names are not sent.
 /// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods stay what they
 ///   are, and 307 and 308 repeat the body. One that cannot be sent again fails the request (``HTTPError/Kind/body``).
 public struct HTTPRedirect: Sendable, Hashable {
   /// The status that redirected.
   public var status: Int
-  /// The address that redirected.
+  /// The URL that redirected.
   public var from: URL
-  /// The address that it led to.
+  /// The URL that it led to.
   public var to: URL
 
   public init(status: Int, from: URL, to: URL) {
@@ -24,7 +24,7 @@ public struct HTTPRedirect: Sendable, Hashable {
     self.to = to
   }
 
-  /// True when the redirect holds for later requests as well.
+  /// True when the redirect holds for later requests too.
   public var isPermanent: Bool { status == 301 || status == 308 }
 }
 
@@ -96,7 +96,7 @@ extension URL {
       && portInUse == other.portInUse
   }
 
-  /// This address with the user and the password of another, if it names none itself.
+  /// This URL with the user and the password of another, if it names none itself.
   fileprivate func keepingUser(of other: URL) -> URL {
     guard user == nil, other.user != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true),
       let others = URLComponents(url: other, resolvingAgainstBaseURL: true)
@@ -106,7 +106,7 @@ extension URL {
     return parts.url ?? self
   }
 
-  /// This address without a user and a password (RFC 9110, section 4.2.4): who names an address does not log the user in.
+  /// This URL without a user and a password (RFC 9110, section 4.2.4): who names a URL does not log the user in.
   package var withoutUser: URL {
     guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
       return self

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A request, and the limits of its response. GET unless it says otherwise.
+/// A request, and the limits of its response. The method is GET by default.
 public struct HTTPRequest: Sendable, Hashable {
   /// One header field.
   public struct Header: Sendable, Hashable {
@@ -28,7 +28,7 @@ public struct HTTPRequest: Sendable, Hashable {
       }
     }
 
-    /// Bits, since this is asked for each byte of each request.
+    /// Bits, since this is checked for each byte of each request.
     private static func isToken(_ byte: UInt8) -> Bool {
       byte < 0x80 && (byte < 0x40 ? tokens.0 >> UInt64(byte) : tokens.1 >> UInt64(byte - 0x40)) & 1 == 1
     }
@@ -50,12 +50,12 @@ public struct HTTPRequest: Sendable, Hashable {
   /// True to send the body only when the server has said that it wants it, or a second has passed (`Expect: 100-continue`).
   /// `nil`, the default, for bodies of more than 1 MiB and those of unknown length.
   public var expectsContinue: Bool?
-  /// True when sending it twice does what sending it once does, whatever its method, and false when it does not. `nil`, the
+  /// True when sending it twice has the same effect as sending it once, whatever its method, and false when not. `nil`, the
   /// default, when the method says so (``HTTPMethod/isIdempotent``). A request that cannot be repeated is sent at most once.
   public var isRepeatable: Bool?
-  /// The way to the host. `nil`, the default, for the client's.
+  /// The proxy setting. `nil`, the default, for the client's.
   public var proxy: HTTPProxy?
-  /// An http or https address.
+  /// An http or https URL.
   public var url: URL
   /// The maximum duration of the request, from the moment it is requested: waiting for a connection to become free,
   /// redirects and the body included. 30 seconds by default.
@@ -69,12 +69,12 @@ public struct HTTPRequest: Sendable, Hashable {
   public var headers: [Header]
   /// True when redirects are followed; otherwise the redirect itself is the response. True by default.
   public var followsRedirects = true
-  /// True when compressed answers are requested and decompressed. Otherwise the body arrives as the server sends it, and
-  /// compressed only if ``headers`` ask for that. True by default.
+  /// True when compressed responses are requested and decompressed. Otherwise the body arrives as the server sends it, and
+  /// compressed only if ``headers`` request that. True by default.
   public var decodesContent = true
-  /// The address that led to this one, when something else than the user chose this one: a document's, or that of a
+  /// The URL that led to this one, when something else than the user chose this one: a document's, or that of a
   /// redirect. Then it may lead to a private network only if what chose it came out of one
-  /// (``HTTPError/Kind/privateNetwork``). `nil` for an address of the user's own, which may lead anywhere. A redirect sets it.
+  /// (``HTTPError/Kind/privateNetwork``). `nil` for a URL from the user, which may lead anywhere. A redirect sets it.
   public var origin: URL?
   /// True when the content at ``origin`` came from a private network, and false when it did not. `nil`, the default, when
   /// nobody knows: then the latest response from its host counts, or else all addresses of its name.

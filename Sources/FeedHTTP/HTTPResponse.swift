@@ -8,9 +8,9 @@ public struct HTTPResponse: Sendable, Equatable {
   public var headers: HTTPHeaders
   /// The body, decompressed.
   public var body: Data
-  /// The address of the response: the one requested, or the last one that a redirect led to.
+  /// The URL of the response: the one requested, or the last one that a redirect led to.
   public var url: URL
-  /// The redirects that led there, in order; empty when the requested URL answered itself.
+  /// The redirects that led there, in order; empty when the requested URL responded itself.
   public var redirects: [HTTPRedirect]
   /// True when it came from a private network, and false when it did not; `nil` when nobody knows, since a proxy connected.
   package var isPrivate: Bool?

@@ -20,7 +20,7 @@ public struct MultipartField: Sendable, Hashable {
     MultipartField(name, .text(value, type: nil))
   }
 
-  /// A file, by its path, under the last part of that.
+  /// A file, by its path, named after the path's last part.
   public static func file(
     _ name: String, _ path: String, type: String = "application/octet-stream"
   ) -> MultipartField {
@@ -55,7 +55,7 @@ public struct MultipartField: Sendable, Hashable {
 extension HTTPBody {
   /// A form with files (`multipart/form-data`, RFC 7578). Its length is known if those of its values are.
   ///
-  /// - Parameter boundary: separates the fields and occurs in none of them; random unless given.
+  /// - Parameter boundary: separates the fields and occurs in none of them; random by default.
   public static func multipart(_ fields: [MultipartField], boundary: String? = nil) -> HTTPBody {
     let boundary = boundary ?? "FeedStream-" + String(UInt64.random(in: .min ... .max), radix: 36)
     var parts: [Part] = []

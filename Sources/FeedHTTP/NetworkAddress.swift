@@ -1,6 +1,6 @@
 import Foundation
 
-/// An address of the Internet protocol, judged by where it leads.
+/// An IP address, judged by where it leads.
 struct NetworkAddress: Hashable, CustomStringConvertible {
   /// Four, or sixteen.
   private let bytes: [UInt8]

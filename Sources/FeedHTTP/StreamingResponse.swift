@@ -3,7 +3,7 @@ public import Foundation
 
 /// A response whose body is still arriving.
 public struct StreamingResponse {
-  /// The status code, whatever it is: judging it is the caller's.
+  /// The status code; the caller decides which are errors.
   public var status: Int
   /// The header fields of the final response.
   public var headers: HTTPHeaders
@@ -11,11 +11,11 @@ public struct StreamingResponse {
   public var url: URL
   /// The body, decompressed, while it arrives. It can be subscribed to once.
   ///
-  /// **Demand:** a chunk is delivered when it is requested; as long as none is, the connection is not read, but for some
-  /// hundred kilobytes. **Failure:** whatever keeps the body from arriving whole; chunks that are not delivered by then are
-  /// dropped. **Cancellation:** closes the transfer immediately.
+  /// **Demand:** a chunk is delivered when it is requested; as long as none is, the connection is not read, but for
+  /// some hundred kilobytes. **Failure:** the reason why the body did not arrive whole; chunks that are not delivered
+  /// by then are dropped. **Cancellation:** closes the transfer immediately.
   public var body: AnyPublisher<Chunk, HTTPError>
-  /// The redirects that led there, in order; empty when the requested URL answered itself.
+  /// The redirects that led there, in order; empty when the requested URL responded itself.
   public var redirects: [HTTPRedirect]
   /// See ``HTTPResponse/isPrivate``.
   package var isPrivate: Bool?
@@ -31,7 +31,7 @@ public struct StreamingResponse {
     self.redirects = redirects
   }
 
-  /// A response that is whole already.
+  /// A response that is already complete.
   public init(_ response: HTTPResponse) {
     let body = response.body.isEmpty ? [] : [response.body.withUnsafeBytes { Chunk(copying: $0) }]
     self.init(

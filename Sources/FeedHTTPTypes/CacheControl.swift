@@ -27,7 +27,7 @@ package struct CacheControl: Sendable {
   /// True when a directive has this name, whatever its argument.
   package func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-  /// True when nothing may be used without asking: the unqualified form of `no-cache` (section 5.2.2.4).
+  /// True when nothing may be used without a request: the unqualified form of `no-cache` (section 5.2.2.4).
   package var wantsValidation: Bool { has("no-cache") && fields(of: "no-cache") == nil }
 
   /// The seconds of the directive with this name. Numbers above 2^31 are 2^31 (section 1.2.2).

@@ -8,7 +8,7 @@
 
 /// Dates of header fields (RFC 9110, section 5.6.7), as a cache reads them (RFC 9111, section 4.2).
 ///
-/// All three forms are read, names of days and months in whatever case. Nothing else is: a date in another zone, with
+/// All three formats are read, with names of days and months in any case. Nothing else is: a date in another zone, with
 /// fewer digits or with more spaces isn't a date, and anything that isn't a date counts as past.
 public enum HTTPDate {
   /// The instant that `text` names, in seconds since 1970; `nil` when it isn't a date of HTTP.

@@ -15,7 +15,7 @@
 
   @inlinable public var description: String { rawValue }
 
-  /// True for GET, HEAD, OPTIONS, and TRACE, which ask for no change (RFC 9110, section 9.2.1).
+  /// True for GET, HEAD, OPTIONS, and TRACE, which request no change (RFC 9110, section 9.2.1).
   public var isSafe: Bool {
     switch self {
     case .get, .head, .options, .trace: true

@@ -7,8 +7,8 @@
     /// The result of this future, for any number of subscribers.
     ///
     /// It is delivered where the stream lives: on FeedStream's loop when it is set up there, otherwise on this future's
-    /// event loop. **Demand:** the value is held until asked for. **Failure:** the future's. **Cancellation:** ends the
-    /// subscription; the future goes on.
+    /// event loop. **Demand:** the value is held until requested. **Failure:** the future's. **Cancellation:** ends the
+    /// subscription; the future continues.
     public var publisher: Future<Value, any Error> {
       Future { promise in self.whenComplete { promise($0) } }
     }
@@ -17,7 +17,7 @@
   extension Publisher where Output: Sendable {
     /// The first value of this publisher as a future of `eventLoop`; `nil` when it finishes without one.
     ///
-    /// Subscribes immediately, asks for one value, and cancels when it has come.
+    /// Subscribes immediately, requests one value, and cancels when it has come.
     public func firstValue(on eventLoop: any NIOCore.EventLoop) -> EventLoopFuture<Output?> {
       let promise = eventLoop.makePromise(of: Output?.self)
       let subscription = Kept()

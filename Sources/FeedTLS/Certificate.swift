@@ -9,7 +9,7 @@ final class Certificate: @unchecked Sendable {
   init(_ x509: OpaquePointer) { self.x509 = x509 }
   deinit { X509_free(x509) }
 
-  /// Whom it is for.
+  /// The subject.
   var subject: String { text { copenssl_subject(x509, 0, $0, $1) } }
   /// The issuer.
   var issuer: String { text { copenssl_subject(x509, 1, $0, $1) } }
@@ -35,7 +35,7 @@ final class Certificate: @unchecked Sendable {
     let isWhole = copenssl_was_end_of_pem() != 0
     let reason = OpenSSLErrors.takeText()
     guard isWhole, !found.isEmpty else {
-      throw .unreadable(name, reason: isWhole ? "there is no certificate in it" : reason)
+      throw .unreadable(name, reason: isWhole ? "it contains no certificate" : reason)
     }
     return found
   }
@@ -67,7 +67,7 @@ final class PEM {
     ERR_clear_error()
     guard let key = copenssl_read_key(bio) else {
       let reason = OpenSSLErrors.takeText()
-      throw .unreadable(name, reason: reason.isEmpty ? "there is no private key without a password in it" : reason)
+      throw .unreadable(name, reason: reason.isEmpty ? "it contains no unencrypted private key" : reason)
     }
     return key
   }

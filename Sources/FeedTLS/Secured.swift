@@ -3,7 +3,7 @@ public import FeedStream
 extension Connection {
   /// Secures this connection as a client that wants to speak with `host`: delivers the secure one and finishes.
   ///
-  /// The secure connection keeps this one, which may not be used any more. Its `bytes` finish when the other side says that
+  /// The secure connection keeps this one, which may not be used any more. Its `bytes` finish when the peer says that
   /// nothing follows; when the connection ends without that, they fail with `ECONNABORTED`. Closing it says so to the other
   /// side.
   ///
@@ -11,7 +11,7 @@ extension Connection {
   /// connection is closed then. **Cancellation:** closes it. **Policy:** holds one.
   ///
   /// - Parameters:
-  ///   - client: whom to trust, and what to offer.
+  ///   - client: the trusted roots and the offered protocols.
   ///   - host: a name, also sent as the server's name (SNI), or a numeric address: the certificate has to be for it.
   ///   - limit: how long the handshake may take: ten seconds by default.
   ///   - scheduler: the one that the connection lives on.
@@ -64,8 +64,8 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - host: `name:port`, with a name or a numeric address; one of IPv6 in brackets.
-  ///   - client: whom to trust, and what to offer.
-  ///   - lookUpLimit: how long the look-up may take: five seconds by default.
+  ///   - client: the trusted roots and the offered protocols.
+  ///   - lookUpLimit: the time limit for the lookup; five seconds by default.
   ///   - connectLimit: how long connecting may take: ten seconds by default.
   ///   - handshakeLimit: how long the handshake may take: ten seconds by default.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
@@ -90,9 +90,9 @@ extension Publisher where Output == Connection, Failure == Never {
   ///
   /// One whose handshake fails is closed, reported, and not delivered.
   ///
-  /// **Demand:** upstream is asked for `handshakes` connections, and for another one whenever one is delivered or given up:
-  /// that many may be accepted and wait. **Failure:** never. **Cancellation:** closes those that are not delivered. Policy:
-  /// holds `handshakes`.
+  /// **Demand:** `handshakes` connections are requested from upstream, and another one whenever one is delivered or
+  /// given up: that many may be accepted and wait. **Failure:** never. **Cancellation:** closes those that are not
+  /// delivered. Policy: holds `handshakes`.
   ///
   /// - Parameters:
   ///   - server: who we are, and whom we let in.
@@ -100,8 +100,8 @@ extension Publisher where Output == Connection, Failure == Never {
   ///     `limit`.
   ///   - limit: how long a handshake may take: ten seconds by default.
   ///   - scheduler: the one that the connections live on.
-  ///   - report: called with each failure, and with the address of the other side; unless given,
-  ///     `StreamDiagnostics.onCaughtError` hears of it.
+  ///   - report: called with each failure, and with the address of the peer; by default, reports to
+  ///     `StreamDiagnostics.onCaughtError`.
   public func secured(
     by server: TLSServer, handshakes: Int = 64, within limit: StreamInstant.Stride = .seconds(10),
     on scheduler: any LoopScheduler, report: ((TLSError, SocketAddress) -> Void)? = nil

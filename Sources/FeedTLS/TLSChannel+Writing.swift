@@ -41,7 +41,7 @@ extension TLSChannel {
     if !isWritingBelow, hasWritten == nil { endBelow() }
   }
 
-  /// Encrypts some of what waits, in records as long as may be.
+  /// Encrypts waiting bytes, in records of the maximum length.
   private func encrypt() {
     let record = 16 * 1024
     while let first = waiting.first, engine.outputCount < Self.batch, failure == nil {
@@ -105,7 +105,7 @@ extension TLSChannel {
     if engine.outputCount > 0 { return send() }
     guard let done = hasEnded else { return }
     hasEnded = nil
-    // The other side has been told, and may be gone by now.
+    // The peer has been informed, and may be gone by now.
     inner.endWriting { _ in done(nil) }
   }
 }

@@ -46,7 +46,7 @@ final class TLSChannel: ByteChannel {
 
   // MARK: Coming to terms
 
-  /// Calls `settle` with what the handshake leads to, now or later; not after ``close()``.
+  /// Calls `settle` with the result of the handshake, now or later; not after ``close()``.
   func shakeHands(with host: String?, _ settle: @escaping (TLSError?) -> Void) {
     onInput = { [unowned self] in goOn(host, settle) }
     goOn(host, settle)
@@ -64,7 +64,7 @@ final class TLSChannel: ByteChannel {
     }
     onInput = nil
     stopBelow()
-    // Also what tells the other side why.
+    // Also what tells the peer why.
     send()
     settle(failure)
   }
@@ -79,7 +79,7 @@ final class TLSChannel: ByteChannel {
     isWanted = true
     guard !isDelivering else { return }
     guard engine.holdsInput || ending != nil || failure != nil else { return readBelow() }
-    // As every answer, on a later turn.
+    // Like every result, on a later turn.
     scheduler.schedule { [weak self] in self?.deliverWhatCame() }
   }
 
@@ -89,7 +89,7 @@ final class TLSChannel: ByteChannel {
   }
 
   private func readBelow() {
-    // What answers the other side's control messages has to go before more of them are read.
+    // What answers the peer's control messages has to go before more of them are read.
     guard !isReadingBelow, ending == nil, !isClosed, engine.outputCount < Self.batch else { return }
     isReadingBelow = true
     // Unowned: the channel below is this one's, and forgets it when it is closed.
@@ -147,7 +147,7 @@ final class TLSChannel: ByteChannel {
 
   func close() {
     guard !isClosed else { return }
-    // With something half sent, an ending would be a lie.
+    // With something half sent, a completion would be a lie.
     if !isWritingBelow {
       if failure == nil { engine.sayGoodbye() }
       // Tried immediately; nobody waits for it.

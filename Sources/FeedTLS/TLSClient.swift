@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// The client's side of TLS: whom it trusts, and what it offers. One serves any number of connections, on any thread.
+/// The client's side of TLS: its trusted roots and offered protocols. One serves any number of connections, on any thread.
 ///
 /// The certificate of the server and its name are always verified; there is no way around that. TLS 1.2 and 1.3; nothing is
 /// resumed, so each connection verifies again.
@@ -11,9 +11,9 @@ public final class TLSClient: @unchecked Sendable {
 
   /// - Parameters:
   ///   - roots: who may vouch for a server: those whom the system trusts by default.
-  ///   - identity: what is shown to a server that asks who the client is; nothing unless given.
+  ///   - identity: shown to a server that asks who the client is; nothing by default.
   ///   - protocols: the application protocols that are offered, the preferred one first (ALPN, RFC 7301).
-  ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's unless given.
+  ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's by default.
   /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` when the system's roots cannot be read.
   public init(
     trusting roots: TrustedRoots = .system, identity: TLSIdentity? = nil, protocols: [String] = [],
@@ -72,7 +72,7 @@ public final class TLSServer: @unchecked Sendable {
   ///   - clientCertificates: what clients have to show: nothing by default.
   ///   - protocols: the application protocols that are spoken, the preferred one first (ALPN, RFC 7301). A client that offers
   ///     some, but none of these, is refused; one that offers none is let in.
-  ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's unless given.
+  ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's by default.
   /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` for an identity that OpenSSL refuses.
   public init(
     identity: TLSIdentity, clientCertificates: ClientCertificates = .ignored, protocols: [String] = [],

@@ -4,7 +4,7 @@ internal import FeedStream
 /// One conversation in TLS, without a connection: ciphertext in and out, plaintext out and in. It decides nothing about time
 /// or demand.
 ///
-/// It reads ciphertext from the chunk that it was given and writes into chunks, by a BIO of its own: nothing is copied on the
+/// It reads ciphertext from the chunk that it was given and writes into chunks, by its own BIO: nothing is copied on the
 /// way in, and an idle conversation holds no buffer.
 final class TLSEngine {
   let ssl: OpaquePointer
@@ -17,7 +17,7 @@ final class TLSEngine {
   /// No call may follow one that failed.
   private(set) var hasFailed = false
   private(set) var hasSaidGoodbye = false
-  /// The certificate that the other side has shown, and the first one of its chain that is wrong.
+  /// The certificate that the peer has shown, and the first one of its chain that is wrong.
   private var refusal: (shown: Certificate, at: Certificate)?
 
   init(_ context: TLSContext, isServer: Bool, at time: Int64) {
@@ -93,7 +93,7 @@ final class TLSEngine {
     case done(Value)
     /// More ciphertext is needed.
     case wantsInput
-    /// The other side has ended its half.
+    /// The peer has ended its half.
     case ended
     case failed(TLSError)
   }
@@ -104,9 +104,9 @@ final class TLSEngine {
     return result == 1 ? .done(()) : step(result, host)
   }
 
-  /// Plaintext of what has come, at most 64 KiB.
+  /// Plaintext of the received bytes, at most 64 KiB.
   func read() -> Step<Chunk> {
-    guard !hasFailed else { return .failed(.protocolViolation(reason: "it was broken before")) }
+    guard !hasFailed else { return .failed(.protocolViolation(reason: "it failed before")) }
     // As much as what came can be, besides a record of which the beginning came before.
     let capacity = min(input.count + Int(SSL_pending(ssl)) + 17 * 1024, 64 * 1024)
     var stop: Step<Chunk>?
@@ -131,14 +131,14 @@ final class TLSEngine {
   /// Encrypts a piece of at most 16 KiB, which becomes one record.
   func write(_ bytes: UnsafeRawBufferPointer) -> TLSError? {
     guard bytes.count > 0 else { return nil }
-    guard !hasFailed, !hasSaidGoodbye else { return .protocolViolation(reason: "it is over") }
+    guard !hasFailed, !hasSaidGoodbye else { return .protocolViolation(reason: "the connection is closed") }
     ERR_clear_error()
     var count = 0
     // All of it: the BIO takes whatever comes.
     let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
     guard result != 1 else { return nil }
     if case .failed(let error) = step(result, nil) as Step<Void> { return error }
-    return .protocolViolation(reason: "it wants to negotiate again")
+    return .protocolViolation(reason: "it requested a renegotiation")
   }
 
   /// Says that nothing more is written.
@@ -194,7 +194,7 @@ final class TLSEngine {
   private func certificateReason(_ host: String?) -> TLSError {
     let code = Int32(SSL_get_verify_result(ssl))
     let certificate = refusal?.at
-    let subject = certificate?.subject ?? "the other side"
+    let subject = certificate?.subject ?? "the peer"
     switch code {
     case X509_V_ERR_CERT_HAS_EXPIRED: return .expired(certificate: subject)
     case X509_V_ERR_CERT_NOT_YET_VALID: return .notYetValid(certificate: subject)
@@ -209,6 +209,6 @@ final class TLSEngine {
     }
   }
 
-  /// The certificate that the other side has shown.
+  /// The certificate that the peer has shown.
   var peerCertificate: Certificate? { SSL_get1_peer_certificate(ssl).map(Certificate.init) }
 }

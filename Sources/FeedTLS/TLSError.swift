@@ -10,7 +10,7 @@ public import FeedStream
 
 /// The reason why a connection is not secure, or is not any more.
 public enum TLSError: Error, Hashable, Sendable {
-  // The certificate of the other side.
+  // The certificate of the peer.
   /// It was valid once.
   case expired(certificate: String)
   /// It will be valid later; or a clock is wrong.
@@ -19,7 +19,7 @@ public enum TLSError: Error, Hashable, Sendable {
   case wrongHost(String, names: [String])
   /// It is signed by itself and is none of the trusted roots.
   case selfSigned(certificate: String)
-  /// Nobody who is trusted has signed it, or those who have are not known.
+  /// It isn't signed by a trusted issuer, or an issuer is unknown.
   case untrusted(certificate: String, issuer: String)
   /// Anything else that is wrong with it, in OpenSSL's words.
   case badCertificate(String, reason: String)
@@ -27,13 +27,13 @@ public enum TLSError: Error, Hashable, Sendable {
   case noCertificate
 
   // The conversation.
-  /// The other side has refused, for this reason: often a wrong or missing certificate of ours.
+  /// The peer has refused, for this reason: often a wrong or missing certificate of ours.
   case refused(reason: String)
-  /// None of the offered application protocols is the other side's too.
+  /// None of the offered application protocols is the peer's too.
   case noCommonProtocol
-  /// The other side does not speak TLS.
+  /// The peer does not speak TLS.
   case notTLS
-  /// The other side breaks the protocol, in OpenSSL's words.
+  /// The peer breaks the protocol, in OpenSSL's words.
   case protocolViolation(reason: String)
   /// The connection ended without TLS's own ending: somebody may have cut it off.
   case truncated
@@ -59,23 +59,23 @@ extension TLSError: CustomStringConvertible {
     case .expired(let certificate): "the certificate of \(certificate) has expired"
     case .notYetValid(let certificate): "the certificate of \(certificate) is not valid yet"
     case .wrongHost(let host, let names):
-      "the certificate is not for \(host), but for \(names.isEmpty ? "nobody" : names.joined(separator: ", "))"
+      "the certificate is not for \(host), but for \(names.isEmpty ? "no host" : names.joined(separator: ", "))"
     case .selfSigned(let certificate):
-      "the certificate of \(certificate) is signed by itself; give it as a trusted root if that is right"
+      "the certificate of \(certificate) is self-signed; if you trust it, add it to the trusted roots"
     case .untrusted(let certificate, let issuer):
-      "the certificate of \(certificate) is signed by \(issuer), who is not trusted"
-    case .badCertificate(let certificate, let reason): "the certificate of \(certificate) is refused: \(reason)"
-    case .noCertificate: "the client has shown no certificate"
-    case .refused(let reason): "the other side has refused: \(reason)"
-    case .noCommonProtocol: "the other side speaks none of the application protocols"
-    case .notTLS: "the other side does not speak TLS"
-    case .protocolViolation(let reason): "the other side breaks TLS: \(reason)"
+      "the issuer of the certificate of \(certificate), \(issuer), is not trusted"
+    case .badCertificate(let certificate, let reason): "the certificate of \(certificate) was rejected: \(reason)"
+    case .noCertificate: "the client presented no certificate"
+    case .refused(let reason): "the peer refused the connection: \(reason)"
+    case .noCommonProtocol: "the peer supports none of the application protocols"
+    case .notTLS: "the peer does not speak TLS"
+    case .protocolViolation(let reason): "the peer violated the TLS protocol: \(reason)"
     case .truncated: "the connection ended without TLS's close_notify: it may have been cut off"
     case .timedOut(let limit): "the TLS handshake took longer than \(limit)"
     case .system(let error): "\(error)"
     case .unreadable(let what, let reason): "cannot read \(what): \(reason)"
-    case .keyIsAnother(let certificate): "the private key is not that of the certificate of \(certificate)"
-    case .badHost(let host): "\(host.debugDescription) is not a name or address that a certificate can be for"
+    case .keyIsAnother(let certificate): "the private key does not match the certificate of \(certificate)"
+    case .badHost(let host): "\(host.debugDescription) is not a host name or IP address"
     case .badProtocol(let name): "\(name.debugDescription) cannot be an application protocol: use 1 to 255 bytes"
     }
   }

@@ -39,7 +39,7 @@ public final class TLSIdentity: @unchecked Sendable {
   deinit { EVP_PKEY_free(key) }
 }
 
-/// The certificates that may vouch for the other side.
+/// The certificates that may vouch for the peer.
 public struct TrustedRoots: Sendable {
   let includesSystem: Bool
   let certificates: [Certificate]

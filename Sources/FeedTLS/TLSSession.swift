@@ -11,11 +11,11 @@ public struct TLSSession: Hashable, Sendable {
   public let applicationProtocol: String?
   /// The name that the client has requested (SNI).
   public let serverName: String?
-  /// Whom the certificate of the other side is for; `nil` when it has shown none.
+  /// The subject of the peer's certificate; `nil` when it has shown none.
   public let peerSubject: String?
-  /// The names and addresses that the certificate of the other side is for.
+  /// The names and addresses that the certificate of the peer is for.
   public let peerNames: [String]
-  /// The SHA-256 of the certificate of the other side.
+  /// The SHA-256 of the certificate of the peer.
   public let peerFingerprint: [UInt8]?
 }
 

@@ -32,7 +32,7 @@ extension Duration {
     return "\(total / unit.milliseconds)\(unit.name)"
   }
 
-  /// For people, in one unit, rounded down: "3 days", "1 minute", "2 seconds"; "less than a second" below one.
+  /// The duration in one unit, rounded down: "3 days", "1 minute", "2 seconds"; "less than a second" below one.
   ///
   /// Negative durations are written without their sign.
   public var words: String {
@@ -44,7 +44,7 @@ extension Duration {
     return "\(count) \(unit.word)\(count == 1 ? "" : "s")"
   }
 
-  /// An age for people: "3 days ago", "just now" below a second, and "5 minutes in the future" for a negative one.
+  /// An age as text: "3 days ago", "just now" below a second, and "5 minutes in the future" for a negative one.
   public var ago: String {
     let total = wholeMilliseconds
     if total.magnitude < 1000 { return "just now" }
@@ -94,7 +94,7 @@ extension DurationTextError: CustomStringConvertible {
     case .noUnit(let text): "\(Self.quote(text)) has no unit. \(Self.usage)"
     case .fraction(let text): "\(Self.quote(text)) is not a whole number; take a smaller unit. \(Self.usage)"
     case .unknownUnit(let text): "\(Self.quote(text)) is not a number with one known unit. \(Self.usage)"
-    case .tooLong(let text): "\(Self.quote(text)) is too long; the most is \(Duration.longestText.text)."
+    case .tooLong(let text): "\(Self.quote(text)) is too long; the maximum is \(Duration.longestText.text)."
     }
   }
 

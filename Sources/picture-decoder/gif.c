@@ -181,7 +181,7 @@ picture_status picture_decode_gif(picture_bytes bytes, picture_box box, picture 
   struct frame frame = {.transparent = -1};
   while (!reader.ended) {
     const unsigned block = byte(&reader);
-    if (block == 0x3B) return picture_fails(result, PICTURE_CORRUPT, "The GIF has no picture.");
+    if (block == 0x3B) return picture_fails(result, PICTURE_CORRUPT, "The GIF has no image.");
     if (block == 0x21) {
       if (byte(&reader) == 0xF9 && byte(&reader) == 4) {
         const bool transparent = byte(&reader) & 1;
@@ -206,7 +206,7 @@ picture_status picture_decode_gif(picture_bytes bytes, picture_box box, picture 
     frame.interlaced = local & 0x40;
     frame.colors = own != NULL ? own : common;
     frame.color_count = frame.colors == NULL ? 0 : 2u << ((own != NULL ? local : flags) & 7);
-    if (frame.width == 0 || frame.height == 0) return picture_fails(result, PICTURE_CORRUPT, "The picture has no pixels.");
+    if (frame.width == 0 || frame.height == 0) return picture_fails(result, PICTURE_CORRUPT, "The image has no pixels.");
     const uint32_t right = frame.left + frame.width, bottom = frame.top + frame.height;
     const uint32_t width = right > screen_width ? right : screen_width, height = bottom > screen_height ? bottom : screen_height;
     return decode_frame(&reader, &frame, width, height, box, result);

@@ -38,7 +38,7 @@ static void count_scans(j_common_ptr info) {
   if (!info->is_decompressor || ((j_decompress_ptr)info)->input_scan_number <= PICTURE_MOST_SCANS) return;
   struct failure *failure = (struct failure *)info->err;
   failure->status = PICTURE_TOO_LARGE;
-  snprintf(failure->message, sizeof failure->message, "The picture has more than %d scans.", PICTURE_MOST_SCANS);
+  snprintf(failure->message, sizeof failure->message, "The image has more than %d scans.", PICTURE_MOST_SCANS);
   longjmp(failure->back, 1);
 }
 

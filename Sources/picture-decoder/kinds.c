@@ -49,7 +49,7 @@ picture_status picture_decode(picture_bytes bytes, picture_box box, picture *res
     return picture_fails(result, PICTURE_NONE, "The server sent a web page.");
   }
   if (name == NULL) return PICTURE_NONE;
-  snprintf(result->reason, sizeof result->reason, "Pictures of the kind %s are not shown.", name);
+  snprintf(result->reason, sizeof result->reason, "%s images are not shown.", name);
   return PICTURE_UNSUPPORTED;
 }
 

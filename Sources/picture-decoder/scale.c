@@ -44,7 +44,7 @@ static uint32_t scaled(uint64_t length, double scale) {
 static bool turns(int orientation) { return orientation >= 5; }
 
 picture_status picture_begin(picture *result, uint32_t width, uint32_t height, int orientation, picture_box box) {
-  if (width == 0 || height == 0) return picture_fails(result, PICTURE_CORRUPT, "The picture has no pixels.");
+  if (width == 0 || height == 0) return picture_fails(result, PICTURE_CORRUPT, "The image has no pixels.");
   result->source_width = turns(orientation) ? height : width;
   result->source_height = turns(orientation) ? width : height;
   if (width > PICTURE_LONGEST_SIDE || height > PICTURE_LONGEST_SIDE

@@ -42,7 +42,7 @@ static picture_status scale(picture *result, uint32_t *canvas, uint32_t width, u
 static picture_status decode_frame(const WebPIterator *frame, uint32_t width, uint32_t height, picture *result) {
   if (frame->x_offset < 0 || frame->y_offset < 0 || (uint32_t)(frame->x_offset + frame->width) > width
       || (uint32_t)(frame->y_offset + frame->height) > height) {
-    return picture_fails(result, PICTURE_CORRUPT, "A frame lies outside its picture.");
+    return picture_fails(result, PICTURE_CORRUPT, "A frame lies outside its image.");
   }
   uint32_t *pixels = malloc((size_t)frame->width * frame->height * 4), *canvas = calloc((size_t)width * height, 4);
   picture_status status = PICTURE_NO_MEMORY;

@@ -46,7 +46,7 @@ import Testing
 
   @Test(arguments: ["ftp://example.com/feed.json", "example.com", "/feed.json", "http://", "", "file:///feed.json"])
   func `an address that is not http or https is a usage error`(address: String) {
-    #expect(message("load", address).contains("An http or https address is needed"))
+    #expect(message("load", address).contains("An http or https URL is needed"))
   }
 
   @Test func `a URL alone is loaded, with options before or after it`() {
@@ -78,9 +78,9 @@ import Testing
   }
 
   @Test func `an address of IPv6 without brackets, and a port that is none, are told`() {
-    #expect(message("load", "http://::1/feed.json").contains("is written in brackets: [::1]."))
-    #expect(message("load", "http://[::1]:65536/").contains("A port is a number from 1 to 65535."))
-    #expect(message("load", "http://localhost:0/").contains("A port is a number from 1 to 65535."))
+    #expect(message("load", "http://::1/feed.json").contains("in brackets: [::1]."))
+    #expect(message("load", "http://[::1]:65536/").contains("A port must be a number from 1 to 65535."))
+    #expect(message("load", "http://localhost:0/").contains("A port must be a number from 1 to 65535."))
   }
 
   @Test(arguments: ["7", "-1d", "1.5h", "7w", "soon"])

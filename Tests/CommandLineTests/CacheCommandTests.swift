@@ -57,7 +57,7 @@ import Testing
       #expect(shown.errors.contains("it is damaged"))
       let run = try await FeedBinary.run(["cache", "validate", "--cache", cache.path])
       #expect(run.status == 0)
-      #expect(run.output == "Damaged, and set aside: \(cache.path)\n")
+      #expect(run.output == "Damaged and renamed: \(cache.path)\n")
       #expect(
         try await FeedBinary.run(["cache", "validate", "--cache", cache.path]).output.hasPrefix("Nothing is saved"))
       let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -73,7 +73,7 @@ import Testing
       let one = try await FeedBinary.run(["cache", "clear", url, "--cache", cache])
       #expect(
         one.output
-          == "Cleared \(url)\nKept: 8 items that feeds had, and 0 stars with their images; --all deletes them, too\n")
+          == "Cleared \(url)\nKept: 8 former items, and 0 stars with their images; to delete them too, use --all\n")
       let left = try await FeedBinary.run(["cache", "show", "--cache", cache])
       #expect(left.output.split(separator: "\n").count == 2)
       #expect(try await FeedBinary.run(["cache", "clear", "--cache", cache]).status == 0)
@@ -98,7 +98,7 @@ import Testing
       #expect(run.status == 0)
       #expect(run.errors == "")
       for scenario in 1...5 { #expect(run.output.contains("\n\(scenario). ")) }
-      #expect(run.output.contains("each scenario ended as specified"))
+      #expect(run.output.contains("each scenario had the specified result"))
       #expect(!run.output.contains("✗"))
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }

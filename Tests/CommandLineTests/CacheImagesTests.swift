@@ -30,21 +30,21 @@ import Testing
         return ending.output
       }
       let place = folder.appendingPathComponent("images").path
-      #expect(try await run("show") == "No picture is saved in \(place)\n")
-      #expect(try await run("clear") == "No picture is saved in \(place) any more\n")
+      #expect(try await run("show") == "No image is saved in \(place)\n")
+      #expect(try await run("clear") == "No image is saved in \(place) any more\n")
       #expect(!FileManager.default.fileExists(atPath: place), "nothing is made")
       try save(3, in: folder)
       let all = try await run("show")
-      #expect(all.hasPrefix("6 pictures, ") && all.hasSuffix(" of at most 150 MB, in \(place)\n"), "\(all)")
+      #expect(all.hasPrefix("6 images, ") && all.hasSuffix(" of at most 150 MB, in \(place)\n"), "\(all)")
       #expect(try await run("show", "--image-cache-size", "2GB").contains("of at most 2.0 GB"))
       let one = url(1).absoluteString
       let shown = try await run("show", one)
       #expect(shown.contains("/1.png: png, ") && shown.contains(" kB, saved "))
       #expect(try await run("clear", one).hasPrefix("Cleared "))
-      #expect(try await run("clear", one).hasPrefix("No picture is saved for "))
-      #expect(try await run("show").hasPrefix("4 pictures"))
+      #expect(try await run("clear", one).hasPrefix("No image is saved for "))
+      #expect(try await run("show").hasPrefix("4 images"))
       #expect(try await run("clear").hasSuffix("any more\n"))
-      #expect(try await run().hasPrefix("No picture is saved"))
+      #expect(try await run().hasPrefix("No image is saved"))
     }
   }
 

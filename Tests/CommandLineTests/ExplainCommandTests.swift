@@ -11,7 +11,7 @@ import Testing
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try await FeedBinary.run(["explain", "http://127.0.0.1:1/feed", "--cache", cache])
       #expect(run.status == 0)
-      #expect(run.output.contains("saved:  nothing") && run.output.contains("never watched"))
+      #expect(run.output.contains("saved:  nothing") && run.output.contains("has polled it"))
     }
   }
 
@@ -24,10 +24,10 @@ import Testing
 
       let text = try await FeedBinary.run(["explain", url, "--cache", cache])
       #expect(text.status == 0)
-      for part in ["1 image, current", "next:   in ", "because the interval is 1 hour (interval)", "has no pause"] {
+      for part in ["1 image, current", "next:   in ", "because the interval is 1 hour (interval)", "is not paused"] {
         #expect(text.output.contains(part), "\(text.output)")
       }
-      #expect(text.output.contains("asked for all of it: status 200, changed, 1 image;"))
+      #expect(text.output.contains("requested all of it: status 200, changed, 1 image;"))
 
       let json = try await FeedBinary.run(["explain", url, "--cache", cache, "--format", "json"])
       let object = try #require(
@@ -93,7 +93,7 @@ import Testing
       _ = await again.status()
       #expect(await origin.requestCount == 1)
       let text = try await FeedBinary.run(["explain", url, "--cache", cache])
-      #expect(text.output.contains("is left alone until"))
+      #expect(text.output.contains("is paused until"))
       #expect(text.output.contains("overloaded and does not say how long"))
     }
   }

@@ -42,7 +42,8 @@ import Testing
     try server.cli("-a", "secret", "-n", "3", "HSET", "fs{0}:meta", "program", "feedstream", "schema", "9")
     let before = try (0...3).map { try keys(server, in: $0) }
     for (login, database, sentence) in [
-      ("", 1, "wants a password"), (":wrong@", 1, "does not accept the password"), (":secret@", 99, "no such database"),
+      ("", 1, "requires a password"), (":wrong@", 1, "does not accept the password"),
+      (":secret@", 99, "no such database"),
       (":secret@", 1, "holds 1 key of another program"), (":secret@", 2, "An older version"),
       (":secret@", 3, "A newer version"),
     ] {
@@ -130,7 +131,7 @@ import Testing
 
   @Test func `a worker has no more loops than requests`() async throws {
     let run = try await FeedBinary.run(["work", "--store", "redis://127.0.0.1:1", "--concurrency", "2", "--loops", "3"])
-    #expect(run.status == 64 && run.errors.contains("--loops is between 1 and --concurrency, 2."), "\(run.errors)")
+    #expect(run.status == 64 && run.errors.contains("--loops must be from 1 to --concurrency (2)."), "\(run.errors)")
   }
 
   @Test func `a worker says what is wrong with its store, and goes on when that is over`() async throws {
@@ -165,9 +166,9 @@ import Testing
       _ = try await FeedBinary.run(
         ["subscriptions", "add", url, "\(url)?2", "--force", "--cache", cache + ".none"], environment: user)
       let copy = try await FeedBinary.run(["store", "copy", cache, server.text], environment: user)
-      #expect(copy.output == "Copied 1 of 2 feeds; 2 are polled that were not before\n", "\(copy.errors)")
+      #expect(copy.output == "Copied 1 of 2 feeds; the fleet polls 2 that it did not poll before\n", "\(copy.errors)")
       let again = try await FeedBinary.run(["store", "copy", cache, server.text], environment: user)
-      #expect(again.output == "Copied 0 of 2 feeds; 0 are polled that were not before\n")
+      #expect(again.output == "Copied 0 of 2 feeds; the fleet polls 0 that it did not poll before\n")
 
       let worker = try RunningFeed(["work", "--store", server.text, "--verbose", "--every", "1h", "--format", "json"])
       for _ in 0..<2 {

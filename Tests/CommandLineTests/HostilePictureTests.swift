@@ -29,24 +29,24 @@ import Testing
     return .shown(size, of: original ?? size)
   }
 
-  private static let tooLarge = "at most 40 megapixels and 16,384 a side are decoded."
-  private static let cutOff = Expectation.refused("The picture is cut off.")
+  private static let tooLarge = "the limits are 40 megapixels, and 16,384 pixels per side."
+  private static let cutOff = Expectation.refused("The image is cut off.")
 
   static let rows: [Row] = [
-    Row(name: "zero bytes", make: { [] }, expected: .refused("The picture is empty.")),
-    Row(name: "no magic", make: { Array("hello".utf8) }, expected: .refused("This is not a picture.")),
+    Row(name: "zero bytes", make: { [] }, expected: .refused("The image is empty.")),
+    Row(name: "no magic", make: { Array("hello".utf8) }, expected: .refused("This is not an image.")),
     Row(
       name: "a web page", make: { Array(" <!doctype html><p>no".utf8) },
       expected: .refused("The server sent a web page.")),
     Row(
       name: "a drawing with a script", make: { Array("<svg onload='alert(1)'/>".utf8) },
-      expected: .refused("Pictures of the kind SVG are not shown.")),
+      expected: .refused("SVG images are not shown.")),
     Row(
       name: "a kind that is not decoded", make: { [0, 0, 0, 0x20] + Array("ftypavif".utf8) },
-      expected: .refused("Pictures of the kind AVIF are not shown.")),
+      expected: .refused("AVIF images are not shown.")),
     Row(
       name: "JPEG's magic before a PNG", make: { [0xFF, 0xD8, 0xFF] + MadePicture.png(width: 9, height: 9) },
-      expected: .refused("The picture is damaged: Unsupported marker type 0x89")),
+      expected: .refused("The image is damaged: Unsupported marker type 0x89")),
     Row(name: "JPEG's magic alone", make: { [0xFF, 0xD8, 0xFF] }, expected: cutOff),
     Row(
       name: "PNG's magic alone", make: { Array(MadePicture.png(width: 9, height: 9).prefix(8)) }, expected: cutOff),
@@ -61,25 +61,25 @@ import Testing
         var bytes = MadePicture.png(width: 9, height: 9)
         bytes[60] ^= 1
         return bytes
-      }, expected: .refused("The picture is damaged: ")),
+      }, expected: .refused("The image is damaged: ")),
     Row(
       name: "no pixels", make: { MadePicture.png(width: 0, height: 9, data: []) },
-      expected: .refused("The picture is damaged: ")),
+      expected: .refused("The image is damaged: ")),
     Row(
       name: "huge dimensions in a tiny PNG", make: { MadePicture.png(width: 60_000, height: 60_000, data: [0x78]) },
-      expected: .refused("The picture has 60000 × 60000 pixels; \(tooLarge)")),
+      expected: .refused("The image has 60000 × 60000 pixels; \(tooLarge)")),
     Row(
       name: "huge dimensions in a tiny JPEG", make: { MadePicture.scans(1, width: 65_500, height: 65_500) },
-      expected: .refused("The picture has 65500 × 65500 pixels; \(tooLarge)")),
+      expected: .refused("The image has 65500 × 65500 pixels; \(tooLarge)")),
     Row(
       name: "huge dimensions in a tiny GIF", make: { MadePicture.gif(width: 65_535, height: 65_535) },
-      expected: .refused("The picture has 65535 × 65535 pixels; \(tooLarge)")),
+      expected: .refused("The image has 65535 × 65535 pixels; \(tooLarge)")),
     Row(
       name: "huge dimensions in a tiny WebP", make: { MadePicture.hugeWebP },
-      expected: .refused("The picture has 16383 × 16383 pixels; \(tooLarge)")),
+      expected: .refused("The image has 16383 × 16383 pixels; \(tooLarge)")),
     Row(
       name: "one pixel too many", make: { MadePicture.zeros(width: 8_000, height: 5_001, .gray) },
-      expected: .refused("The picture has 8000 × 5001 pixels; \(tooLarge)")),
+      expected: .refused("The image has 8000 × 5001 pixels; \(tooLarge)")),
     Row(
       name: "40 megapixels in 1 MB", make: { MadePicture.zeros(width: 8_000, height: 5_000) },
       expected: shown(400, 250, of: Picture.Size(width: 8_000, height: 5_000))),
@@ -95,15 +95,15 @@ import Testing
       make: {
         let exif = MadePicture.chunk("eXIf", MadePicture.exif(orientation: 6))
         return MadePicture.zeros(width: 8_000, height: 5_000, .gray, interlaced: true, extra: exif)
-      }, expected: .refused("Decoding the picture takes more memory than it may."), side: 0),
+      }, expected: .refused("Decoding the image takes more memory than the limit."), side: 0),
     Row(
       name: "10,000 scans", make: { MadePicture.scans(10_000, width: 5_000, height: 5_000) },
-      expected: .refused("The picture has more than 100 scans.")),
+      expected: .refused("The image has more than 100 scans.")),
     Row(
       name: "text that grows to 300 MB",
       make: {
         MadePicture.png(width: 9, height: 9, extra: MadePicture.textBomb(300_000_000), data: [])
-      }, expected: .refused("The picture holds more beside its pixels than is read.")),
+      }, expected: .refused("The image has more data besides its pixels than the limit.")),
     Row(
       name: "20 MB of what a program wrote into it", make: { MadePicture.jpeg(comments: 20_000_000) },
       expected: shown(16, 8)),
@@ -115,7 +115,7 @@ import Testing
     Row(name: "EXIF of no known turn", make: { MadePicture.jpeg(orientation: 77) }, expected: shown(16, 8)),
     Row(
       name: "more bytes than are read", make: { MadePicture.jpeg + [UInt8](repeating: 0, count: 33 << 20) },
-      expected: .refused("at most 32 MiB are decoded.")),
+      expected: .refused("the limit is 32 MiB.")),
   ]
 
   /// The outcome for a picture, and the memory and time that its process took.

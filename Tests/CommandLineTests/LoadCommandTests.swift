@@ -39,10 +39,10 @@ import Testing
     try await withOrigin(serving: document.dropLast(20)) { origin, url, cache in
       let part = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(part.status == 0)
-      let warning = "Not all of it, and not saved: The server's answer is cut off: its end is missing after 3 images.\n"
+      let warning = "Incomplete, and not saved: The server's response is cut off: its end is missing after 3 images.\n"
       #expect(part.output.hasPrefix("3 images from T (\(url))\n\(warning)\n1. Item 1\n"))
       let json = try await FeedBinary.run(["load", url, "--cache", cache, "--format", "json"])
-      #expect(json.output.contains(#""origin":"part","reason":"The server's answer is cut off"#))
+      #expect(json.output.contains(#""origin":"part","reason":"The server's response is cut off"#))
       let none = try await FeedBinary.run(["load", url, "--cache", cache, "--offline"])
       #expect(none.status == 1 && none.output == "")
 
@@ -52,7 +52,7 @@ import Testing
       let saved = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(
         saved.output.hasPrefix("3 images saved ")
-          && saved.output.contains("Not the latest: The server's answer is cut off"))
+          && saved.output.contains("Not the latest: The server's response is cut off"))
     }
   }
 
@@ -83,7 +83,7 @@ import Testing
       #expect(line["version"] as? Int == 1 && line["url"] as? String == url && line["feed"] == nil)
       let error = try #require(line["error"] as? [String: String])
       #expect(error["server"]?.contains("status 500") == true)
-      #expect(error["cache"] == "nothing is saved for this address")
+      #expect(error["cache"] == "nothing is saved for this URL")
       #expect(error["hint"] == "retry later")
       #expect(run.errors.hasPrefix("feed: no feed to show for \(url)\n"))
     }
@@ -98,7 +98,7 @@ import Testing
       #expect(run.output == "")
       #expect(run.errors.contains("server: could not connect to 127.0.0.1:"))
       #expect(run.errors.contains("has expired (--max-age 1ms)\n"))
-      #expect(run.errors.contains("hint: a longer --max-age"))
+      #expect(run.errors.contains("hint: use a longer --max-age"))
       // Nobody's only copy is lost to one command.
       let again = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(again.status == 0)
@@ -111,20 +111,20 @@ import Testing
       let arguments = ["load", url, "--cache", cache, "--offline"]
       let none = try await FeedBinary.run(arguments)
       #expect(none.status == 1 && none.output == "")
-      #expect(none.errors.contains("  server: not asked (--offline)\n  cache:  nothing is saved for this address\n"))
-      #expect(none.errors.contains("hint: without --offline "))
+      #expect(none.errors.contains("  server: not requested (--offline)\n  cache:  nothing is saved for this URL\n"))
+      #expect(none.errors.contains("hint: leave out --offline "))
       #expect(await origin.requestCount == 0)
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       let run = try await FeedBinary.run(arguments)
       #expect(run.status == 0 && run.errors == "")
       #expect(run.output.hasPrefix("8 images saved "))
-      #expect(run.output.contains("from the cache of \(url)\nThe server was not asked.\n\n1. Description 1\n"))
+      #expect(run.output.contains("from the cache of \(url)\nNo request was made.\n\n1. Description 1\n"))
       let json = try await FeedBinary.run(arguments + ["--format", "json"])
-      #expect(json.output.contains(#""reason":"The server was not asked.","feed""#))
+      #expect(json.output.contains(#""reason":"No request was made.","feed""#))
       let several = try await FeedBinary.run(arguments + ["\(url)?other"])
       #expect(several.status == 0)
       #expect(several.output.contains("8 images from 1 feed\nFrom the cache: 127.0.0.1, saved "))
-      #expect(several.errors.contains("other: The server was not asked. No feed is saved for this address.\n"))
+      #expect(several.errors.contains("other: No request was made. No feed is saved for this URL.\n"))
       #expect(await origin.requestCount == 1)
     }
   }
@@ -136,8 +136,8 @@ import Testing
       await origin.stop()
       let run = try await FeedBinary.run(arguments)
       #expect(run.status == 1 && run.output == "")
-      #expect(run.errors.contains("cache:  not asked (--refresh); a feed saved "))
-      #expect(run.errors.contains("hint: without --refresh the saved feed is shown\n"))
+      #expect(run.errors.contains("cache:  not used (--refresh); it has a feed saved "))
+      #expect(run.errors.contains("hint: leave out --refresh to show the saved feed\n"))
     }
   }
 
@@ -160,10 +160,10 @@ import Testing
       await origin.stop()
       try age(cache, by: 604_800)
       let run = try await FeedBinary.run(["load", url, "--cache", cache, "--max-age", "1h"])
-      #expect(run.errors.contains("the feed saved 7 days ago has expired (--max-age 1h) and is deleted"))
+      #expect(run.errors.contains("the feed saved 7 days ago has expired (--max-age 1h) and was deleted"))
       let again = try await FeedBinary.run(["load", url, "--cache", cache, "--max-age", "none"])
       #expect(again.status == 1)
-      #expect(again.errors.contains("nothing is saved for this address"))
+      #expect(again.errors.contains("nothing is saved for this URL"))
     }
   }
 
@@ -182,7 +182,7 @@ import Testing
     try await withOrigin(serving: Data("<rss><channel>\(items.joined())</channel></rss>".utf8)) { _, url, cache in
       let run = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(
-        run.output == "1 image from \(url)\n2 items have no picture and are not shown\n\n1. Sea\n   http://a/s.png\n")
+        run.output == "1 image from \(url)\n2 items have no image and aren't shown\n\n1. Sea\n   http://a/s.png\n")
     }
   }
 
@@ -191,13 +191,13 @@ import Testing
     try await withOrigin(serving: Data("<rss><channel>\(items)</channel></rss>".utf8)) { _, url, cache in
       for _ in 1...2 {
         let run = try await FeedBinary.run(["load", url, "--cache", cache])
-        #expect(run.output == "0 images from \(url)\n2 items have no picture and are not shown\n")
+        #expect(run.output == "0 images from \(url)\n2 items have no image and aren't shown\n")
       }
       let saved = try await FeedBinary.run(["load", url, "--cache", cache, "--offline"])
       #expect(saved.output.hasPrefix("0 images saved "))
-      #expect(saved.output.hasSuffix("\n2 items have no picture and are not shown\n"))
+      #expect(saved.output.hasSuffix("\n2 items have no image and aren't shown\n"))
       let several = try await FeedBinary.run(["load", url, url + "?2", "--cache", cache])
-      #expect(several.output.contains("\n4 items have no picture and are not shown\n"))
+      #expect(several.output.contains("\n4 items have no image and aren't shown\n"))
     }
   }
 
@@ -207,12 +207,12 @@ import Testing
       await origin.setAnswer(status: 500, body: Data())
       let shown = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(shown.status == 0)
-      #expect(shown.output.contains("Not the latest: The server answered with status 500"))
+      #expect(shown.output.contains("Not the latest: The server responded with status 500"))
       let refused = try await FeedBinary.run(["load", url, "--cache", cache, "--fallback", "connectivity"])
       #expect(refused.status == 1)
       #expect(refused.output == "")
       #expect(refused.errors.contains("status 500"))
-      #expect(refused.errors.contains("not asked (--fallback connectivity); a feed saved"))
+      #expect(refused.errors.contains("not used (--fallback connectivity); it has a feed saved"))
     }
   }
 

@@ -36,7 +36,7 @@ import Testing
     let origin = origin(pausing: 1500)
     defer { origin.stop() }
     let shown = try await shown(loading: origin)
-    #expect(shown.contains("waiting for the answer…"))
+    #expect(shown.contains("waiting for the response…"))
     #expect(shown.contains("received 10 of \(feed.utf8.count) bytes…"))
     #expect(shown.contains("https://url-1.com"))
     let line = try #require(shown.range(of: "\u{1B}[2m", options: .backwards))

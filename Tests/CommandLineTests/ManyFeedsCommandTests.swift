@@ -82,7 +82,7 @@ private final class RequestCount: @unchecked Sendable {
       let run = try await FeedBinary.run(["load"] + urls + ["--cache", cache])
       #expect(run.status == 0)
       #expect(run.output.hasPrefix("2 images from 1 feed\n"))
-      #expect(run.errors.hasPrefix("feed: no feed to show for \(urls[1]): The server answered with status 404"))
+      #expect(run.errors.hasPrefix("feed: no feed to show for \(urls[1]): The server responded with status 404"))
       #expect(run.errors.split(separator: "\n").count == 1)
       await a.stop()
       let saved = try await FeedBinary.run(["load"] + urls + ["--cache", cache])
@@ -114,8 +114,8 @@ private final class RequestCount: @unchecked Sendable {
       #expect(imported.output == "Added 1 of 1 feed\n")
       #expect(
         imported.errors == """
-          \(file) is cut off: its end is missing
-          1 entry has no http or https URL and is left out
+          \(file) is cut off; its end is missing
+          1 entry has no http or https URL and was skipped
 
           """)
       let list = try await feed(["subscriptions", "list"])
@@ -236,7 +236,7 @@ private final class RequestCount: @unchecked Sendable {
       #expect(
         lines.first?.hasPrefix(#"a  $b|\#(url)|A; $(exit 3)|a2|2026-03-02T12:00:00Z|{"version":1,"feed":{"url":""#)
           == true)
-      #expect(run.errors.contains("Warning: \(script) ended with status 3, for http://e.example/a2.jpg\n"))
+      #expect(run.errors.contains("Warning: \(script) exited with status 3, for http://e.example/a2.jpg\n"))
       #expect(run.status == 0)
       let shell = await (try watch([url], "\(cache).other", "--exec", "echo $((1+1))", "--shell", "--count", "1"))
         .ending()

@@ -74,7 +74,7 @@ import Testing
       let options = [url, "--every", "50ms", "--count", "1", "--exec", "echo '$ITEM_URL'", "--cache"]
       let run = try await FeedBinary.run(["watch"] + options + [cache])
       #expect(run.output == "$ITEM_URL\n")
-      #expect(run.errors.hasPrefix("hint: no shell runs --exec, so $ stays as it is; with --shell"))
+      #expect(run.errors.hasPrefix("hint: --exec runs without a shell, so $ isn't expanded"))
       let quiet = try await FeedBinary.run(["watch", "--quiet"] + options + ["\(cache).2"])
       #expect(quiet.status == 0 && quiet.errors == "")
     }
@@ -109,11 +109,11 @@ import Testing
       #expect(refused.status == 1)
       #expect(
         refused.errors.hasSuffix(
-          "hint: if you trust the issuer of its certificate, give its certificate with --cacert <file>\n"))
+          "hint: if you trust the certificate's issuer, pass the issuer's certificate with --cacert <file>\n"))
       #expect(try await FeedBinary.run(load + ["--cacert", origin.certificate]).status == 0)
       #expect(try await FeedBinary.run(load, environment: ["SSL_CERT_FILE": origin.certificate]).status == 0)
       let missing = try await FeedBinary.run(load + ["--cacert", "/nonexistent.pem"])
-      #expect(missing.status == 64 && missing.errors.hasPrefix("feed: --cacert: /nonexistent.pem cannot be read."))
+      #expect(missing.status == 64 && missing.errors.hasPrefix("feed: --cacert: /nonexistent.pem can't be read."))
     }
   }
 

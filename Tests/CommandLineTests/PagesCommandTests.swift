@@ -58,7 +58,7 @@ private actor PagedOrigin {
     let (run, asked) = try await load("--pages", "2")
     #expect(run.status == 0 && run.errors == "")
     #expect(run.output.contains("4 images from "))
-    #expect(run.output.contains("\n2 items have no picture and are not shown\n"))
+    #expect(run.output.contains("\n2 items have no image and aren't shown\n"))
     #expect(run.output.hasSuffix("4. (no description)\n   http://a/3.png\n"))
     #expect(asked == ["", "1"])
   }
@@ -74,7 +74,7 @@ private actor PagedOrigin {
     let (run, asked) = try await load("--pages", "9")
     #expect(run.status == 0)
     #expect(run.output.contains("6 images from "))
-    #expect(run.errors.hasPrefix("Warning: Page 4 is not shown. The server answered with status 404"))
+    #expect(run.errors.hasPrefix("Warning: Page 4 is not shown. The server responded with status 404"))
     #expect(asked == ["", "1", "2", "3"])
   }
 
@@ -82,7 +82,7 @@ private actor PagedOrigin {
     (["load", "--pages", "2"], "--pages is for one feed"), (["load", "http://a", "--pages", "0"], "at least 1"),
     (["load", "http://a", "http://b", "--pages", "2"], "--pages is for one feed"),
     (["load", "http://a", "--opml", "list.opml", "--pages", "2"], "--pages is for one feed"),
-    (["load", "http://a", "--pages", "2", "--offline"], "--pages asks the server"),
+    (["load", "http://a", "--pages", "2", "--offline"], "--pages can't be combined with"),
   ])
   func `pages are for one address and at least one`(arguments: [String], message: String) async throws {
     let run = try await FeedBinary.run(arguments)

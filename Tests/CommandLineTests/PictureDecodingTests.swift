@@ -57,7 +57,7 @@ import Testing
       ("exec sleep 1000", .tookTooLong), ("trap '' TERM; while :; do :; done", .tookTooLong),
       ("echo This is not an answer, but long enough to be one.; exec sleep 1000", .crashed(nil)),
       ("exec cat", .crashed(nil)),
-      ("exit 71", .unavailable("the system does not let picture-decoder give up its rights (seccomp, rlimits).")),
+      ("exit 71", .unavailable("the system does not let picture-decoder drop its privileges (seccomp, rlimits).")),
     ] as [(String, PictureError)])
   func `a process that behaves badly costs its picture and is gone`(script: String, error: PictureError) throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path

@@ -160,8 +160,8 @@ import Testing
       text(.expired(age: .seconds(4), .deleted)) == """
         feed: no feed to show for http://127.0.0.1:8000/feed.json
           server: could not connect to 127.0.0.1:8000: Connection refused; is the server running, and is the port right?
-          cache:  the feed saved 4 seconds ago has expired (--max-age 1s) and is deleted
-        hint: retry when the server is reachable; a longer --max-age, or "none" for any age, keeps saved feeds for longer
+          cache:  the feed saved 4 seconds ago has expired (--max-age 1s) and was deleted
+        hint: retry when the server is reachable; use a longer --max-age, or "none", to keep saved feeds for longer
 
         """)
   }
@@ -178,17 +178,19 @@ import Testing
   }
 
   @Test func `an empty cache is said to be empty`() {
-    #expect(text(.empty).contains("nothing is saved for this address"))
+    #expect(text(.empty).contains("nothing is saved for this URL"))
   }
 
   @Test func `a saved feed that was not wanted is pointed to`() {
-    #expect(text(.notAsked, savedAge: .seconds(60)).contains("a feed saved 1 minute ago is there"))
+    #expect(text(.notAsked, savedAge: .seconds(60)).contains("it has a feed saved 1 minute ago"))
     #expect(text(.notAsked, savedAge: .seconds(60)).contains("--fallback any"))
-    #expect(text(.notAsked).contains("not asked (--fallback connectivity); nothing is saved for this address"))
+    #expect(text(.notAsked).contains("not used (--fallback connectivity); nothing is saved for this URL"))
   }
 
   @Test func `an unreadable cache says why`() {
-    #expect(text(.failed(.retrieval(.notPermitted, place: "/x/feeds.db"))).contains("/x/feeds.db cannot be read"))
+    #expect(
+      text(.failed(.retrieval(.notPermitted, place: "/x/feeds.db"))).contains(
+        "Cannot read the saved feeds in /x/feeds.db"))
   }
 }
 

@@ -8,7 +8,7 @@ import Testing
     (
       "blog.xml", "Hours outside",
       """
-      1 item has no picture and is not shown
+      1 item has no image and isn't shown
 
       1. First snow on the ridge
          DATE

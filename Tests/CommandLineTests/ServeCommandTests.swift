@@ -111,8 +111,8 @@ import Testing
       for (answer, reason) in zip(
         answers,
         [
-          "The picture has 8000 × 5001 pixels; at most 40 megapixels and 16,384 a side are decoded.\n",
-          "The server sent a web page where a picture was expected.\n",
+          "The image has 8000 × 5001 pixels; the limits are 40 megapixels, and 16,384 pixels per side.\n",
+          "The server sent a web page where an image was expected.\n",
         ])
       {
         #expect(answer.hasPrefix("HTTP/1.1 502") && answer.contains("Content-Type: text/plain; charset=utf-8\r\n"))
@@ -138,7 +138,7 @@ import Testing
       #expect(try await answer(number, "\(path)?w=200").head.contains("Content-Type: image/png\r\n"))
       run.send(SIGTERM)
       let ending = await run.ending()
-      #expect(ending.errors.contains("There is no picture-decoder beside this program"))
+      #expect(ending.errors.contains("picture-decoder isn't installed next to feed"))
       await origin.stop()
       origin.thread.shutdown()
     }
@@ -181,7 +181,7 @@ import Testing
         while try await !get(port, "/").contains("alt=\"a\"") { await Task.yield() }
         #expect(try await checks(port) == 0)
         let health = try await get(port, "/health")
-        #expect(health.contains(">OK; saved ") && health.contains("The server is asked again at"))
+        #expect(health.contains(">OK; saved ") && health.contains("The feed is requested again at"))
         #expect(try await get(port, "/").contains("<div id=\"bar\" role=\"status\" hidden>"))
       }
       #expect(await origin.asked.count == before)
@@ -238,7 +238,7 @@ import Testing
       await origin.stop()
       let away = try await ask(port, events, upTo: "\"reason\"")
       // A request that was on its way is cut; the next one finds nobody.
-      #expect(away.contains("could not connect") || away.contains("broke before the answer"))
+      #expect(away.contains("could not connect") || away.contains("broke before the response"))
       let page = try await get(port, "/")
       #expect(
         page.contains(/is unreachable since <time class="clock" datetime="[^"]+">\d\d:\d\d<\/time>; its saved imag/))

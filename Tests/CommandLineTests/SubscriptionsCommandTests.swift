@@ -112,7 +112,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       let moved = try await user.feed("subscriptions", "add", user.base + "/a", "--folder", "Space")
       #expect(moved.output == "Changed \(user.base)/a; its folder is Space\n")
       let again = try await user.feed("subscriptions", "add", user.base + "/a", "--folder", "Space")
-      #expect(again.output == "\(user.base)/a is in the list already\n")
+      #expect(again.output == "\(user.base)/a is already in the list\n")
       #expect(
         try await user.feed("subscriptions").output
           == "1. \(user.base)/b  Comics  [Fun]\n2. \(user.base)/a  Comics  [Space]\n")
@@ -151,9 +151,9 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
         .write(to: URL(fileURLWithPath: lines))
       let imported = try await user.feed("subscriptions", "import", lines)
       #expect(imported.output == "Added 2 of 2 feeds\n")
-      #expect(imported.errors == "1 entry has no http or https URL and is left out\n")
+      #expect(imported.errors == "1 entry has no http or https URL and was skipped\n")
       let refused = try await user.feed("subscriptions", "export", lines)
-      #expect(refused.status == 64 && refused.errors.contains("--force replaces it"))
+      #expect(refused.status == 64 && refused.errors.contains("use --force to replace it"))
       #expect(try String(contentsOfFile: lines, encoding: .utf8).hasPrefix("# mine"))
       #expect(try await user.feed("subscriptions", "export", lines, "--force").status == 0)
       #expect(try String(contentsOfFile: lines, encoding: .utf8).contains("xmlUrl=\"https://e.example/3\""))

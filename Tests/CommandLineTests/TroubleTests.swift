@@ -15,7 +15,7 @@ import Testing
       let run = try await FeedBinary.run(["load", url, "--cache", "\(cache)/feeds.db"])
       #expect(run.status == 0)
       #expect(run.output.contains("1. A view"))
-      #expect(run.errors.hasPrefix("Warning: The feed cannot be saved in \(cache)/feeds.db:"))
+      #expect(run.errors.hasPrefix("Warning: Cannot save the feed in \(cache)/feeds.db:"))
     }
   }
 
@@ -26,12 +26,12 @@ import Testing
       let run = try await FeedBinary.shell("ulimit -f 0; exec \"$FEED\" load '\(url)' --cache '\(cache)'")
       #expect(run.status == 0)
       #expect(run.output.contains("1. Second"))
-      #expect(run.errors.contains("Warning: The feed cannot be saved in \(cache): the disk is full"))
+      #expect(run.errors.contains("Warning: Cannot save the feed in \(cache): the disk is full"))
       #expect(try await FeedBinary.run(["cache", "show", url, "--cache", cache]).output.contains("1. First"))
     }
   }
 
-  @Test(.needsFilesOfNoSize) func `an expired feed that cannot be deleted is told to have expired`() async throws {
+  @Test(.needsFilesOfNoSize) func `an expired feed that cannot be deleted is reported as expired`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(status: 500, body: Data())
@@ -39,8 +39,8 @@ import Testing
       let run = try await FeedBinary.shell(
         "ulimit -f 0; exec \"$FEED\" load '\(url)' --cache '\(cache)' --max-age 0s")
       #expect(run.status == 1)
-      #expect(run.errors.contains("has expired (--max-age 0s). The saved feed in \(cache) cannot be deleted:"))
-      #expect(run.errors.contains("hint: a longer --max-age"))
+      #expect(run.errors.contains("has expired (--max-age 0s). Cannot delete the saved feed in \(cache):"))
+      #expect(run.errors.contains("hint: use a longer --max-age"))
     }
   }
 
@@ -51,7 +51,7 @@ import Testing
       let run = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(run.status == 0)
       #expect(run.output.contains("1. A view"))
-      #expect(run.errors.hasPrefix("Warning: The cache file was damaged and has been set aside as \(cache).corrupt-"))
+      #expect(run.errors.hasPrefix("Warning: The cache file was damaged and has been renamed to \(cache).corrupt-"))
       let shown = try await FeedBinary.run(["cache", "show", url, "--cache", cache])
       #expect(shown.output.contains("1. A view"))
     }
@@ -78,7 +78,7 @@ import Testing
       for command in ["load '\(url)' --pictures always --timeout 5s", "serve --port 0 '\(url)'"] {
         let run = try await FeedBinary.shell("ulimit -n \(limit); exec \"$FEED\" \(command) --cache '\(cache)'")
         #expect(run.status == 1 && run.output == "")
-        #expect(run.errors == "feed: Too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
+        #expect(run.errors == "feed: too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
       }
     }
   }

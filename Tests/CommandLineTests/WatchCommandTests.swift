@@ -84,7 +84,7 @@ import Testing
       for status in [500, 404] {
         _ = await run.errors.read(upTo: "status \(status)")
         let cacheLine = try #require(await run.errors.read(upTo: "\nhint:"))
-        #expect(cacheLine.contains("not asked (--fallback connectivity); a feed saved"))
+        #expect(cacheLine.contains("not used (--fallback connectivity); it has a feed saved"))
       }
       run.send(SIGTERM)
       #expect(await run.status() == 143)

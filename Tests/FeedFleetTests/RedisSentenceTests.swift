@@ -28,7 +28,8 @@ import Testing
     for password in [nil, "wrong"] {
       address.password = password
       let text = try sentence(of: server, address)
-      #expect(text.contains("permission denied. Correct user and password in the address") && !text.contains("file"))
+      #expect(
+        text.contains("permission denied. Correct the user and the password in the URL") && !text.contains("file"))
     }
     address.password = "secret"
     #expect(try sentence(of: server, address) == "saved")
@@ -42,15 +43,17 @@ import Testing
     try server.cli("ACL", "SETUSER", "default", "+@all")
     try server.cli("REPLICAOF", "127.0.0.1", "1")
     let text = try sentence(of: server)
-    #expect(text.hasSuffix("Give the address of the primary."), "\(text)")
+    #expect(text.hasSuffix("Use the URL of the primary."), "\(text)")
     let other = try RedisServer()
     try other.cli("SET", "mine", "1")
-    #expect(try sentence(of: other).hasSuffix("it is another program's, and is left alone. Choose another database."))
+    #expect(
+      try sentence(of: other).hasSuffix("it belongs to another program, so it isn't changed. Choose another database."))
   }
 
   @Test func `full memory is the server's`() throws {
     let server = try RedisServer()
     try server.cli("CONFIG", "SET", "maxmemory", "1")
-    #expect(try sentence(of: server).hasSuffix("its memory is full. Raise its limit, or remove what is not needed."))
+    #expect(
+      try sentence(of: server).hasSuffix("its memory is full. Raise its limit, or delete keys that aren't needed."))
   }
 }

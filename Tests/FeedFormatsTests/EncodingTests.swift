@@ -124,7 +124,7 @@ import Testing
     let title = String(repeating: "é", count: 60_000)
     let document = try FeedParser.document(of: Array(feed(title, encoding: "windows-1251").utf8))
     #expect(document.items[0].title?.value == title)
-    #expect(document.repairs == ["the text is UTF-8, another encoding is declared"])
+    #expect(document.repairs == ["the text is UTF-8, but another encoding is declared"])
   }
 
   @Test func `the encoding does not depend on how the bytes are cut`() throws {

@@ -78,7 +78,7 @@ import Testing
 
   @Test func `a field that would end the header is reported`() {
     let odd = report { $0.serve { _ in .init(headers: ["X": "a\r\nb"], body: "") } }
-    #expect(odd.reports == [Self.place + "a header field has characters that would end it"] && odd.status == "500")
+    #expect(odd.reports == [Self.place + "a header field has a line break or a null character"] && odd.status == "500")
   }
 
   @Test func `without anybody to hear them errors go to the diagnostics`() {

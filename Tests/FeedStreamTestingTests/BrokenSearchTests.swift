@@ -37,15 +37,15 @@ import Testing
     // The step verifier.
     "Step 4 of 6: expected the value ‹answer to sea›, but at 800ms there was ‹answer to s›.",
     // The recorder.
-    "the text field is released: [subscribed at 0s, asked for unlimited at 0s, received 2]",
+    "the text field is released: [subscribed at 0s, requested unlimited at 0s, received 2]",
     // The kit.
     """
-    searchResults breaks rule 6, cancelling is final: upstream went on after the subscriber had cancelled.
+    searchResults breaks rule 6, cancelling is final: upstream continued after the subscriber had cancelled.
       The shortest script that shows it: a scheduled source, 1 value, then it finishes; demand: unlimited; \
     cancelled on subscription.
       received  nothing
-      downstream: asked for unlimited, received 0
-      upstream:   subscribed at 0s, asked for unlimited at 0s, received 1, ended at 2ms
+      downstream: requested unlimited, received 0
+      upstream:   subscribed at 0s, requested unlimited at 0s, received 1, ended at 2ms
     """,
   ]
 }

@@ -41,14 +41,14 @@ import Testing
     ("a-(bc|", 2, "this group is not closed; add a )"),
     ("a()", 2, "an empty group; write what happens between ( and ), or - instead"),
     ("(a-b)", 2, "no time passes in a group; close it with ) first"),
-    ("a|-b", 3, "the stream has ended at character 2 already; remove what follows"),
+    ("a|-b", 3, "the stream has already completed at character 2; remove what follows"),
     ("a 10sec b", 4, "no unit of time is called sec; use ns, us, µs, ms, s, m, h, d, or a - between values"),
     ("a 1.2.3s b", 2, "1.2.3 is not a number"),
     ("a 999999999999d b", 2, "virtual time does not last that long; use less than 100000d in all"),
     ("60000d a 60000d b", 9, "virtual time does not last that long; use less than 100000d in all"),
     ("a -100ms b", 2, "time cannot go back; remove the -, or put a space after it if you mean a frame"),
     ("-5s", 0, "time cannot go back; remove the -, or put a space after it if you mean a frame"),
-    ("a^b^", 3, "the test began at the first ^ already; remove one"),
+    ("a^b^", 3, "the test already begins at the first ^; remove one"),
   ])
   func `an error points at the character`(_ text: String, _ offset: Int, _ reason: String) {
     #expect(throws: MarbleError(text: text, offset: offset, reason: reason)) { try Marbles(text) }
@@ -161,7 +161,7 @@ import Testing
     #expect(lines[3].hasPrefix("actual    ---a--a--a--a--"))
     #expect(lines[4] == "                   ^")
     #expect(lines[5].hasPrefix("(of 50033 instants 20 are drawn: 0 before them, 50013 after)"))
-    #expect(lines[6].hasPrefix("50000 pieces of work ran in one run() and there is more"))
+    #expect(lines[6].hasPrefix("50000 pieces of work ran in one run(), and more are pending"))
     #expect(failures[1].message.contains("a… 50001 in all …|)"))
   }
 
@@ -227,8 +227,8 @@ import Testing
     time.advance(by: .milliseconds(1))
     let failures = failures { recorder.expect("a-b|") }
     #expect(failures.count == 1)
-    #expect(failures[0].message.contains("\nIt is 1ms, and there is more to do: 2ms: "))
-    #expect(failures[0].message.hasSuffix("Move time on, or run()."))
+    #expect(failures[0].message.contains("\nIt is 1ms, and work is pending: 2ms: "))
+    #expect(failures[0].message.hasSuffix("Advance time, or call run()."))
     recorder.cancel()
   }
 

@@ -39,7 +39,7 @@ import Testing
     #expect(failures.count == 1)
     #expect(failures.map(\.line) == [#line - 4])
     #expect(
-      failures[0].message.contains("the value 2 was delivered without being asked for; asked for 1, received 2"))
+      failures[0].message.contains("the value 2 was delivered without demand; requested 1, received 2"))
   }
 
   @Test func `a request in the past fails on the recorder's line`() {
@@ -47,11 +47,12 @@ import Testing
       Empty<Int, Never>().record(on: time, demand: DemandScript(later: [.init(after: -1, .max(1))])).cancel()
     }
     #expect(failures.map(\.line) == [#line - 2])
-    #expect(failures[0].message == "This demand script asks in the past, after -1s; use zero or more")
+    #expect(failures[0].message == "This demand script requests values in the past, after -1s; use zero or more")
   }
 
   @Test(arguments: [
-    (Misbehaviour.emitsAfterEnding, "delivered after the ending"), (.completesTwice, "delivered after the ending"),
+    (Misbehaviour.emitsAfterEnding, "delivered after the completion"),
+    (.completesTwice, "delivered after the completion"),
     (.subscribesTwice, "second subscription"), (.emitsBeforeSubscription, "before a subscription"),
     (.completesBeforeSubscription, "before a subscription"),
   ])

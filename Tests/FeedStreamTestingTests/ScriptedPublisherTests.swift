@@ -41,7 +41,7 @@ import Testing
     recorder.cancel()
     #expect(
       "\(source.subscriptions[0])"
-        == "subscribed at 1s, asked for 1 at 1s, asked for 1 at 1.002s, received 2, cancelled at 1.003s")
+        == "subscribed at 1s, requested 1 at 1s, requested 1 at 1.002s, received 2, cancelled at 1.003s")
     #expect(time.pending.isEmpty)
   }
 
@@ -65,7 +65,7 @@ import Testing
     time.run()
     let linesAbove = failures.map { UInt(#line) - $0.line }
     #expect(linesAbove == [7, 6, 5, 4])
-    #expect(failures[0].message.hasPrefix("This script goes on after its ending: 7 comes after finished"))
+    #expect(failures[0].message.hasPrefix("This script continues after its completion: 7 comes after finished"))
     #expect(failures[1].message.hasPrefix("Time goes back in this script: 8 at 1s comes after 7 at 2s"))
     #expect(failures[2].message.hasPrefix("This script begins in the past: 7 at -1s"))
     #expect(failures[3].message.contains("1 at -1ms") && failures[3].message.contains("without ^"))
@@ -79,7 +79,7 @@ import Testing
     #expect(source.subscriptions[0].demand == .max(4))
     #expect(
       "\(source.subscriptions[0])"
-        == "subscribed at 0s, asked for 1 at 0s, for 3 more in answers, received 3, ended at 3ms")
+        == "subscribed at 0s, requested 1 at 0s, requested 3 more by return values, received 3, ended at 3ms")
   }
 
   @Test func `a source without a type written down is one of strings`() {

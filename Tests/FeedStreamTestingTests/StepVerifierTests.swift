@@ -44,8 +44,8 @@ import Testing
     }
     #expect(
       failures.map(\.message) == [
-        "Step 1 of 1: expected the value ‹2› (2 of 2), but nothing happened: the subscriber has asked for no more "
-          + "(asked for 1, received 1).",
+        "Step 1 of 1: expected the value ‹2› (2 of 2), but nothing happened: the subscriber has requested no more "
+          + "(requested 1, received 1).",
         "Step 3 of 3: expected the stream to finish, but the stream failed at 22.002s with # already.",
       ])
   }
@@ -65,7 +65,7 @@ import Testing
     #expect(failures.map(\.line) == [#line - 5, #line - 2])
     #expect(
       failures[0].message.hasPrefix(
-        "Step 1 of 1: expected the value ‹2›, but nothing happened until 99s, in which time was moved 100 times, and there is more to "
+        "Step 1 of 1: expected the value ‹2›, but nothing happened until 99s, after 100 steps of time, and there is more to "
           + "do: 100s: FeedStreamTestingTests/StepVerifierTests.swift:"))
     #expect(failures[1].message.hasPrefix("Step 1 of 1: expected the value ‹2›, but 100 pieces of work ran at 99s"))
   }
@@ -80,8 +80,8 @@ import Testing
     #expect(linesAbove == [4, 3, 2])
     #expect(
       failures.map(\.message) == [
-        "Step 1 of 1: thenRequest(0) asks for nothing; ask for one value or more.",
-        "Step 1 of 1: thenRequest(-1) asks for nothing; ask for one value or more.",
+        "Step 1 of 1: thenRequest(0) requests nothing; request one value or more.",
+        "Step 1 of 1: thenRequest(-1) requests nothing; request one value or more.",
         "Step 1 of 1: expectNext() expects nothing; say which values come next, or expectNoEvent(for:).",
       ])
   }
@@ -96,8 +96,8 @@ import Testing
     }
     #expect(
       failures.map(\.message) == [
-        "After the last step: Nobody looked at an event: 1ms 2. "
-          + "The subscription made here is still live: end the stream or cancel it."
+        "After the last step: The test did not expect an event: 1ms 2. "
+          + "The subscription made here is still live: complete the stream, or cancel it."
       ])
   }
 
@@ -161,7 +161,7 @@ import Testing
       ticks.map { _ in 1 }.filter { $0 > 1 }.verify(on: time).thenConsumeWhile { _ in true }.verify()
     }
     #expect(failures.map(\.line) == [#line - 2])
-    #expect(failures[0].message.hasPrefix("Step 1 of 1: expected values to come to an end, but nothing happened until"))
+    #expect(failures[0].message.hasPrefix("Step 1 of 1: expected the values to complete, but nothing happened until"))
   }
 
   @Test func `values that steps take may be recorded and examined`() {

@@ -83,7 +83,7 @@ import Testing
         """
         The subscriptions differ from the diagram:
         expected  ^-!
-        Nobody subscribed.
+        There was no subscription.
         """,
         """
         The subscriptions differ from the diagram:
@@ -94,7 +94,7 @@ import Testing
         """
         The subscriptions differ from the diagrams:
         actual  ^-!
-        Nobody was to subscribe.
+        No subscription was expected.
         """,
         """
         The subscriptions differ from the diagrams:

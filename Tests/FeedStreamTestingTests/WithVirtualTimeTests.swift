@@ -27,7 +27,7 @@ import Testing
     #expect(failures.map(\.line) == [#line - 6])
     #expect(
       failures.map(\.message) == [
-        "Nobody looked at 2 events: 0s 1, 0s 2. The subscription made here is still live: end the stream or cancel it."
+        "The test did not expect 2 events: 0s 1, 0s 2. The subscription made here is still live: complete the stream, or cancel it."
       ])
   }
 
@@ -45,7 +45,8 @@ import Testing
     #expect(failures.map(\.line) == [#line - 8, #line - 4])
     #expect(
       failures.map(\.message) == [
-        "Nobody looked at 3 events: 0s 1, 0s 2, 0s finished.", "Nobody looked at 2 events: 0s 1, 1ms finished.",
+        "The test did not expect 3 events: 0s 1, 0s 2, 0s finished.",
+        "The test did not expect 2 events: 0s 1, 1ms finished.",
       ])
   }
 
@@ -71,7 +72,7 @@ import Testing
     #expect(linesAbove == [13, 5])
     #expect(
       failures[0].message == "A subscription to the publisher made here is still live: subscribed at 0s, "
-        + "asked for unlimited at 0s, received 2. Cancel it, or end the stream.")
+        + "requested unlimited at 0s, received 2. Cancel it, or complete the stream.")
   }
 
   @Test func `pending work fails on the line that scheduled it`() {
@@ -125,7 +126,7 @@ import Testing
         #expect(recorder.ledger.used == 1)
       }
     }
-    #expect(failures.map(\.message) == ["Nobody looked at an event: 0s 1."])
+    #expect(failures.map(\.message) == ["The test did not expect an event: 0s 1."])
   }
 
   @Test func `a retained subscriber fails on its line`() {

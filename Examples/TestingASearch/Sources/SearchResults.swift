@@ -7,7 +7,7 @@ extension Publisher where Output: Equatable {
   /// - Parameters:
   ///   - pause: how long typing must pause.
   ///   - scheduler: measures the pause: an `EventLoop` in an app, a `VirtualTimeScheduler` in a test.
-  ///   - ask: asks for the answers to a text.
+  ///   - ask: requests the answers to a text.
   public func searchResults<Answers: Publisher, S: Scheduler>(
     pause: S.SchedulerTimeType.Stride = .milliseconds(300), on scheduler: S, ask: @escaping (Output) -> Answers
   ) -> AnyPublisher<Answers.Output, Failure> where Answers.Failure == Failure {

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// The kit: for an operator that others use, who ask for values one by one, cancel anywhere, and more.
+  /// The kit: for an operator that others use, who request values one by one, cancel anywhere, and more.
   @Test func `a search keeps the rules of a stream`() {
     StreamRules.verify("searchResults", traits: .dependsOnDemand) { upstream, time in
       upstream.search(on: time)

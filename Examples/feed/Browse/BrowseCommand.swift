@@ -5,11 +5,11 @@ import ImageFeed
 import PlainText
 import TerminalPictures
 
-/// `feed browse`: the pictures of feeds on the whole screen.
+/// `feed browse`: the images of feeds on the whole screen.
 struct BrowseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "browse",
-    abstract: "Look at the pictures of feeds on the whole terminal.",
+    abstract: "Browse the images of feeds in the whole terminal.",
     discussion: """
       Move with the arrows, enlarge with Enter, open the post in a browser with O, star with *, search with /, load again with \
       r; ? shows all keys, q quits. After the last page of a feed comes what it had (--keep); what is new since the last visit \
@@ -23,7 +23,7 @@ struct BrowseCommand: ParsableCommand {
   @Flag(exclusivity: .exclusive) var choice: ReadChoice?
 
   func validate() throws {
-    guard load.format == .text else { throw ValidationError("browse is for people: leave out --format json.") }
+    guard load.format == .text else { throw ValidationError("browse has no JSON output; leave out --format json.") }
   }
 
   func run() throws {
@@ -88,7 +88,7 @@ struct BrowseCommand: ParsableCommand {
     return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
   }
 
-  /// Not by way of `Output`, which drops what waits when the session ends.
+  /// Bypasses `Output`, which drops waiting text when the session ends.
   private static func write(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while !rest.isEmpty {

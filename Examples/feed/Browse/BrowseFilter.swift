@@ -24,7 +24,7 @@ extension BrowseState {
     }
 
     var isActive: Bool { self != Filter() }
-    /// True when the answer is in the cache file: what is shown is a part of what was seen.
+    /// True when the result is in the cache file: a part of the history is shown.
     var asksStore: Bool { isStarred || words.contains { !$0.isWhitespace } }
 
     var query: SeenQuery {
@@ -32,7 +32,7 @@ extension BrowseState {
     }
   }
 
-  /// Some of what a feed had has arrived.
+  /// A page of a feed's former items has arrived.
   mutating func take(_ page: SeenPage, of address: URL) {
     change(address) { source in
       source.kept = FeedImages(joining: [source.kept, FeedImages(page.images.map(\.image))])
@@ -42,7 +42,7 @@ extension BrowseState {
     arrange()
   }
 
-  /// Makes the list that is shown. The picture that is looked at stays the one that is looked at.
+  /// Makes the list that is shown. The selected image stays selected.
   mutating func arrange() {
     let (id, home) = (current?.image.id, current?.address)
     timeline = filter.asksStore ? found ?? FeedTimeline([]) : FeedTimeline(sources.compactMap(member))
@@ -93,14 +93,14 @@ extension BrowseState {
     sources.contains { $0.address == entry.address && $0.new.contains(entry.image.id) }
   }
 
-  /// Stars what is looked at, or takes its star away.
+  /// Stars the selected item, or removes its star.
   mutating func toggleStar() -> [BrowseAction] {
     guard let entry = current else { return [] }
     let isStarred = !isStarred(entry)
     change(entry.address) { source in
       if isStarred { source.stars.insert(entry.image.id) } else { source.stars.remove(entry.image.id) }
     }
-    message = isStarred ? "Starred: it is kept." : "No longer starred."
+    message = isStarred ? "Starred; the item is kept." : "No longer starred."
     let star = BrowseAction.star(isStarred, entry.image.id, entry.address)
     guard isStarred else { return [star] }
     return [star, .keep(entry.image.url, of: entry.address, isPrivate: entry.isFromPrivateNetwork)]
@@ -139,7 +139,7 @@ extension BrowseState {
   mutating func showNextFolder() -> [BrowseAction] {
     let folders = folders
     if folders.isEmpty {
-      message = "No feed is in a folder: see feed subscriptions move --folder."
+      message = "No feed is in a folder; see \"feed subscriptions move --folder\"."
       return []
     }
     let next = filter.folder.flatMap { folders.firstIndex(of: $0) }.map { $0 + 1 } ?? 0

@@ -1,19 +1,19 @@
 import FeedStream
 import TerminalPictures
 
-/// How the screen is divided.
+/// The layout of the screen.
 struct BrowseLayout: Equatable {
   let columns: Int
   let rows: Int
-  /// How many pictures are side by side, and one below another.
+  /// The number of images that are side by side, and one below another.
   let across: Int
   let down: Int
-  /// The columns and rows of a picture in the grid, and of one alone.
+  /// The columns and rows of an image in the grid, and of one alone.
   let tile: (columns: Int, rows: Int)
   let single: (columns: Int, rows: Int)
-  /// From one row of pictures to the next.
+  /// The distance from one row of images to the next.
   let step: Int
-  /// The rows at the bottom: the picture that is selected where there is room for it, and the keys.
+  /// The rows at the bottom: the image that is selected where there is room for it, and the keys.
   let footer: Int
 
   init(_ size: TerminalSize, cell: CellSize) {
@@ -23,7 +23,7 @@ struct BrowseLayout: Equatable {
     let body = max(rows - 1 - footer, 1)
     across = max(1, min(columns / 19, max(3, columns / 40)))
     let width = (columns - 2 * (across - 1)) / across
-    // As high as most pictures are, which are three to two; and a line for what it shows, and an empty one.
+    // As high as most images are, which are three to two; and a line for what it shows, and an empty one.
     let ideal = Double(width * cell.width * 2) / Double(3 * cell.height) + 2
     down = max(1, Int((Double(body) / ideal).rounded()))
     step = max(body / down, 1)

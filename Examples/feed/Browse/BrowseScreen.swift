@@ -9,7 +9,7 @@ enum BrowseScreen {
     var grid = Grid(columns: state.size.columns, rows: state.size.rows)
     let layout = state.layout
     guard layout.columns >= 16, layout.rows >= 5 else {
-      grid.write("Too small.", row: 0, column: 0)
+      grid.write("Terminal too small.", row: 0, column: 0)
       return grid
     }
     title(of: state, in: &grid)
@@ -45,12 +45,12 @@ enum BrowseScreen {
 
   private static func hasMore(_ state: BrowseState) -> Bool { state.sources.contains { $0.hasMore && $0.feed != nil } }
 
-  /// Where the feeds come from, in a few words.
+  /// The feeds' origins, in a few words.
   private static func origin(of state: BrowseState) -> String {
     if state.isLoading { return "loading…" }
     let away = state.sources.filter { $0.feed?.source.isRemote != true }
     if state.sources.count == 1 { return origin(of: state.sources[0], now: state.now) }
-    return away.isEmpty ? "from their servers" : "\(away.count) of them not from the server (i)"
+    return away.isEmpty ? "from their servers" : "\(away.count) feeds not from their servers (i)"
   }
 
   static func origin(of source: BrowseState.Source, now: Date) -> String {
@@ -61,8 +61,8 @@ enum BrowseScreen {
       return age < .seconds(60) ? "server, just now" : "server, \(age.ago)"
     case .cache(let savedAt, _, let reason):
       let age = Duration.seconds(now.timeIntervalSince(savedAt))
-      return "saved \(age.ago)" + (reason == .notAsked ? "" : ", server away")
-    case .part: return "server, not all of it"
+      return "saved \(age.ago)" + (reason == .notAsked ? "" : ", unreachable")
+    case .part: return "server, incomplete"
     }
   }
 
@@ -93,7 +93,7 @@ enum BrowseScreen {
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
-  // MARK: - Pictures
+  // MARK: - Images
 
   private static func tiles(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
     for place in 0..<layout.perScreen {
@@ -194,7 +194,7 @@ enum BrowseScreen {
       state.isLoading
       ? ["Loading…"]
       : state.filter.isActive
-        ? ["Nothing fits. Esc shows everything."] : failures.isEmpty ? ["There are no pictures."] : failures
+        ? ["No matches. Esc shows all."] : failures.isEmpty ? ["No images."] : failures
     var row = 2
     for line in text.flatMap({ $0.lines(of: layout.columns - 2, most: 6) }) where row < layout.rows - 1 {
       grid.write(line, row: row, column: 1)

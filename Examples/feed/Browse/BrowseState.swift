@@ -6,12 +6,12 @@ import TerminalPictures
 /// The state of `feed browse`: a value that changes with each event and does nothing by itself.
 struct BrowseState {
   enum View: Equatable {
-    /// Pictures side by side.
+    /// Images side by side.
     case grid
-    /// One picture, as large as the screen.
+    /// One image, as large as the screen.
     case single
     case help
-    /// Where each feed comes from, and how old it is.
+    /// The origin and the age of each feed.
     case origins
   }
 
@@ -31,7 +31,7 @@ struct BrowseState {
     var hasMore = true
     /// True when what arrives next replaces what is shown.
     var isRefreshing = false
-    /// The items that the feed had, as far as they were asked for, and where the rest begins.
+    /// The items that the feed had, as far as they were requested, and where the rest begins.
     var kept: FeedImages = []
     var keptPlace: SeenPage.Place?
     /// False when there is no more of it.
@@ -47,7 +47,7 @@ struct BrowseState {
   var sources: [Source]
   var timeline = FeedTimeline([])
   var selected = 0
-  /// True since the first key: until then the first picture stays selected, whatever arrives.
+  /// True since the first key: until then the first image stays selected, whatever arrives.
   var isTouched = false
   /// Which image of the selected post is shown alone, from 0.
   var part = 0
@@ -84,8 +84,8 @@ struct BrowseState {
     }
   }
 
-  /// How the message begins that says how far the index of words is.
-  static let indexing = "Indexing what was saved since the last search: "
+  /// The beginning of the message about the progress of the word index.
+  static let indexing = "Indexing items saved since the last search: "
 
   /// True when no feed has arrived, which somebody who quits has waited for in vain.
   var hasNothing: Bool { sources.allSatisfy { $0.feed == nil } }
@@ -159,7 +159,7 @@ extension BrowseState {
     arrange()
   }
 
-  /// Asks for the next pages when what is left to scroll is less than two screens.
+  /// Requests the next pages when what is left to scroll is less than two screens.
   private mutating func loadMore() -> [BrowseAction] {
     guard !isLoading, found == nil, selected + 2 * layout.perScreen >= timeline.count else { return [] }
     let addresses = sources.filter { $0.hasMore && $0.feed != nil }.map(\.address)
@@ -173,9 +173,9 @@ extension BrowseState {
     return sources.map { .kept($0.address, after: $0.keptPlace) }
   }
 
-  // MARK: - Pictures
+  // MARK: - Images
 
-  /// The pictures that the screen shows, and then those that it will show next.
+  /// The images that the screen shows, and then those that it will show next.
   var wanted: [PictureKey] {
     guard let box = pictureBox else { return [] }
     let places: [Int]
@@ -205,7 +205,7 @@ extension BrowseState {
       near: shownView == .single ? near : PictureBox.Near())
   }
 
-  /// Keeps the pictures of a few screens.
+  /// Keeps the images of a few screens.
   private mutating func forgetPictures() {
     guard pictures.count > 6 * layout.perScreen + 16 else { return }
     let wanted = Set(wanted)

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// The history of feeds, for `feed browse`: read when it is asked for.
+/// The history of feeds, for `feed browse`: read when it is requested.
 final class BrowsedHistory {
   var post: (BrowseEvent) -> Void = { _ in }
   private let history: FeedHistory
@@ -34,11 +34,11 @@ final class BrowsedHistory {
       .sink { [weak self] completion in
         if case .failure(let error) = completion { self?.post(.message("\(error)")) }
       } receiveValue: { [weak self] isThere in
-        if !isThere { self?.post(.message("It is not saved, and cannot be starred.")) }
+        if !isThere { self?.post(.message("The item isn't saved, so it can't be starred.")) }
       }
   }
 
-  /// Saves the image of what was starred.
+  /// Saves the image of a starred item.
   func keep(_ url: URL, _ loaded: AnyPublisher<LoadedImage, ImageError>) {
     running["keep \(url)"] = loaded.sink { [weak self] completion in
       if case .failure(let error) = completion { self?.post(.message("Its image isn't saved: \(error)")) }
@@ -59,7 +59,7 @@ final class BrowsedHistory {
   }
 }
 
-/// The feeds of `feed browse`, page by page: a page is requested when it is asked for.
+/// The feeds of `feed browse`, page by page: a page is requested on demand.
 final class BrowsedFeeds {
   var post: (BrowseEvent) -> Void = { _ in }
   private let loaders: [FeedLoader]
@@ -131,7 +131,7 @@ private final class PageReader: Subscriber {
   }
 }
 
-/// The pictures that a screen wants, a few at a time, in its order; those that it does not want any more are cancelled.
+/// The images that a screen wants, a few at a time, in its order; those that it does not want any more are cancelled.
 final class PictureDesk {
   var post: (BrowseEvent) -> Void = { _ in }
   private let thumbnails: Thumbnails

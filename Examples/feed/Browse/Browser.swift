@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// Runs `feed browse`: events become states, states become what the screen shows and which pictures are loaded.
+/// Runs `feed browse`: events become states, states become what the screen shows and which images are loaded.
 ///
 /// Lives on its scheduler's thread.
 final class Browser {
@@ -15,7 +15,7 @@ final class Browser {
     var stop: () -> Void
     var now: () -> Date
     var environment: [String: String]
-    /// Adds what the system knows of the terminal to what it has answered.
+    /// Adds the system's knowledge of the terminal to the terminal's own response.
     var sized: (TerminalAbilities) -> TerminalAbilities = { $0 }
     /// Called with each page that is shown.
     var shown: (FeedImages, URL) -> Void = { _, _ in }
@@ -70,7 +70,7 @@ final class Browser {
     writer = ScreenWriter(depth: depth)
   }
 
-  /// Takes the screen over, and begins.
+  /// Takes over the screen, and begins.
   func start() {
     feeds.post = { [weak self] event in
       if case .page(let address, let feed) = event {
@@ -127,7 +127,7 @@ final class Browser {
     flush()
   }
 
-  /// Gives the screen back and releases everything. Idempotent.
+  /// Restores the screen and releases everything. Idempotent.
   func end() {
     guard !isOver else { return }
     isOver = true
@@ -205,7 +205,7 @@ final class Browser {
     case .find(let filter): history?.find(filter)
     case .copy(let text):
       outbox += "\u{1B}]52;c;".utf8 + Base64.encode(Array(text.utf8)) + "\u{1B}\\".utf8
-      post(.message("The address is copied, where the terminal allows that."))
+      post(.message("The URL was copied, if the terminal allows that."))
     case .open(let url): open(url)
     case .suspend: scheduler.schedule { [weak self] in self?.suspend() }
     }
@@ -225,7 +225,7 @@ final class Browser {
     }
   }
 
-  /// Opens an address, http or https, in what the desktop has for it. It stays when this ends.
+  /// Opens a URL, http or https, in the desktop's default program, which continues when this ends.
   private func open(_ url: URL) {
     let script = "command -v xdg-open > /dev/null || exit 127; xdg-open \"$1\" < /dev/null > /dev/null 2>&1 &"
     var shell = Subprocess("/bin/sh", ["-c", script, "sh", url.absoluteString])
@@ -234,7 +234,7 @@ final class Browser {
       let child = try shell.start(on: scheduler)
       helpers["open"] = child.exit.sink { [weak self] status in
         let isThere = status == .exited(0)
-        self?.post(.message(isThere ? "Opened in a browser." : "There is no xdg-open to open it with."))
+        self?.post(.message(isThere ? "Opened in a browser." : "xdg-open isn't installed."))
       }
       helpers["browser"] = AnyCancellable { _ = child }
     } catch {

@@ -3,7 +3,7 @@ import Foundation
 /// Gives the terminal back when this process cannot do so itself any more: after `SIGKILL`.
 ///
 /// A shell waits for the end of a pipe whose other end this process alone has. It changes the terminal only when that is not
-/// as it was, and its modes only while no other program has the terminal: a shell that goes on sets them itself.
+/// as it was, and its modes only while no other program has the terminal: a shell that continues sets them itself.
 final class TerminalKeeper {
   private static let script = """
     trap "" HUP INT TERM QUIT TSTP TTIN TTOU

@@ -3,9 +3,9 @@ import ArgumentParser
 /// `feed cache clear`: deletes saved feeds.
 struct CacheClear: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clear", abstract: "Delete what is saved: everything, or one feed.")
+    commandName: "clear", abstract: "Delete saved feeds: all, or one.")
 
-  @Flag(help: "Delete what feeds had, stars, and what is remembered as shown, too.")
+  @Flag(help: "Also delete the history, the stars, and the record of shown items.")
   var all = false
 
   @OptionGroup var options: CacheOptions

@@ -8,14 +8,14 @@ import PlainText
 struct CacheCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",
-    abstract: "Show, validate or clear what is saved.",
+    abstract: "Show, validate or clear saved feeds and images.",
     subcommands: [CacheShow.self, CacheValidate.self, CacheClear.self, CacheImages.self])
 }
 
 /// The options of the three commands.
 struct CacheOptions: ParsableArguments {
   @Argument(
-    help: ArgumentHelp("The address of one feed; all feeds without it.", valueName: "url"),
+    help: ArgumentHelp("The URL of one feed. (default: all feeds)", valueName: "url"),
     transform: FeedAddress.parse)
   var address: URL?
 

@@ -32,7 +32,7 @@ struct CacheDesk {
       deleteIfDamaged
       .flatMap { wasDamaged in
         wasDamaged
-          ? Just("\(style.bad("Damaged")), and set aside: \(path.printable)\n")
+          ? Just("\(style.bad("Damaged")) and renamed: \(path.printable)\n")
             .setFailureType(to: FeedStoreError.self).eraseToAnyPublisher()
           : validateAll
       }
@@ -41,7 +41,8 @@ struct CacheDesk {
 
   /// Deletes one feed, or all.
   ///
-  /// - Parameter withHistory: true to forget what they had, what is starred and what was shown, too; otherwise that is named.
+  /// - Parameter withHistory: true to delete the history, the stars and the record of shown items, too; otherwise the
+  ///   output names them.
   func clear(_ address: URL?, withHistory: Bool = false) -> AnyPublisher<String, FeedStoreError> {
     let (store, history) = (store, history)
     return worker.publisher { () throws(FeedStoreError) -> (wasThere: Bool, left: HistorySummary) in
@@ -60,9 +61,9 @@ struct CacheDesk {
 
   private static func words(for left: HistorySummary) -> String {
     guard left.kept > 0 || left.starred > 0 else { return "" }
-    let items = "\(left.kept) \(left.kept == 1 ? "item" : "items") that feeds had"
+    let items = "\(left.kept) former \(left.kept == 1 ? "item" : "items")"
     let stars = "\(left.starred) \(left.starred == 1 ? "star with its image" : "stars with their images")"
-    return "Kept: \(items), and \(stars); --all deletes them, too\n"
+    return "Kept: \(items), and \(stars); to delete them too, use --all\n"
   }
 }
 
@@ -107,7 +108,7 @@ extension CacheDesk {
     }
   }
 
-  /// An address that no feed has (RFC 2606).
+  /// A URL that no feed has (RFC 2606).
   private static let nobody = URL(string: "http://feed.invalid/")!
 
   private func words(for found: CacheValidation) -> String {

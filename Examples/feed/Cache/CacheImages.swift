@@ -4,17 +4,17 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed cache images`: shows or deletes the pictures that are kept next to the feeds.
+/// `feed cache images`: shows or deletes the images that are kept next to the feeds.
 struct CacheImages: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "images", abstract: "Show or clear the pictures that are saved.",
+    commandName: "images", abstract: "Show or clear saved images.",
     subcommands: [CacheImagesShow.self, CacheImagesClear.self], defaultSubcommand: CacheImagesShow.self)
 }
 
-/// `feed cache images show`: how many pictures there are, and how much they take; or what is known of one.
+/// `feed cache images show`: how many images there are, and how much they take; or what is known of one.
 struct CacheImagesShow: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show how many pictures are saved and what they take, or one of them.")
+    commandName: "show", abstract: "Show the number and the size of saved images, or details of one.")
 
   @OptionGroup var options: CacheImagesOptions
 
@@ -23,30 +23,30 @@ struct CacheImagesShow: ParsableCommand {
       let now = Date()
       guard let address else {
         let usage = try store.usage()
-        guard usage.count > 0 else { return "No picture is saved in \(place)\n" }
+        guard usage.count > 0 else { return "No image is saved in \(place)\n" }
         let kept = try store.keptUsage()
-        let starred = kept.count > 0 ? ", \(ByteCount(kept.bytes).text) of it of starred items" : ""
+        let starred = kept.count > 0 ? ", \(ByteCount(kept.bytes).text) of that for starred items" : ""
         let limit = usage.limit.map { " of at most \(ByteCount($0).text)" } ?? ""
         return
-          "\(usage.count) \(usage.count == 1 ? "picture" : "pictures"), \(ByteCount(usage.bytes).text)\(limit)\(starred), in \(place)\n"
+          "\(usage.count) \(usage.count == 1 ? "image" : "images"), \(ByteCount(usage.bytes).text)\(limit)\(starred), in \(place)\n"
       }
       guard let saved = try store.retrieve(for: address, now: now) else {
-        return "No picture is saved for \(address.shown) in \(place)\n"
+        return "No image is saved for \(address.shown) in \(place)\n"
       }
       let age = FeedCachePolicy.age(of: saved.timestamp, now: now)
-      let rest = age < saved.value.lifetime ? "" : ", to be asked for again"
+      let rest = age < saved.value.lifetime ? "" : ", expired"
       let data = saved.value.data
       return "\(address.shown): \(data.kind.rawValue), \(ByteCount(data.bytes.count).text), saved \(age.ago)\(rest)\n"
     }
   }
 }
 
-/// `feed cache images clear`: deletes every picture, or one with its smaller sizes.
+/// `feed cache images clear`: deletes every image, or one with its smaller sizes.
 struct CacheImagesClear: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clear", abstract: "Delete every picture but those of starred items, or one with its smaller sizes.")
+    commandName: "clear", abstract: "Delete all images except those of starred items, or one image.")
 
-  @Flag(help: "Delete the pictures of starred items, too.")
+  @Flag(help: "Also delete the images of starred items.")
   var all = false
 
   @OptionGroup var options: CacheImagesOptions
@@ -56,15 +56,15 @@ struct CacheImagesClear: ParsableCommand {
       guard let address else {
         if all { try store.deleteAll() } else { try store.deleteUnkept() }
         let left = all ? 0 : try store.usage().count
-        guard left > 0 else { return "No picture is saved in \(place) any more\n" }
-        let pictures = "\(left) \(left == 1 ? "picture" : "pictures")"
-        return "Kept in \(place): \(pictures) of starred items; --all deletes them, too\n"
+        guard left > 0 else { return "No image is saved in \(place) any more\n" }
+        let pictures = "\(left) \(left == 1 ? "image" : "images")"
+        return "Kept in \(place): \(pictures) of starred items; to delete them too, use --all\n"
       }
       let before = try store.usage().count
       try store.delete(for: address)
       for smaller in SizedImageLoader.addresses(of: address) { try store.delete(for: smaller) }
       let isGone = try store.usage().count < before
-      return isGone ? "Cleared \(address.shown)\n" : "No picture is saved for \(address.shown) in \(place)\n"
+      return isGone ? "Cleared \(address.shown)\n" : "No image is saved for \(address.shown) in \(place)\n"
     }
   }
 }
@@ -72,7 +72,7 @@ struct CacheImagesClear: ParsableCommand {
 /// The options of both.
 struct CacheImagesOptions: ParsableArguments {
   @Argument(
-    help: ArgumentHelp("The address of one picture; all pictures without it.", valueName: "url"),
+    help: ArgumentHelp("The URL of one image. (default: all images)", valueName: "url"),
     transform: FeedAddress.parse)
   var address: URL?
 

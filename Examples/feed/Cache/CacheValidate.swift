@@ -3,7 +3,7 @@ import ArgumentParser
 /// `feed cache validate`: deletes feeds that may not be shown any more.
 struct CacheValidate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "validate", abstract: "Delete what has expired or cannot be read.")
+    commandName: "validate", abstract: "Delete saved feeds that have expired or can't be read.")
 
   @OptionGroup var options: CacheOptions
 

@@ -7,10 +7,10 @@ import Synchronization
 struct DemoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
-    abstract: "Walk through the scenarios, without a network.",
+    abstract: "Demonstrate the caching scenarios, without a network.",
     discussion: """
-      Starts a server on this machine, loads its feed over HTTP, saves it in a cache of its own, stops the server and \
-      lets a week pass. The exit status is 0 only if every scenario ended as specified.
+      Starts a server on this machine, loads its feed over HTTP, saves it in a temporary cache, stops the server and sets \
+      the demo's clock a week ahead. The exit status is 0 only if every scenario had the specified result.
       """)
 
   func run() throws {
@@ -52,7 +52,7 @@ struct DemoCommand: ParsableCommand {
   }
 }
 
-/// The ending of the walk, passed from the task to the thread that runs the loop.
+/// The completion of the walk, passed from the task to the thread that runs the loop.
 private final class Ending: Sendable {
   private let value = Mutex<Result<Bool, any Error>?>(nil)
 

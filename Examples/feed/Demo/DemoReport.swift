@@ -29,13 +29,13 @@ struct DemoReport {
   mutating func check(_ fact: String, _ isSo: Bool) {
     checks += 1
     if !isSo { failures += 1 }
-    write("   \(isSo ? style.good("✓") : style.bad("✗ NOT SO:")) \(fact)\n")
+    write("   \(isSo ? style.good("✓") : style.bad("✗ FAILED:")) \(fact)\n")
   }
 
   func conclude() {
     let text =
       failures == 0
-      ? style.good("All \(checks) checks passed: each scenario ended as specified.")
+      ? style.good("All \(checks) checks passed: each scenario had the specified result.")
       : style.bad("\(failures) of \(checks) checks failed.")
     write("\n\(text)\n")
   }

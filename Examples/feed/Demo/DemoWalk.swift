@@ -39,7 +39,7 @@ actor DemoWalk {
     // The origin is on this machine, whatever proxy the environment sets.
     configuration.usesProxies = false
     let client = CurlHTTPClient(on: loop, configuration)
-    report.say("An origin on \(url) serves the eight images of the case study.")
+    report.say("A server at \(url) serves eight images in Essential Feed JSON.")
     report.say("The cache is \(path).")
 
     await remote(client, cache)
@@ -80,7 +80,7 @@ extension DemoWalk {
     report.scenario(
       2, "No connectivity, a cached feed younger than seven days", "the saved feed is delivered.")
     clock.advance(by: Self.week - 1)
-    report.say("   The origin is stopped, and the clock set to one second before the seven days are over.")
+    report.say("   The server is stopped, and the clock is set to one second before seven days have passed.")
     let result = await loader(client, cache).load().outcome()
     show(result)
     checkSaved(result, age: .seconds(Self.week - 1))
@@ -89,7 +89,7 @@ extension DemoWalk {
   private func expired(_ client: CurlHTTPClient, _ cache: FeedCache) async {
     report.scenario(3, "No connectivity, a cached feed seven days old or more", "an error message.")
     clock.advance(by: 1)
-    report.say("   The clock is set one second on: the saved feed is exactly seven days old.")
+    report.say("   The clock is advanced by one second: the saved feed is exactly seven days old.")
     let found = await cache.feed(at: url).retrieve().outcome().values.first
     let result = await loader(client, cache).load().outcome()
     show(result)
@@ -115,12 +115,12 @@ extension DemoWalk {
     do {
       try await origin.start()
     } catch {
-      report.check("the origin is back (\(error))", false)
+      report.check("the server is back (\(error))", false)
     }
     _ = await loader(client, cache).load().outcome()
     await origin.stop()
     clock.advance(by: 400 * 86_400)
-    report.say("   The feed was loaded and saved again; then the origin was stopped, and 400 days passed.")
+    report.say("   The feed was loaded and saved again; then the server was stopped, and 400 days passed.")
     let result = await loader(client, cache, maxAge: nil).load().outcome()
     show(result)
     checkSaved(result, age: .seconds(400 * 86_400))

@@ -4,14 +4,14 @@ import Foundation
 
 /// A correct HTTP server on 127.0.0.1 that serves one document and can be stopped and started again.
 ///
-/// It lives on a loop of its own, so that it answers while everybody else is busy. Stop it before it is released.
+/// It lives on its own loop, so that it answers while everybody else is busy. Stop it before it is released.
 actor LoopbackOrigin {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }
 
   /// The body of its answers.
   var body: Data
   var status = 200
-  /// How many requests it has received.
+  /// The number of requests received.
   private(set) var requestCount = 0
 
   private let thread: EventLoopThread
@@ -30,7 +30,7 @@ actor LoopbackOrigin {
 
   /// Listens, on its former port if there is one.
   ///
-  /// - Returns: the document's address.
+  /// - Returns: the document's URL.
   @discardableResult func start() throws -> URL {
     let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: thread.loop)
     running = (server, server.serve { [self] _ in answer() })

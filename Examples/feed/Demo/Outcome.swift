@@ -1,13 +1,13 @@
 import FeedStream
 
-/// Everything that a stream delivered, and how it ended.
+/// The values and the completion of a stream.
 struct Outcome<Output: Sendable, Failure: Error>: Sendable {
   var values: [Output] = []
   var error: Failure?
 }
 
 extension Publisher where Output: Sendable {
-  /// Subscribes, and waits for the ending without blocking the caller's loop.
+  /// Subscribes, and waits for the completion without blocking the caller's loop.
   func outcome(isolation: isolated (any Actor)? = #isolation) async -> Outcome<Output, Failure> {
     var outcome = Outcome<Output, Failure>()
     var subscription: AnyCancellable?

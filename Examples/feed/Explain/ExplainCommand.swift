@@ -8,25 +8,25 @@ import ImageFeed
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Explain when a feed is asked for next, and why.",
+    abstract: "Explain when a feed is requested next, and why.",
     discussion: """
-      Reads what watches have noted in the cache file: what is saved, when the feed is due and which rule says so, whether \
-      its host wants a pause, and the last decisions. Makes no request.
+      Shows, from the cache file: the saved feed, when the feed is due and by which rule, a pause of its host, and the last \
+      decisions. Makes no request.
       """)
 
   @Argument(
-    help: ArgumentHelp("The feed's address, http or https.", valueName: "url"), transform: FeedAddress.parse)
+    help: ArgumentHelp("The feed's URL (http or https).", valueName: "url"), transform: FeedAddress.parse)
   var address: URL
 
   @Option(
     help: ArgumentHelp(
-      "The server that a fleet shares, such as redis://host, instead of a file.", valueName: "address"),
+      "Read from a fleet's server, such as redis://host, instead of the cache file.", valueName: "url"),
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument?
 
   @OptionGroup var common: CommonOptions
 
-  @Option(help: ArgumentHelp("How it is written: for people, or one line of JSON.", valueName: "text|json"))
+  @Option(help: ArgumentHelp("Output format: text, or one line of JSON.", valueName: "text|json"))
   var format = OutputFormat.text
 
   func run() throws {

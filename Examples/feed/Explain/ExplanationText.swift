@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// An explanation for people. Whatever came from a server is escaped.
+/// An explanation as text. Whatever came from a server is escaped.
 struct ExplanationText: Sendable {
   let style: Style
   let now: Date
@@ -15,7 +15,7 @@ struct ExplanationText: Sendable {
       lines.append("  next:   \(next(health, on: explanation.host))")
       if let move = health.move { lines.append("  moved:  \(moved(move))") }
     } else {
-      lines.append("  next:   whenever it is asked for: it was never watched")
+      lines.append("  next:   not scheduled: no \"watch\", \"serve\" or \"work\" has polled it")
     }
     if let pause = pause(of: explanation.host) { lines.append("  host:   \(pause)") }
     if !explanation.decisions.isEmpty {
@@ -27,8 +27,8 @@ struct ExplanationText: Sendable {
 
   /// One decision, as `explain` and `--verbose` show it.
   func line(_ decision: PollDecision) -> String {
-    let due = decision.due.map { "next at \($0.dayAndTime)" } ?? "never again by itself"
-    return "\(decision.time.dayAndTime): asked for \(decision.request): \(sentence(decision.outcome)); \(due), because "
+    let due = decision.due.map { "next at \($0.dayAndTime)" } ?? "never again automatically"
+    return "\(decision.time.dayAndTime): requested \(decision.request): \(sentence(decision.outcome)); \(due), because "
       + "\(decision.reason.printable) (\(decision.rule.rawValue))"
   }
 
@@ -38,15 +38,15 @@ struct ExplanationText: Sendable {
     var parts = ["\(FeedText.count(summary.imageCount)), current \(age) (\(summary.timestamp.dayAndTime))"]
     if let etag = summary.validators.etag { parts.append("ETag \(etag.printable(limit: 80))") }
     if let date = summary.validators.lastModified { parts.append("Last-Modified \(date.printable(limit: 80))") }
-    if summary.validators.isEmpty { parts.append("no validators: all of it is asked for each time") }
+    if summary.validators.isEmpty { parts.append("no validators: each request fetches the whole feed") }
     return parts.joined(separator: "; ")
   }
 
   private func last(_ health: FeedHealth) -> String {
-    guard let asked = health.asked else { return "never asked" }
+    guard let asked = health.asked else { return "never requested" }
     let failures = health.failures > 0 ? style.warning("; \(health.failures) in a row failed") : ""
-    return "asked \(FeedCachePolicy.age(of: asked, now: now).ago) (\(asked.dayAndTime)): "
-      + "\(health.outcome.isEmpty ? "no answer yet" : sentence(health.outcome))\(failures)"
+    return "requested \(FeedCachePolicy.age(of: asked, now: now).ago) (\(asked.dayAndTime)): "
+      + "\(health.outcome.isEmpty ? "no response yet" : sentence(health.outcome))\(failures)"
   }
 
   private func next(_ health: FeedHealth, on host: HostHealth?) -> String {
@@ -56,8 +56,10 @@ struct ExplanationText: Sendable {
         + host.reason.printable
     }
     let reason = "because \(health.reason.printable)\(health.rule.map { " (\($0.rawValue))" } ?? "")"
-    guard !health.isGone else { return style.bad("never by itself") + ", \(reason); feed load asks all the same" }
-    guard let due = health.due else { return "whenever it is asked for" }
+    guard !health.isGone else {
+      return style.bad("never automatically") + ", \(reason); \"feed load\" still requests it"
+    }
+    guard let due = health.due else { return "not scheduled" }
     let wait = due > now ? "in \(Pulse.countdown(.seconds(due.timeIntervalSince(now).rounded(.up))))" : "now"
     return "\(style.bold(wait)) (\(due.dayAndTime)), \(reason)"
   }
@@ -65,15 +67,15 @@ struct ExplanationText: Sendable {
   private func moved(_ move: FeedHealth.Move) -> String {
     let target = move.to.shown
     return move.isBelieved
-      ? "it is asked for at \(target)"
-      : "it redirects to \(target) since \(move.since.dayAndTime); after seven days of nothing else that is its address"
+      ? "it is requested at \(target)"
+      : "it has redirected to \(target) since \(move.since.dayAndTime); after seven days without another target, it becomes the feed's URL"
   }
 
   private func pause(of host: HostHealth?) -> String? {
     guard let host else { return nil }
-    guard let end = host.pausedUntil, end > now else { return "\(host.name.printable) has no pause" }
-    return style.warning("\(host.name.printable) is left alone until \(end.dayAndTime)")
-      + ", because \(host.reason.printable); that holds for all of its feeds"
+    guard let end = host.pausedUntil, end > now else { return "\(host.name.printable) is not paused" }
+    return style.warning("\(host.name.printable) is paused until \(end.dayAndTime)")
+      + ", because \(host.reason.printable); this applies to all of its feeds"
   }
 
   private func sentence(_ text: String) -> String {

@@ -4,27 +4,27 @@ import FeedStream
 import Foundation
 import PlainText
 
-/// `feed fleet`: looks at a fleet, and leaves hosts alone.
+/// `feed fleet`: shows a fleet's status, and pauses hosts.
 struct FleetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fleet",
-    abstract: "See how a fleet is doing, and pause hosts for all of it.",
+    abstract: "Show a fleet's status, and pause or resume hosts.",
     subcommands: [FleetStatusCommand.self, FleetPause.self, FleetResume.self])
 }
 
 /// `feed fleet status`: what is due, late, taken and paused, and who works.
 struct FleetStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Say what is due, late, taken and paused, and who works.")
+    commandName: "status", abstract: "Show due and late feeds, leased and paused hosts, and the workers.")
 
   @OptionGroup var fleet: FleetOptions
 
-  @Flag(help: "Show it again every two seconds, until Ctrl-C.")
+  @Flag(help: "Refresh every two seconds, until Ctrl-C.")
   var watch = false
 
   @Option(
     help: ArgumentHelp(
-      "How it is written: for people, one line of JSON, or for Prometheus.", valueName: "text|json|metrics"))
+      "Output format: text, one line of JSON, or Prometheus metrics.", valueName: "text|json|metrics"))
   var format = StatusFormat.text
 
   enum StatusFormat: String, ExpressibleByArgument, CaseIterable { case text, json, metrics }
@@ -59,14 +59,14 @@ struct FleetStatusCommand: ParsableCommand {
   }
 }
 
-/// `feed fleet pause`: leaves a host alone.
+/// `feed fleet pause`: pauses a host.
 struct FleetPause: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Leave a host alone, in the whole fleet, until resume.",
-    discussion: "A request that runs is not ended.")
+    commandName: "pause", abstract: "Pause a host for the whole fleet, until resumed.",
+    discussion: "Running requests are completed.")
 
   @Argument(
-    help: ArgumentHelp("The host, with its port where that is not the usual one.", valueName: "host"),
+    help: ArgumentHelp("The host, with its port unless it is the default port.", valueName: "host"),
     transform: HostArgument.init(parsing:))
   var host: HostArgument
 
@@ -76,8 +76,8 @@ struct FleetPause: ParsableCommand {
     transform: DurationArgument.init(positive:))
   var duration: DurationArgument?
 
-  @Option(help: ArgumentHelp("What explain and status say.", valueName: "text"))
-  var reason = "somebody wants it so (feed fleet pause)"
+  @Option(help: ArgumentHelp("The reason that explain and status show.", valueName: "text"))
+  var reason = "paused by an operator"
 
   @OptionGroup var fleet: FleetOptions
 
@@ -85,12 +85,12 @@ struct FleetPause: ParsableCommand {
     let session = Session(verbose: fleet.verbose)
     let store = session.fleet(at: fleet.store)
     let host = host.name
-    let until = duration.map { "for \($0.duration.text)" } ?? "until feed fleet resume \(host.printable)"
+    let until = duration.map { "for \($0.duration.text)" } ?? "until \"feed fleet resume \(host.printable)\""
     let paused = store.pause(host, for: duration?.duration, because: reason).flatMap { store.hasFeeds(on: host) }
     try session.answer(paused.eraseToAnyPublisher()) { hasFeeds in
-      // A name that is mistyped would be left alone for ever.
-      if !hasFeeds { StandardError.shared.write("No feed of this fleet is on \(host.printable) now\n") }
-      return "\(host.printable) is left alone \(until)\n"
+      // A mistyped name would be paused forever.
+      if !hasFeeds { StandardError.shared.write("No feed of this fleet is on \(host.printable)\n") }
+      return "\(host.printable) is paused \(until)\n"
     }
   }
 }
@@ -98,7 +98,7 @@ struct FleetPause: ParsableCommand {
 /// `feed fleet resume`: asks a host again.
 struct FleetResume: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "resume", abstract: "End the pause of a host, even one that it asked for.")
+    commandName: "resume", abstract: "Resume a paused host, even if its server requested the pause.")
 
   @Argument(help: ArgumentHelp("The host.", valueName: "host"), transform: HostArgument.init(parsing:))
   var host: HostArgument
@@ -110,7 +110,7 @@ struct FleetResume: ParsableCommand {
     let store = session.fleet(at: fleet.store)
     let host = host.name
     try session.answer(store.resume(host)) {
-      $0 ? "\(host.printable) is asked again\n" : "\(host.printable) had no pause\n"
+      $0 ? "\(host.printable) is resumed\n" : "\(host.printable) was not paused\n"
     }
   }
 }

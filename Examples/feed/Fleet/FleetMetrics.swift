@@ -11,34 +11,34 @@ struct FleetMetrics {
   init(_ status: FleetStatus) {
     gauge("feeds", "Feeds that are polled.", Double(status.feeds))
     gauge("hosts", "Hosts that have feeds.", Double(status.hosts))
-    gauge("due_hosts", "Hosts that may be requested now and are not.", Double(status.dueHosts))
-    gauge("due_feeds", "Feeds that are due and not requested.", Double(status.dueFeeds))
-    gauge("queued_feeds", "Those that wait for others of their host.", Double(status.queuedFeeds))
-    gauge("lateness_seconds", "Wait of the feed that waits for longest.", status.lateness / .seconds(1))
-    gauge("taken_hosts", "Hosts that workers have.", Double(status.leases.count))
-    gauge("paused_hosts", "Hosts that are left alone.", Double(status.pausedHosts))
-    gauge("abandoned_feeds", "Feeds whose workers ended three times in a row.", Double(status.abandoned.count))
-    gauge("workers", "Workers that were heard of in ten minutes.", Double(status.workers.count))
+    gauge("due_hosts", "Hosts that are due and have no request.", Double(status.dueHosts))
+    gauge("due_feeds", "Feeds that are due and have no request.", Double(status.dueFeeds))
+    gauge("queued_feeds", "Due feeds that wait for a request to their host.", Double(status.queuedFeeds))
+    gauge("lateness_seconds", "Longest time that a due feed has waited.", status.lateness / .seconds(1))
+    gauge("taken_hosts", "Hosts leased to workers.", Double(status.leases.count))
+    gauge("paused_hosts", "Paused hosts.", Double(status.pausedHosts))
+    gauge("abandoned_feeds", "Feeds whose workers died three times in a row.", Double(status.abandoned.count))
+    gauge("workers", "Workers seen within ten minutes.", Double(status.workers.count))
     gauge("updates", "Updates in the log.", Double(status.updates))
     gauge("store_memory_bytes", "Memory of the store.", Double(status.memory))
     gauge("store_evicts", "1 if the store deletes keys when its memory is full.", status.evictionPolicy == nil ? 0 : 1)
     gauge("store_latency_seconds", "Time that the store took to reply.", status.latency / .seconds(1))
     gauge("store_clock_ahead_seconds", "The store's clock, less the fleet's time.", status.clockAhead / .seconds(1))
-    family("queue_feeds", "gauge", "Feeds that wait, of the ten hosts with the most.")
+    family("queue_feeds", "gauge", "Waiting feeds of the ten hosts with the most.")
     for queue in status.queues { sample("queue_feeds", [("host", queue.host)], Double(queue.feeds)) }
-    family("last_minute", "gauge", "Polls of the last whole minute.")
+    family("last_minute", "gauge", "Polls in the last full minute.")
     for name in Self.outcomes { sample("last_minute", [("outcome", name)], Double(status.lastMinute[name] ?? 0)) }
     family("polls_total", "counter", "Polls since the fleet began.")
     for name in Self.outcomes { sample("polls_total", [("outcome", name)], Double(status.totals[name] ?? 0)) }
     late(status)
-    family("store_refusals_total", "counter", "Refusals of the store since it started, to all of its clients.")
+    family("store_refusals_total", "counter", "Commands of all clients that the store has refused since it started.")
     for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
       sample("store_refusals_total", [("code", code)], Double(count))
     }
     workers(status)
   }
 
-  /// How late feeds were requested.
+  /// The lateness of requests.
   private mutating func late(_ status: FleetStatus) {
     let (upTo, sum) = status.latePolls
     family("poll_lateness_seconds", "histogram", "Time from when a feed was due until a worker took it.")
@@ -53,9 +53,9 @@ struct FleetMetrics {
 
   private mutating func workers(_ status: FleetStatus) {
     let figures: [(name: String, help: String, value: (FleetStatus.Worker) -> Double)] = [
-      ("worker_silent_seconds", "Time since a worker was heard of.", { status.now.timeIntervalSince($0.seen) }),
-      ("worker_polls", "Polls of a worker since it began.", { Double($0.about["polls"] ?? 0) }),
-      ("worker_errors", "Failures of the store that a worker had.", { Double($0.about["errors"] ?? 0) }),
+      ("worker_silent_seconds", "Time since a worker was last seen.", { status.now.timeIntervalSince($0.seen) }),
+      ("worker_polls", "Polls by a worker since it started.", { Double($0.about["polls"] ?? 0) }),
+      ("worker_errors", "Store errors that a worker had.", { Double($0.about["errors"] ?? 0) }),
       (
         "worker_latency_seconds", "Time that a worker's last claim took.", { Double($0.about["latency"] ?? 0) / 1e6 }
       ),
@@ -74,7 +74,7 @@ struct FleetMetrics {
       return
     }
     gauge(
-      "gateway_lag_seconds", "Age of the log's end, less that of what this gateway announced.",
+      "gateway_lag_seconds", "How far this gateway's last announcement is behind the end of the log.",
       max(0, end - here) / 1000)
   }
 

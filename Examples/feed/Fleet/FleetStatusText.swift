@@ -2,7 +2,7 @@ import FeedFleet
 import Foundation
 import PlainText
 
-/// How a fleet is doing, in words and figures.
+/// A fleet's status, in words and figures.
 struct FleetStatusText: Sendable {
   let style: Style
 
@@ -10,7 +10,7 @@ struct FleetStatusText: Sendable {
     var lines = [
       style.bold("\(Self.count(status.feeds, "feed")) on \(Self.count(status.hosts, "host"))"),
       "  due:      \(due(status))",
-      "  taken:    \(Self.count(status.leases.count, "host"))",
+      "  leased:   \(Self.count(status.leases.count, "host"))",
       "  paused:   \(Self.count(status.pausedHosts, "host"))",
       "  polls:    \(status.pollsPerMinute) in the last minute\(Self.details(status.lastMinute))",
       "            in this one\(Self.details(status.thisMinute))",
@@ -22,7 +22,7 @@ struct FleetStatusText: Sendable {
     lines += troubles(status)
     for pause in status.pauses.prefix(20) {
       let until = pause.until.map { "until \($0.dayAndTime)" } ?? "until it is resumed"
-      lines.append("  \(pause.host.printable) is left alone \(until), because \(pause.reason.printable(limit: 200))")
+      lines.append("  \(pause.host.printable) is paused \(until), because \(pause.reason.printable(limit: 200))")
     }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -31,10 +31,10 @@ struct FleetStatusText: Sendable {
     guard status.dueFeeds > 0 else {
       guard let next = status.next else { return "nothing" }
       let wait = Duration.seconds(max(0, next.timeIntervalSince(status.now)).rounded(.up))
-      return "nothing; the next host's time comes in \(Pulse.countdown(wait))"
+      return "nothing; the next host is due in \(Pulse.countdown(wait))"
     }
     let more = status.isCut ? "at least " : ""
-    let busy = status.queuedFeeds > 0 ? ", \(status.queuedFeeds) of them behind others of their host" : ""
+    let busy = status.queuedFeeds > 0 ? ", \(status.queuedFeeds) of them waiting for a request to their host" : ""
     let late = "\(more)\(Self.count(status.dueFeeds, "feed"))"
     let wait = countdown(status.lateness)
     return status.lateness > .seconds(60)
@@ -62,7 +62,7 @@ struct FleetStatusText: Sendable {
     }
     for (address, times) in status.abandoned.sorted(by: { $0.key < $1.key }) {
       lines.append(
-        "  " + style.warning("\(times) workers in a row ended while they requested \(address.printable(limit: 200))"))
+        "  " + style.warning("\(times) workers in a row died while requesting \(address.printable(limit: 200))"))
     }
     if let policy = status.evictionPolicy {
       lines.append(
@@ -76,7 +76,7 @@ struct FleetStatusText: Sendable {
   private func worker(_ worker: FleetStatus.Worker, _ status: FleetStatus) -> [String] {
     let held = status.leases.filter { $0.worker == worker.name }
     let seconds = max(0, Int(status.now.timeIntervalSince(worker.seen)))
-    let seen = seconds > 15 ? style.bad("not heard of for \(seconds) s") : "heard of \(seconds) s ago"
+    let seen = seconds > 15 ? style.bad("silent for \(seconds) s") : "seen \(seconds) s ago"
     let polls = "\(worker.about["polls"] ?? 0) polls, \(worker.about["failures"] ?? 0) failed"
     var lines = [
       "    \(worker.name.printable)  \(seen); \(polls); holds \(held.count) of \(worker.about["concurrency"] ?? 0)"

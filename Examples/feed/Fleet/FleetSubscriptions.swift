@@ -10,7 +10,7 @@ import PlainText
 struct FleetSubscriptions {
   let store: StoreArgument
 
-  /// How many are added by one call.
+  /// The number of feeds that one call adds.
   private static let batch = 250
 
   func list(_ format: OutputFormat) throws {
@@ -30,7 +30,7 @@ struct FleetSubscriptions {
     let fleet = session.fleet(at: store, creates: true)
     try session.answer(fleet.add(addresses.map { NewFeed($0) })) { added in
       let known = addresses.count - added
-      return "Added \(FleetStatusText.count(added, "feed"))\(known > 0 ? "; \(known) were there" : "")\n"
+      return "Added \(FleetStatusText.count(added, "feed"))\(known > 0 ? "; \(known) were already in the list" : "")\n"
     }
   }
 
@@ -54,7 +54,7 @@ struct FleetSubscriptions {
     try session.finish {}
   }
 
-  /// Adds the feeds of a file, of OPML or with an address a line; of the latter a million at a time, read as they are added.
+  /// Adds the feeds of a file, of OPML or with one URL per line; of the latter a million at a time, read as they are added.
   ///
   /// - Parameter spread: the time over which the first polls are spread.
   func importing(_ path: String, spread: Duration) throws {
@@ -81,16 +81,16 @@ struct FleetSubscriptions {
     } ended: { completion in
       if case .failure(let error) = completion {
         session.fail(Self.sentence(about: error))
-        session.console.report("\(tally.added) feeds were added; the same command goes on.")
+        session.console.report("\(tally.added) feeds were added; run the same command to continue.")
         return session.leave()
       }
       var text = "Added \(tally.added) of \(FleetStatusText.count(tally.total, "feed"))"
-      if tally.added < tally.total { text += "; the others were there" }
+      if tally.added < tally.total { text += "; the others were already in the list" }
       session.print(Array((text + "\n").utf8)) { session.leave() }
       if tally.unusable > 0 {
         session.console.report(
-          "\(tally.unusable) \(tally.unusable == 1 ? "entry has" : "entries have") no http or https address and "
-            + "\(tally.unusable == 1 ? "is" : "are") left out")
+          "\(tally.unusable) \(tally.unusable == 1 ? "entry has" : "entries have") no http or https URL and "
+            + "\(tally.unusable == 1 ? "was" : "were") skipped")
       }
     }
     try session.finish {}
@@ -98,7 +98,7 @@ struct FleetSubscriptions {
 
   private static func sentence(about error: any Error) -> String {
     if case ChunkError.partTooLong(let limit) = error {
-      return "A line has more than \(limit) bytes: it is not a list of URLs, one per line."
+      return "A line has more than \(limit) bytes; the file is not a list of URLs, one per line."
     }
     return "\(error)"
   }

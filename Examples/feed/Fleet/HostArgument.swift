@@ -8,13 +8,13 @@ import PlainText
 struct HostArgument {
   let name: String
 
-  /// - Parameter text: a host, or the address of something there.
+  /// - Parameter text: a host, or the URL of something there.
   init(parsing text: String) throws {
     let address = text.contains("://") ? text : "http://\(text)/"
     guard let url = try? FeedAddress.parse(address), !url.pollingHost.isEmpty, !text.contains(where: \.isWhitespace)
     else {
       throw ValidationError(
-        "A host is a name such as example.com, with its port where addresses have one: example.com:8080.")
+        "A host is a name such as example.com, with its port if URLs have one: example.com:8080.")
     }
     name = url.pollingHost
   }

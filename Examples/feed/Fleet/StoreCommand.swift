@@ -17,15 +17,15 @@ struct StoreCopy: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "copy", abstract: "Copy feeds, due times and subscriptions from a cache file to a fleet.",
     discussion: """
-      So that no feed is asked for again only because it is polled elsewhere from now on. The file is left as it is. A feed that the \
-      fleet has a later version of is left alone: the command may be repeated.
+      Keeps due times, so moving to a fleet triggers no extra requests. The file isn't changed. Feeds that are newer in \
+      the fleet aren't overwritten, so you can repeat the command.
       """)
 
   @Argument(help: ArgumentHelp("The cache file, such as feeds.db.", valueName: "file"), completion: .file())
   var file: String
 
   @Argument(
-    help: ArgumentHelp("The server, such as redis://host.", valueName: "address"),
+    help: ArgumentHelp("The fleet's server, such as redis://host.", valueName: "url"),
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument
 
@@ -77,7 +77,7 @@ struct StoreCopy: ParsableCommand {
         return session.leave()
       }
       let text =
-        "Copied \(copied) of \(FleetStatusText.count(total, "feed")); \(added) are polled that were not before\n"
+        "Copied \(copied) of \(FleetStatusText.count(total, "feed")); the fleet polls \(added) that it did not poll before\n"
       session.print(Array(text.utf8)) { session.leave() }
     }
     try session.finish(closing: source)

@@ -12,8 +12,8 @@ struct StoreArgument {
   init(parsing text: String) throws {
     guard RedisAddress.isAddress(text) else {
       throw ValidationError(
-        "A fleet's store is a server, such as redis://host:6379 or unix:///path/of/the/socket; a file needs no worker: feed "
-          + "watch polls what is in it.")
+        "A fleet's store is a server, such as redis://host:6379 or unix:///path/of/the/socket. For a cache file, use \"feed "
+          + "watch\" instead of a worker.")
     }
     do throws(RedisAddressError) {
       var address = try RedisAddress(parsing: text)
@@ -32,8 +32,8 @@ struct StoreArgument {
 struct FleetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The Redis or Valkey server that the machines share: redis://[user:password@]host[:port][/database], or "
-        + "unix:///path/of/the/socket.", valueName: "address"),
+      "The fleet's Redis or Valkey server: redis://[user:password@]host[:port][/database], or "
+        + "unix:///path/of/the/socket.", valueName: "url"),
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument
 
@@ -42,7 +42,7 @@ struct FleetOptions: ParsableArguments {
 }
 
 extension Session {
-  /// The fleet at an address, until the session ends.
+  /// The fleet at a URL, until the session ends.
   ///
   /// - Parameter creates: begins a fleet in an empty database.
   func fleet(at store: StoreArgument, creates: Bool = false) -> RedisFleet {

@@ -11,77 +11,78 @@ import PlainText
 struct WorkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "work",
-    abstract: "Poll the feeds of a fleet, beside any number of other workers.",
+    abstract: "Poll the feeds of a fleet, alongside other workers.",
     discussion: """
-      Asks the store for hosts whose time has come, one request to a host at a time in the whole fleet, and writes there \
-      what came of it. A line is printed for each feed that changed. Start as many as are needed, on as many machines; any of them may die: its \
-      hosts are another's after 45 seconds. While the store is away it waits, and loses nothing; what is wrong with the store is said on standard error. Ctrl-C ends what runs, and \
-      then the worker. feed subscriptions import adds feeds; feed fleet status says how it goes.
+      Takes due hosts from the store, polls their feeds, and saves the results in the store. In the whole fleet, at most one \
+      request per host runs at a time. Prints one line per changed feed. Start any number of workers, on any number of \
+      machines. If one dies, others take over its hosts after 45 seconds. While the store is unreachable, the worker waits \
+      and loses nothing, and reports the error on standard error. Ctrl-C finishes running requests, then exits. To add \
+      feeds, use "feed subscriptions import"; to see the fleet's state, "feed fleet status".
       """)
 
   @OptionGroup var fleet: FleetOptions
 
-  @Option(help: ArgumentHelp("How many requests run at a time.", valueName: "count"))
+  @Option(help: ArgumentHelp("Maximum number of concurrent requests.", valueName: "count"))
   var concurrency = 64
 
   @Option(
     help: ArgumentHelp(
-      "How many loops, each on a thread of its own, share the requests: more when one core is busy with them.",
+      "Number of event loops, each on its own thread, that share the requests; use more if one core is fully loaded.",
       valueName: "count"))
   var loops = 1
 
   @Option(
     help: ArgumentHelp(
-      "How often a feed is asked for at most, such as 15m; \"auto\" goes by how often it changes. (default: 1h)",
+      "Minimum time between requests for a feed, such as 15m; \"auto\" adapts to how often it changes. (default: 1h)",
       valueName: "duration"), transform: WatchInterval.init(parsing:))
   var every: WatchInterval?
 
   @Option(
-    help: ArgumentHelp("How long a host is left alone after a request. (default: 1s)", valueName: "duration"),
+    help: ArgumentHelp("Pause between requests to the same host. (default: 1s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var gap: DurationArgument?
 
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
+    help: ArgumentHelp("Time limit for each request. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout: DurationArgument?
 
   @Option(
     help: ArgumentHelp(
-      "How long a host is leased without a sign of life: at least --timeout. (default: 45s, or --timeout)",
+      "How long a host stays leased to a silent worker: at least --timeout. (default: 45s, or --timeout)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var lease: DurationArgument?
 
   @Option(
     help: ArgumentHelp(
-      "The list that says how to log in to feeds (feed:user, feed:header, feed:netrc). (default: the subscriptions)",
+      "The list with the feeds' credentials (feed:user, feed:header, feed:netrc). (default: your subscriptions)",
       valueName: "file"), completion: .file())
   var opml: String?
 
   @OptionGroup var trust: TrustOptions
 
-  @Option(help: ArgumentHelp("The name that status shows.", valueName: "text"))
+  @Option(help: ArgumentHelp("The worker's name in \"feed fleet status\".", valueName: "text"))
   var name: String?
 
-  @Option(help: ArgumentHelp("How a changed feed is printed: for people, or one line of JSON.", valueName: "text|json"))
+  @Option(help: ArgumentHelp("Output format of changed feeds: text, or one line of JSON.", valueName: "text|json"))
   var format = OutputFormat.text
 
   func validate() throws {
-    guard (1...10_000).contains(concurrency) else { throw ValidationError("--concurrency is between 1 and 10000.") }
+    guard (1...10_000).contains(concurrency) else { throw ValidationError("--concurrency must be from 1 to 10000.") }
     guard (1...concurrency).contains(loops) else {
-      throw ValidationError("--loops is between 1 and --concurrency, \(concurrency).")
+      throw ValidationError("--loops must be from 1 to --concurrency (\(concurrency)).")
     }
     if let name, name.isEmpty || name.contains(where: { $0.isWhitespace }) || name.utf8.count > 100 {
-      throw ValidationError("--name is one word.")
+      throw ValidationError("--name must be one word.")
     }
     guard let lease else { return }
-    if lease.duration < .seconds(2) { throw ValidationError("--lease is at least 2s.") }
+    if lease.duration < .seconds(2) { throw ValidationError("--lease must be at least 2s.") }
     let longest = timeout?.duration ?? FeedLoader.Options().timeout
     if lease.duration < longest {
       throw ValidationError(
-        "--lease \(lease.duration.text) is shorter than --timeout, \(longest.text): another worker could request a host while a "
-          + "request to it runs. Choose --lease \(longest.text) or longer, or --timeout \(lease.duration.text) or shorter."
+        "--lease \(lease.duration.text) is shorter than --timeout \(longest.text): another worker could request a host while a "
+          + "request to it is running. Choose --lease \(longest.text) or longer, or --timeout \(lease.duration.text) or shorter."
       )
     }
   }
@@ -115,7 +116,7 @@ struct WorkCommand: ParsableCommand {
     }
     // What runs is completed first.
     session.stopping = { [unowned session] done in
-      session.console.setStatus("ending what runs…")
+      session.console.setStatus("finishing running requests…")
       session.ended = done
       worker.finish()
       others?.finish()
@@ -138,7 +139,7 @@ struct WorkCommand: ParsableCommand {
     try session.finish { others?.shutdown() }
   }
 
-  /// The workers on loops of their own, if there are any.
+  /// The workers on their own loops, if there are any.
   private func others(
     _ terms: WorkLoops.Terms, on session: Session, _ hear: @escaping (WorkLoops.Event) -> Void
   ) throws -> WorkLoops? {

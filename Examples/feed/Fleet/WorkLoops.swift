@@ -35,7 +35,7 @@ final class WorkLoops: Cancellable {
 
   /// - Parameters:
   ///   - count: how many loops to start.
-  ///   - hear: is given what happens on them, on `loop`.
+  ///   - hear: receives what happens on them, on `loop`.
   /// - Throws: when the system has no thread left.
   init(
     _ count: Int, _ terms: Terms, on loop: EventLoop, _ hear: @escaping (Event) -> Void

@@ -9,14 +9,14 @@ import PlainText
 struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
-    abstract: "Get what is at an address, and write it as it is.",
+    abstract: "Fetch a URL and write the body unchanged.",
     discussion: """
-      With --cache, answers are stored and used as RFC 9111 and RFC 5861 allow a private cache; without it, nothing is. \
-      Redirects are followed. The body is written byte for byte as the server sends it: compressed only if a --header \
-      asks for that. Any answer is a success, 404 and 500 as well.
+      With --cache, responses are stored and reused as RFC 9111 and RFC 5861 allow a private cache; without it, nothing is \
+      stored. Redirects are followed. The body is written byte for byte as the server sends it: compressed only if a \
+      --header requests that. Any response counts as success, even 404 or 500.
       """)
 
-  @Argument(help: ArgumentHelp("An address, http or https.", valueName: "url"), transform: FeedAddress.parse)
+  @Argument(help: ArgumentHelp("The URL (http or https).", valueName: "url"), transform: FeedAddress.parse)
   var address: URL
 
   @OptionGroup var request: RequestOptions
@@ -24,15 +24,15 @@ struct GetCommand: ParsableCommand {
   @OptionGroup var trust: TrustOptions
 
   @Option(
-    help: ArgumentHelp("The file of the HTTP cache; it is created if it is missing.", valueName: "file"),
+    help: ArgumentHelp("The HTTP cache file; created if it doesn't exist.", valueName: "file"),
     completion: .file())
   var cache: String?
 
-  @Flag(help: "Write the status line, the header and an empty line first.")
+  @Flag(help: "First write the status line, the header fields and an empty line.")
   var include = false
 
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
+    help: ArgumentHelp("Time limit for the request. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
@@ -51,7 +51,7 @@ struct GetCommand: ParsableCommand {
         path: path, on: session.loop,
         // On a thread of the pool, where the console is out of reach.
         onSetAside: { aside in
-          StandardError.shared.write("The cache file was damaged and has been set aside as \(aside.printable).\n")
+          StandardError.shared.write("The cache file was damaged and has been renamed to \(aside.printable).\n")
         })
     }
     // Through the cache, a body is held in memory.
@@ -67,7 +67,7 @@ struct GetCommand: ParsableCommand {
     } ended: { completion in
       if case .failure(let error) = completion { session.fail("\(error)".printable) }
     }
-    // What a stale answer is renewed by goes on until it is stored.
+    // The renewal of a stale response continues until it is stored.
     try session.finish { store?.close() }
   }
 
@@ -78,7 +78,7 @@ struct GetCommand: ParsableCommand {
     options.report = { [log = session.log, console = session.console] event in
       log.debug("cache", metadata: ["url": "\(event.url.shown)", "decision": "\("\(event)".printable)"])
       switch event.kind {
-      case .storeFailed(let error): console.warn("The cache is not used: \(error)")
+      case .storeFailed(let error): console.warn("The cache can't be used: \(error)")
       case .unusable(let cause): console.warn("\(cause)")
       default: break
       }

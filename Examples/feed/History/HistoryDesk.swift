@@ -23,13 +23,13 @@ struct HistoryDesk {
   static func refuse(_ store: String?) throws {
     guard store != nil else { return }
     throw ValidationError(
-      "A fleet's server keeps what feeds have, not what they had, and no stars: history, search and stars are in a cache file. "
-        + "Leave out --store, and name the file of a machine that runs feed watch or feed serve with --cache.")
+      "A fleet's server keeps only the feeds' current items; history, search and stars need a cache file. "
+        + "Leave out --store, and use --cache with the cache file of \"feed watch\" or \"feed serve\".")
   }
 }
 
 extension IndexProgress {
-  /// For people: "23,000 of 100,000".
+  /// The progress as text: "23,000 of 100,000".
   var text: String { "\(GalleryPage.number(indexed)) of \(GalleryPage.number(total))" }
 }
 

@@ -8,31 +8,31 @@ import PlainText
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",
-    abstract: "Find what feeds have and had, by its words.",
+    abstract: "Search the current and former items of feeds.",
     discussion: """
-      Looks for items of which the title, the text, the alternative text or the place has all words, the newest first; a word \
-      that ends with * is the beginning of one. Without words it shows everything that fits. Nothing is asked of any server. \
-      The status is 1 when nothing is found.
+      Finds items whose title, text, alternative text or place contains all words, newest first. A word that ends with * \
+      matches words that begin so. Without words, shows every item that the options allow. Makes no request. The status is \
+      1 if nothing was found.
       """)
 
-  @Argument(help: ArgumentHelp("What to look for.", valueName: "words"))
+  @Argument(help: ArgumentHelp("The words to find.", valueName: "words"))
   var words: [String] = []
 
   @Option(
-    help: ArgumentHelp("Only what is of this feed; may be given several times.", valueName: "url"),
+    help: ArgumentHelp("Only items of this feed; may be repeated.", valueName: "url"),
     transform: FeedAddress.parse)
   var feed: [URL] = []
 
-  @Flag(help: "Only what is starred.")
+  @Flag(help: "Only starred items.")
   var starred = false
 
-  @Option(help: ArgumentHelp("The most items to show.", valueName: "n"))
+  @Option(help: ArgumentHelp("Maximum number of items to show.", valueName: "n"))
   var limit = 50
 
-  @Option(help: ArgumentHelp("How items are written: for people, or one line of JSON each.", valueName: "text|json"))
+  @Option(help: ArgumentHelp("Output format: text, or one line of JSON per item.", valueName: "text|json"))
   var format = OutputFormat.text
 
-  @Option(help: ArgumentHelp("Not possible: a fleet's server keeps no history.", visibility: .hidden))
+  @Option(help: ArgumentHelp("Not supported: a fleet's server keeps no history.", visibility: .hidden))
   var store: String?
 
   @OptionGroup var common: CommonOptions
@@ -48,7 +48,7 @@ struct SearchCommand: ParsableCommand {
     let query = SeenQuery(
       words.joined(separator: " "), feeds: feed.isEmpty ? nil : feed, isStarred: starred, limit: limit)
     let found = desk.history.results(of: query) { [console = session.console] in
-      console.setStatus("indexing what was saved since the last search: \($0.text)…")
+      console.setStatus("indexing items saved since the last search: \($0.text)…")
     }
     .prefix(1).map(\.images).replaceEmpty(with: [])
     .handleEvents(receiveOutput: { [console = session.console] _ in console.setStatus("") })

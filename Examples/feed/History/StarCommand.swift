@@ -4,31 +4,31 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed star`: marks items to be kept for good.
+/// `feed star`: marks items to be kept permanently.
 struct StarCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "star",
-    abstract: "Star items, which are then kept for good.",
+    abstract: "Star items, to keep them permanently.",
     discussion: """
-      An item is named by its id, by the URL of its post or by that of its image, as feed load and feed search show them. \
-      Without one, the starred items are shown. A star stays when the item leaves its feed, and when the cache is cleared, \
-      unless that is with --all. The item's image is loaded and stays as long as the star does, whatever --image-cache-size \
-      says.
+      Name an item by its id, or by the URL of its post or its image, as "feed load" and "feed search" show them. Without \
+      arguments, shows the starred items. A star stays when the item leaves its feed, and when the cache is cleared without \
+      --all. The item's image is loaded, and kept as long as the star, even beyond --image-cache-size.
       """)
 
   @Argument(help: ArgumentHelp("The items: ids, or URLs of posts or images.", valueName: "item"))
   var items: [String] = []
 
-  @Flag(help: "Take the stars away.")
+  @Flag(help: "Remove the stars.")
   var remove = false
 
-  @Flag(help: "Ask no server: the image is kept if it is saved already.")
+  @Flag(help: "Make no request: keep the image only if it is already saved.")
   var offline = false
 
-  @Option(help: ArgumentHelp("How starred items are written.", valueName: "text|json"))
+  @Option(
+    help: ArgumentHelp("Output format of starred items: text, or one line of JSON per item.", valueName: "text|json"))
   var format = OutputFormat.text
 
-  @Option(help: ArgumentHelp("Not possible: a fleet's server keeps no stars.", visibility: .hidden))
+  @Option(help: ArgumentHelp("Not supported: a fleet's server keeps no stars.", visibility: .hidden))
   var store: String?
 
   @OptionGroup var trust: TrustOptions
@@ -37,7 +37,7 @@ struct StarCommand: ParsableCommand {
 
   func validate() throws {
     try HistoryDesk.refuse(store)
-    if remove, items.isEmpty { throw ValidationError("--remove needs the items to take stars from.") }
+    if remove, items.isEmpty { throw ValidationError("--remove needs the items whose stars to remove.") }
   }
 
   func run() throws {

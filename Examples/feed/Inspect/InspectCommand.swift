@@ -5,25 +5,25 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed inspect`: shows the content of a feed, item by item, and why an item has a picture or none.
+/// `feed inspect`: shows the content of a feed, item by item, and why an item has an image or none.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show what a feed says, and every picture that it names.",
-    discussion: "Of a web page it lists the feeds that the page names. Nothing is saved.")
+    abstract: "Show the content of a feed, and every image that it names.",
+    discussion: "For a web page, lists the feeds that it names. Nothing is saved.")
 
   @Argument(
-    help: ArgumentHelp("The feed's address, http or https, or a file.", valueName: "url|file"), completion: .file())
+    help: ArgumentHelp("The feed's URL (http or https), or a file.", valueName: "url|file"), completion: .file())
   var place: String
 
   @OptionGroup var trust: TrustOptions
 
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
+    help: ArgumentHelp("Time limit for the request. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
-  @Option(help: ArgumentHelp("How the answer is written: for people, or one line of JSON.", valueName: "text|json"))
+  @Option(help: ArgumentHelp("Output format: text, or one line of JSON.", valueName: "text|json"))
   var format = OutputFormat.text
 
   @Flag(name: .shortAndLong, help: "Report each step on standard error.")
@@ -80,7 +80,7 @@ enum InspectionError: Error, CustomStringConvertible {
   var description: String {
     switch self {
     case .remote(let error): "\(error)"
-    case .file(let path, let reason): "\(path) cannot be read: \(reason)"
+    case .file(let path, let reason): "cannot read \(path): \(reason)"
     case .document(.listOfFeeds, let path?):
       "\(InvalidData.listOfFeeds.description(ofFile: path)) \(MistakenPlace.uses(ofList: path))"
     case .document(.listOfFeeds, nil): "\(InvalidData.listOfFeeds) \(MistakenPlace.adviceOnRemoteList)"

@@ -68,7 +68,7 @@ extension Inspection {
     if let link = feed.link { text += "link      \(link.printable)\n" }
     if let next = feed.next { text += "next      \(next.printable)\n" }
     for repair in feed.repairs { text += "\(style.warning("repaired"))  \(repair.printable)\n" }
-    return text + "items     \(feed.items.count), \(pictured) with a picture\n"
+    return text + "items     \(feed.items.count), \(pictured) with an image\n"
   }
 
   private func entry(_ number: Int, _ item: FeedItem, _ id: String, _ style: Style) -> String {
@@ -82,7 +82,7 @@ extension Inspection {
     line("link", item.link)
     line("published", (item.published ?? item.updated)?.description)
     line("place", item.location?.text)
-    if item.images.isEmpty { line("picture", "none: the item names no picture, and its text has none") }
+    if item.images.isEmpty { line("picture", "none: neither the item nor its text names an image") }
     for (index, image) in item.images.enumerated() {
       let size = image.width.map { width in ", \(width)\(image.height.map { "×\($0)" } ?? "") pixels" } ?? ""
       let type = image.type.map { ", \($0)" } ?? ""

@@ -45,7 +45,7 @@ struct MaxAge: Equatable, CustomStringConvertible {
   }
 }
 
-/// How often a watch loads: a duration, or `auto`.
+/// The interval of a watch: a duration, or `auto`.
 struct WatchInterval: Equatable, CustomStringConvertible {
   /// `nil` goes by how often a feed changes.
   let duration: Duration?
@@ -54,12 +54,12 @@ struct WatchInterval: Equatable, CustomStringConvertible {
   init(parsing text: String) throws { duration = text == "auto" ? nil : try DurationArgument(positive: text).duration }
 }
 
-/// The address of a feed: absolute, http or https.
+/// The URL of a feed: absolute, http or https.
 enum FeedAddress {
   /// Takes `feed:https://…` and `feed://…` too, which pages have in their links.
   static func parse(_ text: String) throws -> URL { try parse(text, hintsAtFiles: true) }
 
-  /// - Parameter hintsAtFiles: false where a file may be given as well.
+  /// - Parameter hintsAtFiles: false where a file may be given too.
   static func parse(_ text: String, hintsAtFiles: Bool) throws -> URL {
     var text = text
     if text.lowercased().hasPrefix("feed:") {
@@ -73,17 +73,17 @@ enum FeedAddress {
       throw ValidationError(advice(on: text, hintsAtFiles))
     }
     if let port = url.port, !(1...65_535).contains(port) {
-      throw ValidationError("A port is a number from 1 to 65535.")
+      throw ValidationError("A port must be a number from 1 to 65535.")
     }
     return url
   }
 
-  /// Suggests the address that was probably meant.
+  /// Suggests the URL that was probably meant.
   private static func advice(on text: String, _ hintsAtFiles: Bool) -> String {
-    let needed = "An http or https address is needed, such as https://example.com/feed.json."
+    let needed = "An http or https URL is needed, such as https://example.com/feed.json."
     if hintsAtFiles, let advice = MistakenPlace.advice(onFile: text) { return "\(needed) \(advice)" }
     if let match = text.firstMatch(of: /:\/\/([0-9a-fA-F]*:[0-9a-fA-F:.]*:[0-9a-fA-F.]*)(?:\/|$)/) {
-      return "\(needed) An address of IPv6 is written in brackets: [\(match.1)]."
+      return "\(needed) Write an IPv6 address in brackets: [\(match.1)]."
     }
     guard !text.contains("://"), !text.isEmpty, !text.hasPrefix("/"), URL(string: "http://\(text)")?.host != nil else {
       return needed
@@ -97,7 +97,7 @@ enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
   case text, json
 }
 
-/// Where the feeds of one load come from, unless it is as usual.
+/// The source of the feeds of one load, if it isn't the default.
 enum ReadChoice: EnumerableFlag {
   case offline, refresh, preferCache
 
@@ -111,9 +111,9 @@ enum ReadChoice: EnumerableFlag {
 
   static func help(for choice: ReadChoice) -> ArgumentHelp? {
     switch choice {
-    case .offline: "Show the saved feed, and do not ask the server."
-    case .refresh: "Show the server's feed or nothing; the saved one is not shown."
-    case .preferCache: "Show the saved feed; ask the server only when there is none, or it has expired."
+    case .offline: "Show the saved feed, and make no request."
+    case .refresh: "Show only the server's feed, never the saved one."
+    case .preferCache: "Show the saved feed; load from the server only if there is none or it has expired."
     }
   }
 }

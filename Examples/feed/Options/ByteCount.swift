@@ -19,7 +19,7 @@ struct ByteCount {
     let number = lower.dropLast(unit?.name.count ?? 0)
     guard let value = Double(number), !number.isEmpty, number.allSatisfy({ $0.isNumber || $0 == "." }),
       case let bytes = value * Double(unit?.bytes ?? 1), (1e6...1e12).contains(bytes)
-    else { throw ValidationError("A size is a number with its unit, such as 150MB or 1GB, from 1MB to 1000GB.") }
+    else { throw ValidationError("Write a size as a number and a unit, such as 150MB or 1GB, from 1MB to 1000GB.") }
     self.bytes = Int(bytes)
   }
 

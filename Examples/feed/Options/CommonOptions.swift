@@ -7,43 +7,43 @@ import PlainText
 struct CommonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The file that feeds are saved in. (default: feedstream/feeds.db in $XDG_CACHE_HOME or ~/.cache)",
+      "The cache file, in which feeds are saved. (default: feedstream/feeds.db in $XDG_CACHE_HOME or ~/.cache)",
       valueName: "file"), completion: .file())
   var cache: String?
 
   @Option(
     help: ArgumentHelp(
-      "The age at which a saved feed has expired; \"none\" for any age. (default: 7d)", valueName: "duration"),
+      "The age at which saved feeds expire; \"none\" for never. (default: 7d)", valueName: "duration"),
     transform: MaxAge.init(parsing:))
   var maxAge = MaxAge(FeedCachePolicy.defaultMaxAge)
 
   @Option(
-    help: ArgumentHelp("The most that saved pictures take, such as 500MB or 1GB. (default: 150MB)", valueName: "size"),
+    help: ArgumentHelp("Maximum total size of saved images, such as 500MB or 1GB. (default: 150MB)", valueName: "size"),
     transform: ByteCount.init(parsing:))
   var imageCacheSize = ByteCount(150_000_000)
 
   @Option(
     help: ArgumentHelp(
-      "How many items that feeds no longer have are kept of each, and how long: such as 500, 90d, 500,90d, none or all. "
+      "How many former items to keep per feed, and for how long, such as 500, 90d, or 500,90d; or none, or all. "
         + "(default: 1000,365d)", valueName: "n,d"), transform: HistoryArgument.policy)
   var keep = HistoryPolicy()
 
   @Flag(name: .shortAndLong, help: "Report each step on standard error.")
   var verbose = false
 
-  @Flag(name: .shortAndLong, help: "Write no warnings, notes or status line on standard error; errors are written.")
+  @Flag(name: .shortAndLong, help: "Write only errors to standard error: no warnings, notes or status line.")
   var quiet = false
 
   func validate() throws {
     if cache?.isEmpty == true { throw ValidationError("--cache needs the path of a file.") }
-    if verbose, quiet { throw ValidationError("--verbose and --quiet exclude each other.") }
+    if verbose, quiet { throw ValidationError("Use --verbose or --quiet, not both.") }
     try Self.check(cachePath)
   }
 
   /// Refuses a file that is not a cache of ours: it stays as it is.
   static func check(_ path: String, as kind: ForeignFiles.Kind = .feeds) throws {
     guard ForeignFiles.isForeign(path, to: kind) else { return }
-    throw ValidationError("\(path.printable) isn't a cache of this program, so it stays as it is. Choose another file.")
+    throw ValidationError("\(path.printable) isn't a cache of this program, so it isn't changed. Choose another file.")
   }
 
   /// Refuses a folder of images that is not ours: it stays as it is.
@@ -51,7 +51,7 @@ struct CommonOptions: ParsableArguments {
     let folder = imageFolder
     guard ForeignFiles.isForeign(imageFolder: folder) else { return }
     throw ValidationError(
-      "\(folder.printable) has files that aren't this program's, so nothing is saved there. "
+      "\(folder.printable) has files of other programs, so nothing is saved there. "
         + "Choose a cache file in another folder.")
   }
 
@@ -62,7 +62,7 @@ struct CommonOptions: ParsableArguments {
   /// The cache file: the one given, or the user's default.
   var cachePath: String { cache ?? Self.defaultCachePath() }
 
-  /// The pictures, kept next to the feeds; every command has the same. Those of starred items stay beyond the limit.
+  /// The images, kept next to the feeds; every command has the same. Those of starred items stay beyond the limit.
   var imageStore: DiskImageStore {
     let feeds = SQLiteFeedStore(path: cachePath)
     return DiskImageStore(folder: imageFolder, limit: imageCacheSize.bytes) { () throws(FeedStoreError) in

@@ -7,7 +7,7 @@ import PlainText
 /// The feeds that a command line means.
 struct FeedSelection {
   let subscriptions: [SubscribedFeed]
-  /// True for one address and nothing else: the feed is shown by itself.
+  /// True for one URL and nothing else: the feed is shown by itself.
   let isSingle: Bool
   /// The list that some of them are from, if there is one.
   var list: FollowedList?
@@ -32,16 +32,16 @@ struct FeedSelection {
 }
 
 extension FeedSelection {
-  /// The addresses given and the feeds of a list, each once; the subscriptions when there are neither.
+  /// The URLs given and the feeds of a list, each once; the subscriptions when there are neither.
   ///
   /// - Parameters:
-  ///   - opml: the path of a list to add to the addresses.
+  ///   - opml: the path of a list to add to the URLs.
   ///   - folder: the folder that the feeds of the list are in, the outermost first; empty for any.
   init(addresses: [URL], opml: String?, folder: [String]) throws {
     let given = addresses.map { SubscribedFeed(address: $0) }
     guard opml != nil || addresses.isEmpty else {
       guard folder.isEmpty else {
-        throw ValidationError("--folder chooses from a list of feeds: leave out the URLs, or add --opml.")
+        throw ValidationError("--folder chooses from a list of feeds; leave out the URLs, or add --opml.")
       }
       self.init(subscriptions: Self.unique(given), isSingle: false)
       return
@@ -54,7 +54,7 @@ extension FeedSelection {
       list = try file.read() ?? OPML()
       guard !list.subscriptions.isEmpty else {
         throw ValidationError(
-          "No URL is given, and there are no subscriptions. Give an http or https URL, or begin a list with "
+          "No URL is given, and there are no subscriptions. Give an http or https URL, or start a list with "
             + "\"feed subscriptions add <url>\" or \"feed subscriptions import <file>\".")
       }
     }
@@ -83,7 +83,7 @@ extension FeedSelection {
 }
 
 extension LoadOptions {
-  /// The addresses given and those of `--opml`, each once; the subscriptions when there are neither.
+  /// The URLs given and those of `--opml`, each once; the subscriptions when there are neither.
   func selection() throws -> FeedSelection {
     if addresses.count == 1, opml == nil, folder.isEmpty {
       return FeedSelection(subscriptions: [SubscribedFeed(address: addresses[0])], isSingle: true)

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// `feed --help`: examples and commands on one screen, 24 lines of 80 characters. `man feed` has the rest.
 enum HelpScreen {
-  /// True for a command line that asks for the help of no command.
+  /// True for a command line that requests the help of no command.
   static func isAsked(_ arguments: [String]) -> Bool { [[], ["help"], ["--help"], ["-h"]].contains(arguments) }
 
   static var text: String {
@@ -10,15 +10,15 @@ enum HelpScreen {
       "  " + column(command._commandName) + command.configuration.abstract
     }
     return """
-      feed: pictures of feeds, from their servers, or else what was saved.
+      feed: images of feeds, from their servers, or else saved ones.
 
-        feed https://example.com/blog             the pictures of a feed, or of a page
-        feed browse https://example.com/blog      look at them on the whole terminal
-        feed serve --every 15m                    show it all on a web page
+        feed https://example.com/blog             the images of a feed or a web page
+        feed browse https://example.com/blog      browse them in the whole terminal
+        feed serve --every 15m                    serve your feeds as a web page
 
       \(commands.joined(separator: "\n"))
 
-      feed help <command> explains one, man feed all; feed --version names this one.
+      feed help <command> explains a command; man feed is the manual.
       """
   }
 

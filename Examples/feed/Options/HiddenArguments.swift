@@ -27,14 +27,14 @@ enum HiddenArguments {
     }
   }
 
-  /// Where an argument's secrets are, as offsets of its bytes.
+  /// The byte offsets of an argument's secrets.
   ///
   /// - Parameter isValue: true when the argument before is an option whose value is a secret.
   static func secrets(in text: String, isValue: Bool) -> [Range<Int>] {
     let bytes = Array(text.utf8)
     if isValue { return [0..<bytes.count] }
     if let option = secret.first(where: { text.hasPrefix($0 + "=") }) { return [option.utf8.count + 1..<bytes.count] }
-    // The password of an address.
+    // The password of a URL.
     guard let scheme = text.range(of: "://")?.upperBound else { return [] }
     let host = text.utf8.distance(from: text.startIndex, to: scheme)
     let end = bytes[host...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count

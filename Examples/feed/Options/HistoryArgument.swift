@@ -1,7 +1,7 @@
 import ArgumentParser
 import ImageFeed
 
-/// How much of the history is kept, in the notation of the command line.
+/// The limits of the history, in the notation of the command line.
 enum HistoryArgument {
   /// Reads `none`, `all`, a number of items, an age, or both: `500`, `90d`, `500,90d`.
   static func policy(_ text: String) throws -> HistoryPolicy {

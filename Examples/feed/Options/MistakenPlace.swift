@@ -21,14 +21,14 @@ enum MistakenPlace {
     let path = URL(string: text).flatMap { $0.isFileURL ? $0.path : nil } ?? text
     guard let bytes = bytes(ofFile: path) else { return nil }
     if (try? OPML(parsing: bytes)) != nil { return "\(path.printable) is a list of feeds: \(uses(ofList: path))" }
-    return "\(path.printable) is a file: \"feed inspect \(path.printable)\" shows what is in it."
+    return "\(path.printable) is a file: \"feed inspect \(path.printable)\" shows its content."
   }
 
-  /// The list in a file; the error says what else it is.
+  /// The list in a file; the error names the file's actual content.
   static func list(at path: String) throws -> OPML {
     if path.contains("://") {
       throw ValidationError(
-        "A file is needed, and \(path) is an address. A feed's address stands alone; a list is saved as a file first.")
+        "--opml needs a file, and \(path) is a URL. For a feed, leave --opml out; for a list, download it first.")
     }
     do {
       guard let list = try SubscriptionFile(path: path).read() else {
@@ -60,7 +60,7 @@ struct FeedInsteadOfList: Error, CustomStringConvertible, LocalizedError {
 
   var description: String {
     "\(path.printable) is a feed (\(format.rawValue)), not a list of feeds (OPML). \"feed inspect \(path.printable)\" shows "
-      + "what is in it; an address is loaded without --opml."
+      + "its content; to load a URL, leave --opml out."
   }
 
   var errorDescription: String? { description }

@@ -1,14 +1,14 @@
 import Foundation
 import ImageFeed
 
-/// The command line that is typed most, read without the parser: `feed load` with addresses, `--cache`, `--format` and where
+/// The command line that is typed most, read without the parser: `feed load` with URLs, `--cache`, `--format` and where
 /// the feeds come from.
 ///
 /// The parser describes every option before it reads one, which takes a third of the instructions of loading ten images.
 /// Everything else is left to it, and so is whatever is wrong, so that each message is the parser's own. Where both read a
 /// command line they read the same, which `QuickArgumentsTests` compares.
 enum QuickArguments {
-  /// - Returns: `nil` for what the parser is to read.
+  /// - Returns: `nil` for arguments that the parser must read.
   static func command(_ arguments: [String]) -> LoadCommand? {
     guard arguments.first == "load" else { return nil }
     var addresses: [URL] = []

@@ -2,11 +2,11 @@ import ArgumentParser
 import FeedHTTP
 import Foundation
 
-/// The options about what is sent with a request, and who asks.
+/// The options for a request's fields and credentials.
 struct RequestOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Send a header field; may be repeated. It is sent to the address's own host alone.", valueName: "Name: value"))
+      "Send a header field; may be repeated. It is sent only to the URL's own host.", valueName: "Name: value"))
   var header: [String] = []
 
   @Option(
@@ -14,11 +14,11 @@ struct RequestOptions: ParsableArguments {
       "HTTP credentials; briefly visible in process listings.", valueName: "name:password"))
   var user: String?
 
-  @Flag(help: "Take names and passwords from ~/.netrc.")
+  @Flag(help: "Read credentials from ~/.netrc.")
   var netrc = false
 
   @Option(
-    help: ArgumentHelp("Take names and passwords from a file, which only you may read.", valueName: "file"),
+    help: ArgumentHelp("Read credentials from this file, which only you may be able to read.", valueName: "file"),
     completion: .file())
   var netrcFile: String?
 
@@ -44,7 +44,7 @@ struct RequestOptions: ParsableArguments {
     throw ValidationError("--header and --user are for one feed; for several, use --netrc or --netrc-file.")
   }
 
-  /// The fields to send to `url`'s origin. A field given by hand comes before `--user`, and that before the address's own
+  /// The fields to send to `url`'s origin. A field given by hand comes before `--user`, and that before the URL's own
   /// user and the netrc file.
   func headers(for url: URL) -> [HTTPRequest.Header] {
     var headers = header.compactMap(Self.field)

@@ -14,7 +14,7 @@ struct TrustOptions: ParsableArguments {
 
   func validate() throws {
     if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
-      throw ValidationError("--cacert: \(cacert.printable) cannot be read.")
+      throw ValidationError("--cacert: \(cacert.printable) can't be read.")
     }
   }
 
@@ -43,12 +43,12 @@ extension HTTPError {
     guard kind == .tls else { return nil }
     if isWithoutTLS { return "try http://" }
     let cause = cause.lowercased()
-    if cause.contains("expired") { return "its certificate has expired; tell its owner" }
+    if cause.contains("expired") { return "its certificate has expired; tell the site's owner" }
     if cause.contains("subject name") || cause.contains("hostname") || cause.contains("host name") {
       return "its certificate is for another host; check the URL"
     }
     if cause.contains("self-signed") || cause.contains("self signed") || cause.contains("issuer") {
-      return "if you trust the issuer of its certificate, give its certificate with --cacert <file>"
+      return "if you trust the certificate's issuer, pass the issuer's certificate with --cacert <file>"
     }
     return nil
   }

@@ -23,7 +23,7 @@ enum UnknownCommand {
     return nil
   }
 
-  /// The name that a word is a slip of, if there is one.
+  /// The command name that a word misspells, if there is one.
   static func nearest(to word: String, of names: [String]) -> String? {
     let word = word.lowercased()
     if word.count > 2, let name = names.first(where: { $0.hasPrefix(word) }) { return name }
@@ -32,7 +32,7 @@ enum UnknownCommand {
     return best.slips <= max(1, best.name.count / 3) ? best.name : nil
   }
 
-  /// How many letters were missed, added, exchanged or swapped with their neighbor (optimal string alignment).
+  /// The number of letters that were missed, added, exchanged or swapped with their neighbor (optimal string alignment).
   private static func slips(_ one: [Character], _ other: [Character]) -> Int {
     var (before, last) = ([Int](), Array(0...other.count))
     for row in one.indices {

@@ -2,7 +2,7 @@ import Foundation
 
 /// The folders of the XDG base directory specification.
 enum UserFolders {
-  /// Where this program keeps one kind of file; a relative path in the environment is ignored.
+  /// The folder for one kind of this program's files; a relative path in the environment is ignored.
   ///
   /// - Parameters:
   ///   - variable: such as `XDG_CACHE_HOME`.

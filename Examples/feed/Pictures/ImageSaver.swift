@@ -3,9 +3,9 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Saves the images of what is loaded, to be looked at without a network.
+/// Saves the images of loaded feeds, for offline use.
 final class ImageSaver {
-  /// How many are loaded at a time.
+  /// The number of images that are loaded at a time.
   private static let width = 8
 
   private struct Wish: Hashable {

@@ -18,10 +18,10 @@ struct PictureBlocks: Sendable {
   }
 
   let columns: Int
-  /// How many are side by side.
+  /// The number of images side by side.
   let across: Int
   let box: PictureBox
-  /// Of text; pictures have what their mode says.
+  /// The style of text; images use their own mode.
   private let depth: ColourDepth
   private let hasColour: Bool
   private let isGrid: Bool
@@ -31,7 +31,7 @@ struct PictureBlocks: Sendable {
   ///   - screen: how many characters the terminal has.
   ///   - count: how many images there are.
   ///   - hasColour: true when text is highlighted.
-  /// - Returns: `nil` when there is no room for pictures.
+  /// - Returns: `nil` when there is no room for images.
   init?(
     screen: (columns: Int, rows: Int), count: Int, isGrid: Bool, abilities: TerminalAbilities, hasColour: Bool
   ) {
@@ -54,7 +54,7 @@ struct PictureBlocks: Sendable {
     guard columns >= 24, screen.rows > box.rows + 2 else { return nil }
   }
 
-  /// One row of pictures; one picture and its text, unless it is a grid.
+  /// One row of images; one image and its text, unless it is a grid.
   func bytes(of entries: [(Entry, Result<Drawing, NoPicture>)]) -> [UInt8] {
     isGrid ? tiles(entries) : entries.flatMap { block($0.0, $0.1) }
   }

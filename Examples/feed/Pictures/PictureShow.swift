@@ -3,18 +3,18 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// The pictures of feeds on standard output, in their order.
+/// The images of feeds on standard output, in their order.
 final class PictureShow {
   /// A list of images, for a terminal with pictures and for one without.
   struct List: Sendable {
     /// The text above them.
     var headline: @Sendable () -> String
-    /// Those that have pictures.
+    /// Those that have images.
     var entries: [PictureBlocks.Entry]
     var count: Int
     /// The text of the images after the first n.
     var rest: @Sendable (Int) -> String
-    /// All of it without pictures.
+    /// All of it without images.
     var plain: @Sendable () -> [UInt8]
   }
 
@@ -27,7 +27,7 @@ final class PictureShow {
 
   /// Asks the terminal immediately: it answers while the feed is loaded.
   ///
-  /// - Returns: `nil` when no pictures are wanted, or none can be shown.
+  /// - Returns: `nil` when no images are wanted, or none can be shown.
   init?(
     _ options: PictureOptions, for load: LoadOptions, client: any HTTPClient, isOffline: Bool, on session: Session,
     environment: [String: String] = ProcessInfo.processInfo.environment
@@ -39,7 +39,7 @@ final class PictureShow {
     thumbnails = Thumbnails(loader, PictureDecoder(on: session.loop), isOffline: isOffline, on: session.loop)
     guard options.choice == .always || thumbnails.isAvailable else { return nil }
     if !thumbnails.isAvailable {
-      session.console.warn("There is no picture-decoder beside this program: images are empty frames.")
+      session.console.warn("picture-decoder isn't installed next to feed; images are shown as empty frames.")
     }
     self.options = options
     self.session = session
@@ -51,7 +51,7 @@ final class PictureShow {
     session.keep(AnyCancellable { [thumbnails] in thumbnails.close() })
   }
 
-  /// The list, piece by piece, as pictures arrive.
+  /// The list, piece by piece, as images arrive.
   func output(of list: List) -> AnyPublisher<[UInt8], Never> {
     abilities
       .flatMap(maxPublishers: .max(1)) { [self] abilities in output(of: list, on: abilities) }
@@ -85,7 +85,7 @@ final class PictureShow {
 }
 
 extension ImageLoader {
-  /// The pictures of a session, kept next to its feeds.
+  /// The images of a session, kept next to its feeds.
   convenience init(for common: CommonOptions, client: any HTTPClient, on session: Session) {
     self.init(client: client, cache: ImageCache(store: common.imageStore, on: session.loop)) {
       [console = session.console] in console.warn("\($0)")

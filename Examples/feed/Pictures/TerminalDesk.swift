@@ -4,7 +4,7 @@ import TerminalPictures
 
 /// The terminal that standard output is.
 enum TerminalDesk {
-  /// How long a terminal is waited for. All answer, most within a millisecond; one far away takes its time.
+  /// The time limit for a terminal's response. All respond, most within a millisecond; a remote one takes longer.
   static let deadline = Duration.seconds(1)
 
   /// The terminal's abilities: its answer, or what the environment says when it can't be asked.

@@ -3,9 +3,9 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// Pictures as a terminal shows them: loaded, cache first, decoded in another process, and drawn off the loop.
+/// Images as a terminal shows them: loaded, cache first, decoded in another process, and drawn off the loop.
 final class Thumbnails {
-  /// How many are loaded ahead of the one that is shown.
+  /// The number of images that are loaded ahead.
   static let width = 8
 
   private let loader: ImageLoader
@@ -20,10 +20,10 @@ final class Thumbnails {
     self.isOffline = isOffline
   }
 
-  /// False when there is nothing to decode pictures with.
+  /// False when there is nothing to decode images with.
   var isAvailable: Bool { decoder.isAvailable }
 
-  /// The picture at an address that a feed names, drawn for a box; or the reason why there is none.
+  /// The image at a URL that a feed names, drawn for a box; or the reason why there is none.
   ///
   /// - Parameter isPrivate: true when the feed came out of a private network; `nil` when nobody knows.
   func drawing(
@@ -67,10 +67,10 @@ final class Thumbnails {
   private static func reason(_ error: ImageError) -> String {
     switch error.remote {
     case .invalidData(.status(let status)): "status \(status)"
-    case .invalidData(.empty): "an empty answer"
-    case .invalidData(.webPage): "a web page, not a picture"
+    case .invalidData(.empty): "an empty response"
+    case .invalidData(.webPage): "a web page, not an image"
     case .invalidData(.drawing): "an SVG drawing"
-    case .invalidData(.notAnImage): "not a picture"
+    case .invalidData(.notAnImage): "not an image"
     case .invalidData(.cutOff): "cut off"
     case .connectivity(let error): "\(error)"
     case .unchanged: "\(error.remote)"
@@ -80,12 +80,12 @@ final class Thumbnails {
   func close() { decoder.close() }
 }
 
-/// Why a picture is not shown. Text from outside may be in it.
+/// Why an image is not shown. Text from outside may be in it.
 struct NoPicture: Error, Hashable {
   let reason: String
 }
 
-/// How large a picture may be, and how the terminal shows it.
+/// The maximum size of an image, and the way in which the terminal shows it.
 struct PictureBox: Hashable {
   var columns: Int
   var rows: Int

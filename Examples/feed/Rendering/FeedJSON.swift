@@ -44,7 +44,7 @@ enum FeedJSON {
 
   /// The marks of a feed's images.
   struct Marks: Sendable {
-    /// Where the new ones are.
+    /// The positions of the new images.
     var new: [Int] = []
     var starred: Set<FeedImage.ID> = []
   }

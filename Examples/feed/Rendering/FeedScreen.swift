@@ -59,10 +59,10 @@ struct FeedScreen: Sendable {
     }
   }
 
-  /// The reason why there is no feed, for standard output: a line of JSON; for people it is not on standard output.
+  /// The reason why there is no feed, for standard output: a line of JSON; as text it is not on standard output.
   func bytes(of failure: NothingToShow) -> [UInt8] { isJSON ? FeedJSON.line(failure) : [] }
 
-  /// One feed, for standard output, with its pictures or without.
+  /// One feed, for standard output, with its images or without.
   func list(of feed: Feed, at address: URL) -> PictureShow.List {
     let text = FeedText(address: address, name: isSingle ? nil : member(feed, address).name, style: style)
     return PictureShow.List(
@@ -76,7 +76,7 @@ struct FeedScreen: Sendable {
       plain: { bytes(of: feed, at: address) })
   }
 
-  /// Several feeds as one list, for standard output, with their pictures or without.
+  /// Several feeds as one list, for standard output, with their images or without.
   func list(of reports: [FeedReport]) -> PictureShow.List {
     let timeline = FeedTimeline(reports.compactMap { report in report.feed.map { member($0, report.address) } })
     let text = TimelineText(style: style)
@@ -110,7 +110,7 @@ struct FeedScreen: Sendable {
     }
   }
 
-  /// Several feeds, for standard output: for people as one list, and nothing when there is none; a line of JSON for each.
+  /// Several feeds, for standard output: as text in one list, and nothing when there is none; a line of JSON for each.
   func bytes(of reports: [FeedReport]) -> [UInt8] {
     switch format {
     case .text:
@@ -130,7 +130,7 @@ struct FeedScreen: Sendable {
     FeedTimeline.Member(address: address, name: names[address], feed: feed)
   }
 
-  /// For standard error.
+  /// The text for standard error.
   func text(of failure: NothingToShow) -> String {
     var text = failure.text(errorStyle)
     if isSingle {

@@ -2,7 +2,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A feed as text for people. Text from outside is escaped.
+/// A feed as text. Text from outside is escaped.
 struct FeedText: Sendable {
   let address: URL
   /// The feed's name, where there are several.
@@ -20,7 +20,7 @@ struct FeedText: Sendable {
     return headline + "\n" + entries(of: feed.images, new: Set(new), starred)
   }
 
-  /// The source of the feed, and how many items have no picture; for the cache, also its age and why it is not the latest.
+  /// The source of the feed, and how many items have no image; for the cache, also its age and why it is not the latest.
   func headline(of feed: Feed, new: Int = 0) -> String {
     let count = style.bold(Self.count(feed.images.count)) + (new > 0 ? ", \(style.good("\(new) new"))," : "")
     let title = name ?? feed.images.title.flatMap { $0.contains { !$0.isWhitespace } ? $0 : nil }
@@ -36,7 +36,7 @@ struct FeedText: Sendable {
       if reason == .notAsked { return line + "\(reason)\n" + omitted }
       return line + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n" + omitted
     case .part(let reason):
-      return "\(count) from \(place)\n" + "\(style.warning("Not all of it, and not saved:")) \("\(reason)".printable)\n"
+      return "\(count) from \(place)\n" + "\(style.warning("Incomplete, and not saved:")) \("\(reason)".printable)\n"
         + omitted
     }
   }
@@ -60,8 +60,8 @@ struct FeedText: Sendable {
   /// One entry.
   ///
   /// - Parameters:
-  ///   - width: how many digits the longest number of the list has.
-  ///   - origin: whose it is, and its date.
+  ///   - width: the number of digits of the longest number in the list.
+  ///   - origin: its feed and its date.
   static func entry(
     _ number: Int, width: Int, of image: FeedImage, from origin: String? = nil, isNew: Bool = false,
     isStarred: Bool = false,
@@ -83,7 +83,7 @@ struct FeedText: Sendable {
   static func omitted(_ items: Int) -> String {
     items == 0
       ? ""
-      : "\(items) \(items == 1 ? "item has" : "items have") no picture and \(items == 1 ? "is" : "are") not shown\n"
+      : "\(items) \(items == 1 ? "item has" : "items have") no image and \(items == 1 ? "isn't" : "aren't") shown\n"
   }
 
   static func count(_ images: Int) -> String { "\(images) \(images == 1 ? "image" : "images")" }
@@ -96,7 +96,7 @@ struct FeedText: Sendable {
 }
 
 extension FeedImage {
-  /// The URL of the post, for people; `nil` when it is the image's.
+  /// The URL of the post, as text; `nil` when it is the image's.
   var linkShown: String? { post.linkText.flatMap { $0 == addressText ? nil : $0.printable } }
 }
 

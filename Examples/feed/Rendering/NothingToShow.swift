@@ -26,7 +26,7 @@ struct NothingToShow: Error {
 }
 
 extension NothingToShow {
-  /// Explains what happened, on both sides, and what to try.
+  /// Explains the failures of server and cache, and gives a hint.
   func text(_ style: Style) -> String {
     """
     \(style.bad("feed: no feed to show")) for \(address.shown)
@@ -38,16 +38,16 @@ extension NothingToShow {
   }
 
   var serverLine: String {
-    if case .notAsked = error.remote { return "not asked (--offline)" }
+    if case .notAsked = error.remote { return "not requested (--offline)" }
     return "\(error.remote)".printable
   }
 
   var cacheLine: String {
     switch error.cache {
     case .notAsked:
-      "not asked (\(choice == .refresh ? "--refresh" : "--fallback connectivity")); "
-        + (savedAge.map { "a feed saved \($0.ago) is there" } ?? "nothing is saved for this address")
-    case .empty: "nothing is saved for this address"
+      "not used (\(choice == .refresh ? "--refresh" : "--fallback connectivity")); "
+        + (savedAge.map { "it has a feed saved \($0.ago)" } ?? "nothing is saved for this URL")
+    case .empty: "nothing is saved for this URL"
     case .expired(let age, let fate):
       "the feed saved \(age.ago) has expired (--max-age \(maxAge?.text ?? "none"))\(Self.words(for: fate))"
     case .failed(let error): "\(error)"
@@ -56,7 +56,7 @@ extension NothingToShow {
 
   private static func words(for fate: CacheMiss.Fate) -> String {
     switch fate {
-    case .deleted: " and is deleted"
+    case .deleted: " and was deleted"
     case .kept: ""
     case .undeletable(let error): ". \(error)"
     }
@@ -69,7 +69,7 @@ extension NothingToShow {
     }
     if case .connectivity(let error) = error.remote, let hint = error.hintOnTrust { return hint }
     if case .invalidData(.listOfFeeds) = error.remote {
-      return "save it as a file; then feed load --opml <file>, or feed subscriptions import <file>"
+      return "save it as a file; then run \"feed load --opml <file>\" or \"feed subscriptions import <file>\""
     }
     return adviceOnCache
   }
@@ -87,12 +87,12 @@ extension NothingToShow {
     switch error.cache {
     case .notAsked where savedAge == nil: "retry when the server is reachable"
     case .notAsked:
-      choice == .refresh ? "without --refresh the saved feed is shown" : "--fallback any shows the saved feed"
-    case .empty where choice == .offline: "without --offline the feed is loaded and saved"
+      choice == .refresh ? "leave out --refresh to show the saved feed" : "use --fallback any to show the saved feed"
+    case .empty where choice == .offline: "leave out --offline to load and save the feed"
     case .empty: adviceOnServer
     case .expired(_, .deleted):
-      "retry when the server is reachable; a longer --max-age, or \"none\" for any age, keeps saved feeds for longer"
-    case .expired: "a longer --max-age, or \"none\" for any age, shows the saved feed"
+      "retry when the server is reachable; use a longer --max-age, or \"none\", to keep saved feeds for longer"
+    case .expired: "use a longer --max-age, or \"none\", to show the saved feed"
     case .failed: "retry when the server is reachable, or choose another file with --cache"
     }
   }

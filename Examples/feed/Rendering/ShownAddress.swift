@@ -3,10 +3,10 @@ import ImageFeed
 import PlainText
 
 extension URL {
-  /// The address for display: safe for a terminal, and without a password.
+  /// The URL for display: safe for a terminal, and without a password.
   var shown: String { withoutPassword.printable }
 
-  /// The address with an ellipsis for its password.
+  /// The URL with an ellipsis for its password.
   var withoutPassword: String {
     guard password() != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: false) else {
       return absoluteString

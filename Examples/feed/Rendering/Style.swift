@@ -21,7 +21,7 @@ struct Style: Equatable {
     isatty(descriptor) == 1 && environment["TERM"] != "dumb"
   }
 
-  /// How wide a terminal is at present; `nil` for what is none, or does not say.
+  /// The present width of a terminal; `nil` if it isn't a terminal, or the width is unknown.
   static func columns(of descriptor: Int32) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

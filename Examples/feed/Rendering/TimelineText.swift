@@ -2,7 +2,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Images of several feeds as text for people, each with the feed that it is of.
+/// Images of several feeds as text, each with the feed that it is of.
 struct TimelineText: Sendable {
   var style = Style.plain
 
@@ -11,7 +11,7 @@ struct TimelineText: Sendable {
     headline(of: timeline) + (timeline.isEmpty ? "" : "\n" + entries(of: timeline))
   }
 
-  /// How many there are, and what is not the latest.
+  /// The number of images, and the feeds that aren't the latest.
   func headline(of timeline: FeedTimeline) -> String {
     let members = timeline.members
     var text = "\(style.bold(FeedText.count(timeline.count))) from \(Self.count(members.count))\n"
@@ -26,7 +26,7 @@ struct TimelineText: Sendable {
           : "\(style.warning("Not the latest:")) \(saved): \("\(reason)".printable)\n"
       case .part(let reason):
         let name = member.name.printable
-        text += "\(style.warning("Not all of it, and not saved:")) \(name): \("\(reason)".printable)\n"
+        text += "\(style.warning("Incomplete, and not saved:")) \(name): \("\(reason)".printable)\n"
       }
     }
     let omitted = members.reduce(0) { $0 + $1.feed.images.omittedItems }
@@ -56,7 +56,7 @@ struct TimelineText: Sendable {
 }
 
 extension Date {
-  /// The day, the time of day and the name of the user's time zone: how every text for people says when.
+  /// The day, the time of day and the name of the user's time zone: as every text shows it.
   var dayAndTime: String {
     var seconds = time_t(timeIntervalSince1970)
     var parts = tm()

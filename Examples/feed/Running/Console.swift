@@ -12,7 +12,7 @@ final class Console {
   private let columns: () -> Int?
   private let write: (String) -> Void
   private var status = ""
-  /// How many columns the status line has that is on the screen.
+  /// The number of columns of the status line on the screen.
   private var drawn = 0
   private var pauses = 0
   /// Takes the messages while somebody else has the whole screen.

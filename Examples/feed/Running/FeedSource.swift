@@ -44,7 +44,7 @@ struct FeedSource {
     choices.report = { console.warn("\($0)") }
     choices.onFeedFound = { link in
       console.note(
-        "A web page; its feed is \(link.address.printable)\(link.title.map { " (\($0.printable))" } ?? "")")
+        "This is a web page; its feed is \(link.address.printable)\(link.title.map { " (\($0.printable))" } ?? "")")
     }
     self.session = session
     self.choices = choices
@@ -64,7 +64,7 @@ struct FeedSource {
     for feed: SubscribedFeed, _ client: CurlHTTPClient, _ request: RequestOptions, _ observer: (any RequestObserver)?,
     _ log: Logger
   ) -> ObservedClient {
-    // What the user gave for this address is not for others that it leads to.
+    // What the user gave for this URL is not for others that it leads to.
     let headed = client.sending(request.headers(for: feed), to: feed.address)
     return ObservedClient(client: headed, observer: observer, log: log)
   }
@@ -191,7 +191,7 @@ extension SQLiteFeedStore {
     // Never cancelled: the subject releases it, and the store releases the subject.
     damaged.subscribe(
       Subscribers.Sink(receiveCompletion: { _ in }) { [console = session.console] aside in
-        console.warn("The cache file was damaged and has been set aside as \(aside).")
+        console.warn("The cache file was damaged and has been renamed to \(aside).")
       })
     // The store reports this on a thread of the pool, within work that the loop waits for anyway.
     let sender = damaged.sender(on: session.loop, keepsLoopAlive: false)

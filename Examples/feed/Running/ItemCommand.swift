@@ -27,7 +27,7 @@ final class ItemCommand {
     console = session.console
   }
 
-  /// Runs the command on each entry; reports how it failed, and goes on.
+  /// Runs the command on each entry; reports how it failed, and continues.
   ///
   /// - Parameters:
   ///   - ran: is called after the command has ended, unless it was killed.

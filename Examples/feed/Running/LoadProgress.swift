@@ -13,11 +13,11 @@ final class LoadProgress {
 
     var text: String {
       switch self {
-      case .requesting(.waiting): "waiting for a turn…"
+      case .requesting(.waiting): "waiting for other requests…"
       case .requesting(.lookingUp): "looking up the host…"
       case .requesting(.connecting): "connecting…"
-      case .requesting(.securing): "agreeing on a secure connection…"
-      case .requesting(.requesting): "waiting for the answer…"
+      case .requesting(.securing): "setting up a secure connection…"
+      case .requesting(.requesting): "waiting for the response…"
       case .requesting(.receiving(let bytes, let all)):
         "received \(Self.amount(bytes, of: all))…"
       case .requesting(.finished), .decoding: "decoding…"
@@ -40,7 +40,7 @@ final class LoadProgress {
   private let hasPictures: Bool
   private var timer: LoopTimer?
 
-  /// - Parameter hasPictures: true when pictures are loaded after the feed.
+  /// - Parameter hasPictures: true when images are loaded after the feed.
   init(of client: CurlHTTPClient, hasPictures: Bool = false, on session: Session) {
     self.hasPictures = hasPictures
     console = session.console

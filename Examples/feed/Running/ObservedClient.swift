@@ -16,7 +16,7 @@ struct ObservedClient: HTTPClient {
   let observer: (any RequestObserver)?
   let log: Logger
 
-  /// Where nobody looks, nothing stands between a request and its client: a poll that finds nothing new costs little.
+  /// Without an observer, nothing is added to a request, so that a poll without news costs little.
   private var isObserving: Bool { observer != nil || log.logLevel <= .debug }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {

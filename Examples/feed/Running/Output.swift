@@ -8,7 +8,7 @@ import Foundation
 final class Output {
   /// The reason why nothing can be written any more.
   enum End: Equatable {
-    /// Nobody reads any more.
+    /// Nobody reads the output any more.
     case closed
     /// The system's error number.
     case failed(Int32)
@@ -16,7 +16,7 @@ final class Output {
 
   /// The most that is written before the loop's other work gets its turn.
   private static let bytesAtOnce = 512 << 10
-  /// A pipe with any room has room for a page (pipe(7)), and so has what else can be polled.
+  /// A pipe with any room has room for a page (pipe(7)), and so has any other descriptor that can be polled.
   private static let page = 4096
   /// The bytes that a pipe holds, unless it was made larger.
   private static let pipeful = 64 << 10

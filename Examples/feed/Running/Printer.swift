@@ -1,17 +1,17 @@
 import FeedStream
 
-/// Writes each value and asks for the next when it is written: a slow reader slows the stream down.
+/// Writes each value and requests the next when it is written: a slow reader slows the stream down.
 final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
   private let write: (Input, @escaping () -> Void) -> Void
   private let ended: (Subscribers.Completion<Failure>) -> Void
   private var subscription: (any Subscription)?
   private var isWriting = false
-  /// The ending that came while a value was being written.
+  /// The completion that came while a value was being written.
   private var ending: Subscribers.Completion<Failure>?
 
   /// - Parameters:
   ///   - write: writes a value and calls back when that is done.
-  ///   - ended: receives the ending when everything is written, unless cancelled.
+  ///   - ended: receives the completion when everything is written, unless cancelled.
   init(
     write: @escaping (Input, @escaping () -> Void) -> Void,
     ended: @escaping (Subscribers.Completion<Failure>) -> Void

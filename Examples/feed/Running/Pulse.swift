@@ -27,7 +27,7 @@ final class Pulse {
   private var checks: [URL: Check] = [:]
   private var checked: Date?
   private var away: [URL: Away] = [:]
-  /// How many feeds there are.
+  /// The number of feeds.
   var count: Int
   private var progress: PollingProgress?
   /// True when no server is asked: others do that.
@@ -101,7 +101,7 @@ final class Pulse {
     show()
   }
 
-  /// Of many feeds, what happened in a second is shown together: looking at all of them takes time.
+  /// For many feeds, the events of a second are shown together, because examining all feeds takes time.
   private func show(isTick: Bool = false) {
     guard console.showsStatus, isTick || count <= 100 else { return }
     if isFollowing {

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import Logging
 
-/// One run of a command: its loop, its output, and its ending.
+/// One run of a command: its loop, its output, and its completion.
 ///
 /// An interrupt (Ctrl-C) or termination ends the stream immediately; saves that were requested are completed first. A
 /// second signal does not wait for them.
@@ -23,7 +23,7 @@ final class Session {
   var stopping: ((@escaping () -> Void) -> Void)?
   /// Called when the loop is to end by itself, for a command whose helpers would keep it running.
   var ended: (() -> Void)?
-  /// Each hangup (SIGHUP) after which the command goes on: lists are read again.
+  /// Each hangup (SIGHUP) after which the command continues: lists are read again.
   let hangups = PassthroughSubject<Void, Never>()
   private let hadTerminal = isatty(STDIN_FILENO) == 1 || isatty(STDERR_FILENO) == 1
   private var endings: [() -> Void] = []
@@ -59,8 +59,8 @@ final class Session {
   ///
   /// - Parameters:
   ///   - text: returns a value's text, on the thread pool: for 100,000 images that takes too long for the loop.
-  ///   - written: is given each value when its text is written, and calls back when the next may come.
-  ///   - ended: receives the ending, unless the session was stopped.
+  ///   - written: receives each value when its text is written, and calls back when the next may come.
+  ///   - ended: receives the completion, unless the session was stopped.
   func run<P: Publisher>(
     _ publisher: P, text: @escaping @Sendable (P.Output) -> String,
     written: @escaping (P.Output, @escaping () -> Void) -> Void = { $1() },
@@ -90,7 +90,7 @@ final class Session {
 
   /// Writes to standard output.
   func print(_ text: [UInt8], then: @escaping () -> Void = {}) {
-    // A status line within a picture would damage it, and what is written may take several turns.
+    // A status line within an image would damage it, and what is written may take several turns.
     console.pause()
     output.write(text) { [console] in
       console.resume()
@@ -212,13 +212,13 @@ extension Session {
   }
 
   /// Ends with a message when there are not enough descriptors for the loop, the cache, a few connections, and the
-  /// processes that decode pictures: with fewer, libdispatch traps and requests wait for each other's.
+  /// processes that decode images: with fewer, libdispatch traps and requests wait for each other's.
   private static func requireDescriptors() {
     DescriptorLimit.raise(to: enoughDescriptors)
     let opened = (0..<fewestDescriptors).map { _ in dup(STDERR_FILENO) }
     for descriptor in opened where descriptor >= 0 { close(descriptor) }
     guard opened.contains(-1) else { return }
-    StandardError.shared.write("feed: Too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
+    StandardError.shared.write("feed: too few file descriptors are left. Raise the limit (ulimit -n) to 64 or more.\n")
     exit(ExitCode.failure.rawValue)
   }
 

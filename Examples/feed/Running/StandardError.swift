@@ -18,7 +18,7 @@ final class StandardError: Sendable {
       }
       let missing = dropped
       dropped = 0
-      if missing > 0 { put("(\(missing) messages are missing here: nobody read them.)\n") }
+      if missing > 0 { put("(\(missing) messages were dropped here, because standard error was not read.)\n") }
       if !put(text) { dropped = 1 }
     }
   }

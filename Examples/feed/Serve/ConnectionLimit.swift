@@ -1,8 +1,8 @@
 import FeedHTTPServer
 
-/// How many connections a server of this process may have open: each takes a file descriptor.
+/// The number of connections that a server of this process may have open: each takes a file descriptor.
 enum ConnectionLimit {
-  /// Descriptors for the cache, its pictures and this program's requests, and a reserve.
+  /// Descriptors for the cache, its images and this program's requests, and a reserve.
   private static let spare = 512
 
   /// Raises the limit of this process as far as it may, if that many connections need it.

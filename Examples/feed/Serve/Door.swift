@@ -5,9 +5,9 @@ import ImageFeed
 
 /// Decides which requests are let in.
 ///
-/// A page of another site can have its own name lead to this machine (DNS rebinding) and then read what is served here, for
-/// the browser takes both for one site. Such a request has that name as its `Host`: only addresses, `localhost` and names
-/// that were allowed are let in. Where others reach the server, they need a token as well.
+/// A page of another site can have its own name lead to this machine (DNS rebinding) and then read what is served here,
+/// for the browser takes both for one site. Such a request has that name as its `Host`: only IP addresses, `localhost`
+/// and names that were allowed are let in. Where others reach the server, they need a token too.
 struct Door {
   /// The token that requests need; `nil` where nobody else can connect.
   let token: String?
@@ -67,7 +67,7 @@ struct Door {
 
   private static func isLoopback(_ address: String) -> Bool { address == "::1" || address.hasPrefix("127.") }
 
-  /// The address as everybody writes it; `nil` for what is none. An address of IPv4 within IPv6 is that of IPv4.
+  /// The address in its usual notation; `nil` if it isn't one. An address of IPv4 within IPv6 is that of IPv4.
   private static func address(_ text: String) -> String? {
     var (four, six) = (in_addr(), in6_addr())
     if inet_pton(AF_INET, text, &four) == 1 { return text }
@@ -115,13 +115,13 @@ extension HTTPServer {
     return requests.sink { [scheduler] request in
       guard door.knows(request.host) else {
         return request.respond(
-          .text("This page is not reached by that name; --allow-host allows it.\n", .misdirectedRequest))
+          .text("Unknown host name. Restart \"feed serve\" with --allow-host <name>.\n", .misdirectedRequest))
       }
       var isAdmitted = door.knows(request)
       let offers = isAdmitted ? [] : Door.offers(request)
       if !offers.isEmpty {
         guard guesses.areAllowed(to: request.peer, at: scheduler.now) else {
-          var response = Response.text("There were too many wrong tokens; try again in a minute.\n", .tooManyRequests)
+          var response = Response.text("Too many wrong tokens; try again in a minute.\n", .tooManyRequests)
           response.headers["Retry-After"] = "60"
           return request.respond(response)
         }
@@ -130,7 +130,7 @@ extension HTTPServer {
       }
       guard isAdmitted else {
         var response = Response.text(
-          "The address that feed serve has printed has a token; use that.\n", .unauthorized)
+          "A token is required. Open the URL that \"feed serve\" printed.\n", .unauthorized)
         response.headers["WWW-Authenticate"] = "Bearer realm=\"feed serve\""
         return request.respond(response)
       }

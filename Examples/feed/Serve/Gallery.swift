@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The page's contents: the feeds, their state, and their pictures, the latest first.
+/// The page's contents: the feeds, their state, and their images, the latest first.
 final class Gallery {
   /// The most pictures of one feed.
   static let mostImages = 2_000
@@ -34,7 +34,7 @@ final class Gallery {
   /// Called after a feed has other images than before. Does nothing by default.
   var onNews: () -> Void = {}
 
-  /// - Parameter secret: what pictures are named with.
+  /// - Parameter secret: what images are named with.
   init(
     _ names: [Name], every: Duration, secret: [UInt8] = PageSecret.random(), isShared: Bool = false,
     on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init
@@ -48,7 +48,7 @@ final class Gallery {
     events.snapshot = { [unowned self] in status }
   }
 
-  /// All pictures, the latest first; those of one date as their feed has them.
+  /// All images, the latest first; those of one date as their feed has them.
   var entries: [Entry] {
     if let sorted { return sorted }
     let all = sources.flatMap(\.entries).sorted {
@@ -58,7 +58,7 @@ final class Gallery {
     return all
   }
 
-  /// The address of a picture that is in a feed now, and the feeds that name it.
+  /// The URL of an image that is in a feed now, and the feeds that name it.
   func picture(_ key: String) -> Named? { pictures[key] ?? past.pictures[key] }
 
   /// Shows other feeds than before, which somebody else polls.
@@ -106,7 +106,7 @@ final class Gallery {
     if let images, images != sources[index].images { show(images, of: index, at: date) }
   }
 
-  /// Where the pictures are from now: all of them, or each as before.
+  /// The present origin of the images: of all, or of each as before.
   func put(_ origin: Origin?) {
     for index in sources.indices {
       sources[index].origin = origin ?? sources[index].usual
@@ -188,7 +188,7 @@ final class Gallery {
     onNews()
   }
 
-  /// Notes which feeds name each picture.
+  /// Notes which feeds name each image.
   private func namePictures() {
     pictures.removeAll(keepingCapacity: true)
     for source in sources {

@@ -4,7 +4,7 @@ import PlainText
 
 /// The gallery for other feed readers.
 enum GalleryFeeds {
-  /// How many pictures.
+  /// The number of images.
   static let most = 200
 
   /// A part of it, as a document.
@@ -16,10 +16,10 @@ enum GalleryFeeds {
     /// The token that requests need, for readers without cookies.
     var token: String?
 
-    /// The token that completes the URL of a picture.
+    /// The token that completes the URL of an image.
     private var suffix: String { token.map { "?token=\($0)" } ?? "" }
 
-    /// Where this part is, with the token.
+    /// The URL of this part, with the token.
     private func place(_ path: String) -> String {
       let address = query.address(of: path)
       return address + (query.isEmpty ? suffix : token.map { "&token=\($0)" } ?? "")
@@ -97,8 +97,8 @@ extension GalleryFeeds.Part {
     return text + "</feed>\n"
   }
 
-  /// The ids of entries: those that their feeds give them, and another one for what an earlier feed has too, so that no two
-  /// are the same and each stays what it is.
+  /// The ids of entries: those that their feeds give them, and another one for an item that an earlier feed has too, so
+  /// that no two are the same and each stays what it is.
   private var names: (Gallery.Entry) -> String {
     var owners: [String: Int] = [:]
     for entry in gallery.entries + entries { owners[entry.id] = min(owners[entry.id] ?? entry.source, entry.source) }
@@ -126,7 +126,7 @@ extension GalleryFeeds {
     UUID(uuidString: id).map { "urn:uuid:\($0.uuidString.lowercased())" } ?? "urn:feed:\(id.markup)"
   }
 
-  /// The address of a picture without the name and password that its feed may put there.
+  /// The URL of an image without the name and password that its feed may put there.
   fileprivate static func plain(_ url: URL) -> String {
     guard url.user != nil || url.password != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else {

@@ -3,9 +3,9 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The history of the feeds of a page: what they had, what is starred, and what is new since the last visit.
+/// The history of a page's feeds: former, starred and new items.
 ///
-/// A visit lasts while pages are asked for, and for half an hour after that.
+/// A visit lasts while pages are requested, and for half an hour after that.
 final class GalleryHistory {
   static let pause = Duration.seconds(30 * 60)
 
@@ -26,7 +26,7 @@ final class GalleryHistory {
     self.report = report
   }
 
-  /// Marks what is new since the last visit, and what is starred. **Failure:** none: what cannot be read has no marks.
+  /// Marks new and starred items. **Failure:** none: items that cannot be read have no marks.
   func visit() -> AnyPublisher<Void, Never> {
     let date = now()
     if let asked, date.timeIntervalSince(asked) > Self.pause / .seconds(1) { gallery.forgetNew() }
@@ -46,7 +46,7 @@ final class GalleryHistory {
       .eraseToAnyPublisher()
   }
 
-  /// How many items of a search are looked at for what is new: 1,000 at a time.
+  /// The number of items of a search that are examined for new ones: 1,000 at a time.
   private static let mostPages = 10
 
   /// The entries of one page, and where the next begins.
@@ -81,7 +81,7 @@ final class GalleryHistory {
 
   /// Stars what a card shows, or takes its star away; delivers false when there is no such card any more.
   ///
-  /// - Parameter keep: is given what was starred, after that is saved.
+  /// - Parameter keep: receives what was starred, after that is saved.
   func setStar(
     _ isStarred: Bool, card: String, keep: @escaping (Gallery.Named) -> Void
   ) -> AnyPublisher<Bool, FeedStoreError> {

@@ -12,31 +12,31 @@ enum GalleryMetrics {
     func feeds(_ value: (Gallery.Source) -> Int) -> [(String, Int)] {
       zip(labels, gallery.sources).map { ($0, value($1)) }
     }
-    family("feed_checks_total", "counter", "Loads of a feed that have ended.", feeds(\.checks))
-    family("feed_failures_total", "counter", "Loads that its server did not answer with a feed.", feeds(\.failures))
+    family("feed_checks_total", "counter", "Completed loads of a feed.", feeds(\.checks))
+    family("feed_failures_total", "counter", "Loads without a feed from the server.", feeds(\.failures))
     family(
       "feed_up", "gauge", "1 when the last load came from the server.",
       feeds { $0.checks > 0 && $0.trouble == nil ? 1 : 0 })
-    family("feed_images", "gauge", "Pictures of a feed that are shown.", feeds(\.entries.count))
+    family("feed_images", "gauge", "Images of a feed that are shown.", feeds(\.entries.count))
     family(
       "feed_last_check_timestamp_seconds", "gauge", "When the last load ended.",
       feeds { Int($0.checked?.timeIntervalSince1970 ?? 0) })
     family("feed_serve_connections", "gauge", "Open connections.", [("", connections)])
-    family("feed_serve_waiting_bytes", "gauge", "Bytes of answers that wait to be written.", [("", waiting)])
+    family("feed_serve_waiting_bytes", "gauge", "Bytes of responses waiting to be written.", [("", waiting)])
     family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.events.clientCount)])
     family(
-      "feed_serve_pictures_total", "counter", "Pictures that were asked for.",
+      "feed_serve_pictures_total", "counter", "Requested images.",
       [
         ("{from=\"cache\"}", pictures.fromCache), ("{from=\"server\"}", pictures.fromServers),
         ("{from=\"nowhere\"}", pictures.failures),
       ])
     family(
-      "feed_serve_pictures_made_total", "counter", "Pictures that were decoded to be made smaller.",
+      "feed_serve_pictures_made_total", "counter", "Images that were decoded and resized.",
       [("", pictures.made)])
     return text
   }
 
-  /// Addresses without their secrets; where those are all that tells two apart, they are counted, for two samples of one name
+  /// URLs without their secrets; where those are all that tells two apart, they are counted, for two samples of one name
   /// are none.
   private static func labels(_ sources: [Gallery.Source]) -> [String] {
     var counts: [String: Int] = [:]

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Gallery {
-  /// The address of a picture on the page, and the feeds that name it.
+  /// The URL of an image on the page, and the feeds that name it.
   struct Named {
     struct Feed {
       let address: URL
@@ -14,10 +14,10 @@ extension Gallery {
 
     init(url: URL) { self.url = url }
 
-    /// Adds a feed, once where it names the picture in several entries, which come one after another.
+    /// Adds a feed, once where it names the image in several entries, which come one after another.
     mutating func add(_ feed: Feed) { if feeds.last?.address != feed.address { feeds.append(feed) } }
 
-    /// Those by which it may be loaded: a feed of the web takes nothing from a private one that names the same picture. One
+    /// Those by which it may be loaded: a feed of the web takes nothing from a private one that names the same image. One
     /// is enough, unless nobody knows of it.
     var namers: [Feed] {
       if let feed = feeds.first(where: { $0.isPrivate == true }) { return [feed] }

@@ -6,7 +6,7 @@ import PlainText
 enum GalleryPage {
   /// How many images are on one page.
   static let step = 60
-  /// How many feeds that are unreachable are named; of more, their number is given.
+  /// The number of unreachable feeds that are named; for more, the number is shown.
   private static let mostNamed = 2
 
   /// A part of the gallery, and what leads on from there.

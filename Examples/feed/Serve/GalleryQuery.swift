@@ -2,13 +2,13 @@ import FeedHTTPServer
 import Foundation
 import ImageFeed
 
-/// A part of what was seen, as the URL of a page names it.
+/// A part of the history, as named by a page's URL.
 struct GalleryQuery: Equatable {
   var words = ""
   var isStarred = false
-  /// Only what is new since the last visit.
+  /// True for items that are new since the last visit.
   var isNew = false
-  /// Only what no feed has any more.
+  /// True for former items.
   var isPast = false
   /// The feeds of this folder: its name, after those of the folders that it is in (``Gallery/Source/folder``).
   var folder: String?

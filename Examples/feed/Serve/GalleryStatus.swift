@@ -18,7 +18,7 @@ extension Gallery {
     let away: [Trouble]
   }
 
-  /// How everything is now, as an event says it.
+  /// The present state, as an event reports it.
   var status: String { encoded(present) }
 
   var present: Status {

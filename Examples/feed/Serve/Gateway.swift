@@ -6,7 +6,7 @@ import PlainText
 
 /// Shows in a gallery what the workers of a fleet find.
 ///
-/// Events have the ids of the fleet's log, so that a client of one gateway goes on with another.
+/// Events have the ids of the fleet's log, so that a client of one gateway continues with another.
 final class Gateway {
   private let gallery: Gallery
   private let place: RedisAddress
@@ -34,7 +34,7 @@ final class Gateway {
       cursor = "\(logged.cursor)"
       heard = Date()
       if let feed { put(feed) }
-      // The entry's own version: a later one has an entry of its own, which is announced, too.
+      // The entry's own version: a later one has its own entry, which is announced, too.
       gallery.announce(
         "items", about: logged.update.address.shown, updated: logged.update.version.microseconds, id: cursor)
       gallery.place.send(cursor)
@@ -60,7 +60,7 @@ final class Gateway {
     report(nil)
     if snapshot.isCut {
       console.warn(
-        "There are more feeds; the first \(snapshot.feeds.count) are shown. Give addresses to choose others.")
+        "There are more feeds; the first \(snapshot.feeds.count) are shown. Give URLs to choose others.")
     }
     gallery.begin(with: snapshot.feeds.map { .init(address: $0.address, title: nil) })
     places = [:]
@@ -77,7 +77,7 @@ final class Gateway {
       // Clients that were connected before know nothing yet.
       if gallery.events.clientCount > 0 { gallery.announce("items", id: cursor) }
     } else {
-      console.report("What happened in between is not known; everything is shown again.")
+      console.report("Changes in between are not known; everything is shown again.")
       gallery.events.reset(id: cursor)
     }
     isFirst = false

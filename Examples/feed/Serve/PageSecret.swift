@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import PlainText
 
-/// The secret from which the names of pictures in the page's URLs are made: nobody else can tell which picture has which name, and
-/// so find out what is in somebody's feeds.
+/// The secret from which the names of images in the page's URLs are made: nobody else can tell which image has which
+/// name, and so find out what is in somebody's feeds.
 enum PageSecret {
   private static let count = 16
 
   static func random() -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }
 
-  /// The one that is kept next to a cache file, so that addresses that other readers have are right after a restart; made when
+  /// The one that is kept next to a cache file, so that URLs that other readers have are right after a restart; made when
   /// there is none. One for this run where it cannot be kept.
   ///
   /// - Throws: `ValidationError` when the file at its place is not a key.
@@ -20,7 +20,7 @@ enum PageSecret {
     if let bytes = read(place) { return bytes }
     if let size = try? manager.attributesOfItem(atPath: place)[.size] as? Int, size > 0 {
       throw ValidationError(
-        "\(place.printable) isn't a key of this program, so it stays as it is. Choose another cache file.")
+        "\(place.printable) isn't a key of this program, so it isn't changed. Choose another cache file.")
     }
     let bytes = random()
     let temporary = "\(place).\(UUID().uuidString).new"

@@ -3,8 +3,8 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The files of long pictures, open while somebody takes them: a client that reads slowly holds a place in a file, not a
-/// picture.
+/// The files of long images, open while somebody takes them: a client that reads slowly holds a place in a file, not an
+/// image.
 final class PictureFiles {
   /// Part of a file that several responses share.
   struct Part {
@@ -19,9 +19,9 @@ final class PictureFiles {
     var part: Part? { file.map { Part(file: $0, range: range) } }
   }
 
-  /// Shorter pictures are held by the connection, which may hold that much.
+  /// Shorter images are held by the connection, which may hold that much.
   static let least = HTTPServer.Limits().bufferedBytes
-  /// Half of the descriptors that are kept for everything but connections (`ConnectionLimit`). Of more pictures at a time,
+  /// Half of the descriptors that are kept for everything but connections (`ConnectionLimit`). Of more images at a time,
   /// the bytes are held, as many as the server's limit lets.
   static let most = 256
 
@@ -34,7 +34,7 @@ final class PictureFiles {
     self.scheduler = scheduler
   }
 
-  /// The file with a picture's bytes, under its address or that of a smaller size; `nil` when none is kept.
+  /// The file with an image's bytes, under its URL or that of a smaller size; `nil` when none is kept.
   ///
   /// - Parameter tag: names the bytes.
   func part(of image: ImageData, tag: String, at url: URL) -> AnyPublisher<Part?, Never> {

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Pictures on their way from their servers to the page, by way of the cache: reading is private, and works offline.
+/// Images on their way from their servers to the page, by way of the cache: reading is private, and works offline.
 final class Pictures {
   struct Picture {
     enum Body {
@@ -25,7 +25,7 @@ final class Pictures {
 
   private let loader: SizedImageLoader
   private let files: PictureFiles
-  /// How often pictures were requested, and what became of that.
+  /// The number of image requests, by result.
   private(set) var fromServers = 0
   private(set) var fromCache = 0
   private(set) var failures = 0
@@ -43,7 +43,7 @@ final class Pictures {
   /// How many were made smaller.
   var made: Int { loader.made }
 
-  /// The picture at `url`, if it is one that browsers show, by its first bytes, whatever its server says.
+  /// The image at `url`, if it is one that browsers show, by its first bytes, whatever its server says.
   ///
   /// - Parameters:
   ///   - feeds: the feeds that name it, of which one is enough.
@@ -58,7 +58,7 @@ final class Pictures {
       )
       .mapError { Problem($0) }
       .map { Optional($0.data) }
-      // The end comes when what was loaded is saved: a long picture is sent from there.
+      // The end comes when what was loaded is saved: a long image is sent from there.
       .append(nil)
       .scan((image: nil as ImageData?, isSaved: false)) { ($1 ?? $0.image, $1 == nil) }
       .first { $0.isSaved || $0.image.map { $0.bytes.count <= PictureFiles.least } ?? false }
@@ -122,7 +122,7 @@ final class Pictures {
   private func shown(_ image: ImageData, at url: URL) -> AnyPublisher<Picture, Problem> {
     let type = image.kind.type
     guard image.kind.isForBrowsers else {
-      let reason = "Browsers do not show pictures of the kind \(image.kind.rawValue)."
+      let reason = "Browsers do not show \(image.kind.rawValue) images."
       return Fail(error: Problem(status: .badGateway, reason: reason)).eraseToAnyPublisher()
     }
     let tag = String(BodyDigest(image.bytes).value, radix: 36)

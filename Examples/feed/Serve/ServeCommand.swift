@@ -12,18 +12,18 @@ import PlainText
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Show feeds on a web page that stays up to date.",
+    abstract: "Serve feeds as a web page that updates itself.",
     discussion: """
       The page's address is written to standard output; Ctrl-C ends it. Next to the page there are /feed.json (JSON Feed), \
       /feed.atom, /events (Server-Sent Events), /health, /metrics (Prometheus), /slideshow?every=30s and \
       /frame.png?w=800&h=480&palette=gray4 for frames of electronic paper. Browsers on this machine alone reach \
       it; another --host needs the token that is part of the address.
 
-      With --store it is a gateway: it shows what the workers of a fleet find, the first 1,000 feeds unless addresses are given. \
-      There may be any number of them; a client of one goes on with another where it stopped. A gateway has no history, search \
-      and stars: those are in a cache file.
+      With --store, it is a gateway: it shows the feeds that a fleet's workers poll, the first 1,000 unless you give URLs. \
+      You can run any number of gateways; a client can continue at another gateway where it left off. A gateway has no \
+      history, search or stars, which need a cache file.
 
-      Started by a socket of systemd, it listens there, and --host and --port don't count.
+      When started by systemd socket activation, it listens on systemd's socket and ignores --host and --port.
 
       Examples:
         feed serve https://example.com/feed.json
@@ -33,27 +33,27 @@ struct ServeCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: ArgumentHelp("The feeds' addresses, http or https; the subscriptions unless given.", valueName: "url"),
+    help: ArgumentHelp("The feeds' URLs. (default: your subscriptions)", valueName: "url"),
     transform: FeedAddress.parse)
   var addresses: [URL] = []
 
-  @Option(help: ArgumentHelp("A list of feeds, as feed readers export it.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("An OPML file of feeds, in addition to the URLs.", valueName: "file"), completion: .file())
   var opml: String?
 
   @Option(
     help: ArgumentHelp(
-      "Only the feeds of this folder of the list; repeat it for a folder within a folder.", valueName: "name"))
+      "Only feeds in this folder of the list; repeat it for a nested folder.", valueName: "name"))
   var folder: [String] = []
 
-  @Option(help: ArgumentHelp("The numeric address to listen at.", valueName: "address"))
+  @Option(help: ArgumentHelp("The IP address to listen on.", valueName: "address"))
   var host = "127.0.0.1"
 
-  @Option(help: ArgumentHelp("The port to listen at; 0 for any that is free.", valueName: "port"))
+  @Option(help: ArgumentHelp("The port to listen on; 0 for any free port.", valueName: "port"))
   var port = 8080
 
   @Option(
     help: ArgumentHelp(
-      "How long to wait between two loads of a feed at least; servers may ask for more. (default: 15m)",
+      "Minimum time between two loads of a feed; servers may request more. (default: 15m)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var every = DurationArgument(.seconds(15 * 60))
@@ -70,24 +70,24 @@ struct ServeCommand: ParsableCommand {
       valueName: "text"))
   var token: String?
 
-  @Option(help: ArgumentHelp("Another name under which the page is reached.", valueName: "name"))
+  @Option(help: ArgumentHelp("Also accept requests for this host name; may be repeated.", valueName: "name"))
   var allowHost: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "The numeric address of a proxy in front on another machine, whose connections are many clients'.",
+      "IP address of a reverse proxy on another machine; exempt from the per-client connection limit.",
       valueName: "address"))
   var proxy: [String] = []
 
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
+    help: ArgumentHelp("Time limit for each request. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
   @Option(
     help: ArgumentHelp(
-      "Show the feeds of a fleet, such as redis://host, which feed work polls, instead of asking their servers.",
-      valueName: "address"), transform: StoreArgument.init(parsing:))
+      "Show the feeds of the fleet at this server, such as redis://host, instead of polling them.",
+      valueName: "url"), transform: StoreArgument.init(parsing:))
   var store: StoreArgument?
 
   @OptionGroup var trust: TrustOptions
@@ -106,14 +106,15 @@ struct ServeCommand: ParsableCommand {
     guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
     guard host == "localhost" || Door.isAddress(host) else {
       throw ValidationError(
-        "--host needs a local IP address: 0.0.0.0 for all, or one of those that \"ip address\" shows.")
+        "--host needs a local IP address: 0.0.0.0 for all, or one that \"ip address\" shows.")
     }
     if let wrong = proxy.first(where: { !Door.isAddress($0) }) {
       throw ValidationError("--proxy needs an IP address, and \(wrong.printable) isn't one.")
     }
     let isPlain = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !";,\"&+%#".utf8.contains(byte) }
     if let chosenToken, chosenToken.isEmpty || !chosenToken.utf8.allSatisfy(isPlain) {
-      throw ValidationError("A token, of --token or FEED_TOKEN, needs letters and digits.")
+      throw ValidationError(
+        "--token or FEED_TOKEN needs printable ASCII characters, without spaces or any of ; , \" & + % #.")
     }
   }
 
@@ -168,8 +169,8 @@ struct ServeCommand: ParsableCommand {
 
   private static func advice(_ code: Int32) -> String {
     switch code {
-    case EADDRINUSE: "; another program listens there: choose another --port, or 0 for any that is free"
-    case EACCES: "; ports below 1024 are for the administrator: choose another --port"
+    case EADDRINUSE: "; another program listens there: choose another --port, or 0 for any free port"
+    case EACCES: "; ports below 1024 need administrator rights: choose another --port"
     case EADDRNOTAVAIL: "; this machine does not have that address: choose another --host"
     default: ""
     }
@@ -223,7 +224,7 @@ struct ServeCommand: ParsableCommand {
         list.changes(on: session).map { feeds in
           places = Self.places(of: feeds)
           gallery.follow(feeds.map(Gallery.Name.init))
-          console.note("The list has changed: it has \(FleetStatusText.count(feeds.count, "feed")) now")
+          console.note("The list has changed and now has \(FleetStatusText.count(feeds.count, "feed"))")
           return feeds.map(poll)
         })
     }
@@ -232,7 +233,7 @@ struct ServeCommand: ParsableCommand {
       .sink { if let place = places[$0.address] { gallery.take($0.result, from: place) } }
   }
 
-  /// Where each feed is in the gallery.
+  /// The position of each feed in the gallery.
   private static func places(of feeds: [SubscribedFeed]) -> [URL: Int] {
     Dictionary(feeds.enumerated().map { ($1.address.absoluteURL, $0) }) { first, _ in first }
   }

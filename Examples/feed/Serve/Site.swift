@@ -4,7 +4,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The addresses of the page and of what goes with it.
+/// The URLs of the page and its resources.
 struct Site {
   let gallery: Gallery
   let pictures: Pictures
@@ -44,7 +44,7 @@ struct Site {
   private static func figures(of fleet: RedisFleet?, _ gallery: Gallery) -> AnyPublisher<String, Never> {
     guard let fleet else { return Just("").eraseToAnyPublisher() }
     func up(_ isUp: Bool) -> String {
-      "# HELP feed_fleet_up 1 if the store answers.\n# TYPE feed_fleet_up gauge\nfeed_fleet_up \(isUp ? 1 : 0)\n"
+      "# HELP feed_fleet_up 1 if the store responds.\n# TYPE feed_fleet_up gauge\nfeed_fleet_up \(isUp ? 1 : 0)\n"
     }
     return fleet.status().map { status in
       var metrics = FleetMetrics(status)
@@ -126,7 +126,7 @@ struct Site {
       .eraseToAnyPublisher()
   }
 
-  /// The latest, or a part of what was seen.
+  /// The latest items, or a part of the history.
   private static func page(
     _ request: HTTPServer.Request, _ gallery: Gallery, _ history: GalleryHistory?, _ pictures: Pictures
   ) -> AnyPublisher<String, HTTPServer.Status> {
@@ -191,16 +191,16 @@ struct Site {
     }
   }
 
-  /// The reason in words, which the page shows where the picture would be.
+  /// The reason in words, which the page shows where the image would be.
   private static func answer(_ problem: Pictures.Problem) -> HTTPServer.Response {
     var response = HTTPServer.Response.text("\(problem.reason)\n", problem.status)
-    // The page asks for the reason after the browser has asked for the picture.
+    // The page requests the reason after the browser has requested the image.
     response.headers["Cache-Control"] = "private, max-age=60"
     response.headers["Content-Security-Policy"] = picturePolicy
     return response
   }
 
-  /// Under which address the client reached this. A proxy says so when that is by TLS.
+  /// The URL under which the client reached this server. A proxy reports when it used TLS.
   private func base(_ request: HTTPServer.Request) -> String {
     "\(Self.isSecure(request) ? "https" : "http")://\(request.host ?? "localhost")"
   }
@@ -213,7 +213,7 @@ struct Site {
   ) -> HTTPServer.Response {
     var response = HTTPServer.Response(headers: ["Content-Type": type], body: Chunk(text))
     if type.hasPrefix("text/html"), door.token != nil, request.query("token") != nil {
-      // With people the token does not stay in the address bar. A program that asks for no page in particular may not keep
+      // With people the token does not stay in the address bar. A program that requests no page in particular may not keep
       // cookies, and gets the page.
       let isWithPeople = request.headers.values("Accept").contains { $0.contains("text/html") }
       if isWithPeople { response = .redirect(to: request.path) }

@@ -4,10 +4,10 @@ import FeedStream
 /// Counts wrong tokens, so that a token cannot be found by trying.
 ///
 /// A client has ten wrong ones, and then one every six seconds; all together have 100, and then one a second. Beyond that no token
-/// is looked at, right or wrong. A client that had the right one is not held up by the guesses of others elsewhere, and a
+/// is examined, right or wrong. A client that had the right one is not held up by the guesses of others elsewhere, and a
 /// browser, which has a cookie, by none.
 struct TokenGuesses {
-  /// Wrong tokens at once, and the time after which one more is given.
+  /// Wrong tokens in one burst, and the time after which one more is given.
   struct Allowance {
     let most: Int
     let each: StreamInstant.Stride

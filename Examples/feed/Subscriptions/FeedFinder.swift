@@ -5,9 +5,9 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Finds the feeds at addresses, and saves them: the feed itself, or those that a page names.
+/// Finds the feeds at URLs, and saves them: the feed itself, or those that a page names.
 struct FeedFinder {
-  /// A feed that is there.
+  /// A feed that was found.
   struct Found: Sendable {
     let address: URL
     let title: String?
@@ -20,11 +20,11 @@ struct FeedFinder {
   let timeout: Duration
   let session: Session
 
-  /// The feed at an address, or the one that the page there names. When a page names several, a person at a terminal chooses.
+  /// The feed at a URL, or the one that the page there names. When a page names several, a person at a terminal chooses.
   ///
   /// **Failure:** the reason why there is no feed.
   func feeds(at address: URL, sending headers: [HTTPRequest.Header] = []) -> AnyPublisher<Found, RemoteFeedError> {
-    // Not for others that the address leads to.
+    // Not for others that the URL leads to.
     let client = client.sending(headers, to: address)
     return feed(at: address, namedBy: address, client)
       .catch { error -> AnyPublisher<Found, RemoteFeedError> in

@@ -26,9 +26,9 @@ struct FollowedList {
       .compactMap { result -> [SubscribedFeed]? in
         switch result {
         case .success(let list?) where !list.isCutOff: return feeds(of: list)
-        case .success(_?): console.warn("\(path) is cut off; the feeds stay as they are.")
-        case .success(nil): console.warn("\(path) is gone; the feeds stay as they are.")
-        case .failure(let error): console.warn("\(error) The feeds stay as they are.")
+        case .success(_?): console.warn("\(path) is cut off; the feeds aren't changed.")
+        case .success(nil): console.warn("\(path) was removed; the feeds aren't changed.")
+        case .failure(let error): console.warn("\(error) The feeds aren't changed.")
         }
         return nil
       }

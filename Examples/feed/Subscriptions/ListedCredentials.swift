@@ -17,7 +17,7 @@ extension RequestOptions {
   }
 }
 
-/// A client that logs in as a list of feeds says: each feed's fields are for the requests of that feed alone.
+/// A client that logs in as a list of feeds says: each feed's fields are only for the requests of that feed.
 struct ListedHTTPClient: HTTPClient {
   private let client: any HTTPClient
   private let clients: [URL: HeadedHTTPClient]

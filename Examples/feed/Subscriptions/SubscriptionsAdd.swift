@@ -8,34 +8,34 @@ import PlainText
 /// `feed subscriptions add`: adds a feed that is there, or changes one of the list.
 struct SubscriptionsAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add feeds to the list, or change how they are kept.",
+    commandName: "add", abstract: "Add feeds to the list, or change their settings.",
     discussion: """
-      Each feed is loaded and saved first. A web page leads to its feed; feeds of comments are skipped, and when several \
-      remain you choose. What is not a feed is refused, unless --force is given. A feed of the list is not loaded: it gets \
-      the title, the folder and the interval. With --store nothing is loaded.
+      Each feed is loaded and saved first. For a web page, adds the feed that it names; comment feeds are skipped, and if \
+      several remain, you choose. A URL without a feed is refused unless you use --force. A feed that is already in the \
+      list isn't loaded; its title, folder and interval are updated. With --store, nothing is loaded.
       """)
 
   @Argument(
-    help: ArgumentHelp("The URLs of feeds or of their pages, http or https.", valueName: "url"),
+    help: ArgumentHelp("The URLs of feeds, or of web pages that name them.", valueName: "url"),
     transform: FeedAddress.parse)
   var addresses: [URL]
 
-  @Option(help: ArgumentHelp("What to call the feed.", valueName: "text"))
+  @Option(help: ArgumentHelp("The feed's title in the list.", valueName: "text"))
   var title: String?
 
-  @Option(help: ArgumentHelp("The folder to put it in; repeat it for a folder within a folder.", valueName: "name"))
+  @Option(help: ArgumentHelp("The folder for the feed; repeat it for a nested folder.", valueName: "name"))
   var folder: [String] = []
 
   @Option(
-    help: ArgumentHelp("How often serve and watch load it, such as 15m.", valueName: "duration"),
+    help: ArgumentHelp("How often serve and watch load the feed, such as 15m.", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var every: DurationArgument?
 
-  @Flag(help: "Add what isn't a feed, or can't be loaded now, too.")
+  @Flag(help: "Add the URL even if it isn't a feed or can't be loaded now.")
   var force = false
 
   @Option(
-    help: ArgumentHelp("How long a request may take in all. (default: 30s)", valueName: "duration"),
+    help: ArgumentHelp("Time limit for each request. (default: 30s)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var timeout = DurationArgument(.seconds(30))
 
@@ -50,12 +50,12 @@ struct SubscriptionsAdd: ParsableCommand {
   func run() throws {
     if let fleet = options.fleet {
       guard title == nil, folder.isEmpty, every == nil else {
-        throw ValidationError("A fleet keeps URLs alone; --title, --folder and --every are for a file.")
+        throw ValidationError("A fleet's list has only URLs; leave out --title, --folder and --every.")
       }
       return try fleet.add(addresses)
     }
     guard request.netrcFile == nil else {
-      throw ValidationError("The list keeps --netrc, --user and --header, and not the path of --netrc-file.")
+      throw ValidationError("The list can't store --netrc-file; use --netrc, --user or --header.")
     }
     try request.check(for: addresses)
     let file = try options.file()
@@ -108,7 +108,7 @@ struct SubscriptionsAdd: ParsableCommand {
     _ address: URL, _ found: FeedFinder.Found?, _ feed: SubscribedFeed, isNew: Bool, isChanged: Bool
   ) -> String {
     guard isNew else {
-      guard isChanged else { return "\(address.shown) is in the list already\n" }
+      guard isChanged else { return "\(address.shown) is already in the list\n" }
       let place = feed.folders.isEmpty ? "" : "; its folder is \(feed.folders.joined(separator: " / ").printable)"
       return "Changed \(address.shown)\(place)\n"
     }

@@ -4,15 +4,15 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed subscriptions`: keeps the list of feeds that commands show when no address is given.
+/// `feed subscriptions`: keeps the list of feeds that commands show when no URL is given.
 struct SubscriptionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscriptions",
-    abstract: "Keep a list of feeds, for when no URL is given.",
+    abstract: "Manage the list of feeds that commands use without a URL.",
     discussion: """
-      The list is subscriptions.opml in $XDG_CONFIG_HOME/feedstream, or ~/.config/feedstream: a file of OPML, which you may \
-      edit. With --opml it is another file; with --store it is a fleet's, which feed work polls. serve and watch notice \
-      when it changes.
+      The list is an OPML file that you may edit: subscriptions.opml in $XDG_CONFIG_HOME/feedstream or ~/.config/feedstream. \
+      Choose another file with --opml, or with --store the list of a fleet, which "feed work" polls. A running serve or \
+      watch notices changes.
       """,
     subcommands: [
       SubscriptionsList.self, SubscriptionsAdd.self, SubscriptionsRename.self, SubscriptionsMove.self,
@@ -25,19 +25,19 @@ struct SubscriptionsCommand: ParsableCommand {
 struct SubscriptionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The list. (default: feedstream/subscriptions.opml in $XDG_CONFIG_HOME or ~/.config)", valueName: "file"),
+      "The list's file. (default: feedstream/subscriptions.opml in $XDG_CONFIG_HOME or ~/.config)", valueName: "file"),
     completion: .file())
   var opml: String?
 
   @Option(
     help: ArgumentHelp(
-      "The server that a fleet shares, such as redis://host, instead of a file.", valueName: "url"),
+      "Use the list of the fleet at this server, such as redis://host, instead of a file.", valueName: "url"),
     transform: StoreArgument.init(parsing:))
   var store: StoreArgument?
 
   func validate() throws {
     if opml?.isEmpty == true { throw ValidationError("--opml needs the path of a file.") }
-    if opml != nil, store != nil { throw ValidationError("--opml and --store exclude each other.") }
+    if opml != nil, store != nil { throw ValidationError("Use --opml or --store, not both.") }
   }
 
   var fleet: FleetSubscriptions? { store.map { FleetSubscriptions(store: $0) } }
@@ -53,12 +53,12 @@ struct SubscriptionOptions: ParsableArguments {
 struct SubscriptionsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Print the feeds of the list.",
-    discussion: "The number of a feed names it for rename, move and remove.")
+    discussion: "You can name a feed by its number in rename, move and remove.")
 
   @OptionGroup var options: SubscriptionOptions
 
   @Option(
-    help: ArgumentHelp("Print it for people, or as one line of JSON per feed.", valueName: "text|json"))
+    help: ArgumentHelp("Output format: text, or one line of JSON per feed.", valueName: "text|json"))
   var format = OutputFormat.text
 
   func run() throws {

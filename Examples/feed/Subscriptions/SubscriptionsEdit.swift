@@ -10,17 +10,17 @@ struct SubscriptionsRename: ParsableCommand {
   @Argument(help: ArgumentHelp("The feed's URL, title or number.", valueName: "feed"))
   var feed: String
 
-  @Argument(help: ArgumentHelp("What to call it.", valueName: "title"))
+  @Argument(help: ArgumentHelp("The new title.", valueName: "title"))
   var title: String
 
   @OptionGroup var options: SubscriptionOptions
 
   func validate() throws {
-    if title.allSatisfy(\.isWhitespace) { throw ValidationError("A title needs a character that can be seen.") }
+    if title.allSatisfy(\.isWhitespace) { throw ValidationError("A title needs at least one visible character.") }
   }
 
   func run() throws {
-    guard options.fleet == nil else { throw ValidationError("A fleet keeps URLs alone, without titles.") }
+    guard options.fleet == nil else { throw ValidationError("A fleet's list has no titles.") }
     let file = try options.file()
     let renamed = try file.update { list in
       Result {
@@ -37,20 +37,20 @@ struct SubscriptionsRename: ParsableCommand {
 /// `feed subscriptions move`: puts feeds into another folder.
 struct SubscriptionsMove: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "move", abstract: "Put feeds into another folder, or out of all folders.")
+    commandName: "move", abstract: "Move feeds to another folder, or out of all folders.")
 
   @Argument(help: ArgumentHelp("The feeds' URLs, titles or numbers.", valueName: "feed"))
   var feeds: [String]
 
   @Option(
     help: ArgumentHelp(
-      "The folder; repeat it for a folder within a folder. (default: out of all folders)", valueName: "name"))
+      "The new folder; repeat it for a nested folder. (default: out of all folders)", valueName: "name"))
   var folder: [String] = []
 
   @OptionGroup var options: SubscriptionOptions
 
   func run() throws {
-    guard options.fleet == nil else { throw ValidationError("A fleet keeps URLs alone, without folders.") }
+    guard options.fleet == nil else { throw ValidationError("A fleet's list has no folders.") }
     let result = try options.file().update { list in
       Result {
         let result = try FeedReference.find(feeds, in: list.subscriptions)
@@ -68,8 +68,8 @@ struct SubscriptionsMove: ParsableCommand {
 /// `feed subscriptions remove`: removes feeds.
 struct SubscriptionsRemove: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove feeds from the list; what is saved of them stays.",
-    discussion: "All numbers are those of the list before.")
+    commandName: "remove", abstract: "Remove feeds from the list; their saved data is kept.",
+    discussion: "Numbers refer to the list as it was before the command.")
 
   @Argument(help: ArgumentHelp("The feeds' URLs, titles or numbers.", valueName: "feed"))
   var feeds: [String]

@@ -9,16 +9,17 @@ struct SubscriptionsImport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Add the feeds of an OPML file, or of a file with one URL per line.",
     discussion: """
-      Folders and titles of OPML are kept. Of a line, the first word is the URL; empty lines and those that begin with # are \
-      skipped. Nothing is loaded. "-" is standard input. With --store a file may have any number of lines; what was \
-      added stays when it is interrupted, and the same command goes on.
+      Folders and titles in OPML are kept. In a file of URLs, the first word of each line is the URL; empty lines and lines \
+      that begin with # are skipped. Nothing is loaded. "-" reads standard input. With --store, a file may have any number \
+      of lines. If you interrupt it, added feeds stay; run the same command to continue.
       """)
 
-  @Argument(help: ArgumentHelp("The file, of OPML or with one URL per line.", valueName: "file"), completion: .file())
+  @Argument(
+    help: ArgumentHelp("An OPML file, or a file with one URL per line.", valueName: "file"), completion: .file())
   var place: String
 
   @Option(
-    help: ArgumentHelp("Spread the first polls over this time, with --store. (default: none)", valueName: "duration"),
+    help: ArgumentHelp("With --store, spread the first polls over this time. (default: none)", valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var spread: DurationArgument?
 
@@ -26,18 +27,18 @@ struct SubscriptionsImport: ParsableCommand {
 
   func run() throws {
     if let fleet = options.fleet { return try fleet.importing(place, spread: spread?.duration ?? .zero) }
-    guard spread == nil else { throw ValidationError("--spread is for --store.") }
+    guard spread == nil else { throw ValidationError("--spread needs --store.") }
     let (other, unusable) = try ImportedList.read(place)
     let total = other.feeds.count
     let added = try options.file().update { $0.add(other) }
     var text = "Added \(added) of \(total) \(total == 1 ? "feed" : "feeds")"
-    if added < total { text += "; the others were there" }
+    if added < total { text += "; the others were already in the list" }
     try StandardOutput.write(text + "\n")
-    if other.isCutOff { StandardError.shared.write("\(place.printable) is cut off: its end is missing\n") }
+    if other.isCutOff { StandardError.shared.write("\(place.printable) is cut off; its end is missing\n") }
     if unusable > 0 {
       StandardError.shared.write(
         "\(unusable) \(unusable == 1 ? "entry has" : "entries have") no http or https URL and "
-          + "\(unusable == 1 ? "is" : "are") left out\n")
+          + "\(unusable == 1 ? "was" : "were") skipped\n")
     }
   }
 }
@@ -86,27 +87,29 @@ struct SubscriptionsExport: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write the list as OPML, to standard output or a file.",
     discussion:
-      "URLs are written as they are, with the passwords in them. A file that exists stays as it is without --force.")
+      "URLs are written unchanged, with any passwords. An existing file is replaced only with --force.")
 
   @Argument(
-    help: ArgumentHelp("The file to write; standard output without it.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("The file to write. (default: standard output)", valueName: "file"), completion: .file())
   var place: String?
 
-  @Flag(help: "Replace a file that exists.")
+  @Flag(help: "Replace an existing file.")
   var force = false
 
   @OptionGroup var options: SubscriptionOptions
 
   func run() throws {
-    guard options.fleet == nil else { throw ValidationError("feed subscriptions list --store prints a fleet's list.") }
+    guard options.fleet == nil else {
+      throw ValidationError("A fleet's list can't be exported; \"feed subscriptions list --store\" prints it.")
+    }
     let all = try options.file().read() ?? OPML(title: "Subscriptions")
     let list = all.withoutSecrets
     if list != all {
-      StandardError.shared.write("hint: header fields and passwords of feeds are left out; the list itself has them\n")
+      StandardError.shared.write("hint: the export leaves out the feeds' header fields and passwords\n")
     }
     guard let place else { return try StandardOutput.write(list.document) }
     guard try SubscriptionFile(path: place).create(list, replacing: force) else {
-      throw ValidationError("There is a file \(place.printable) already; --force replaces it.")
+      throw ValidationError("The file \(place.printable) exists already; use --force to replace it.")
     }
   }
 }

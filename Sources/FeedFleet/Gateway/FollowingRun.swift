@@ -40,7 +40,7 @@ final class FollowingRun: Subscription {
   }
 
   func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "FleetFollower: request(.none) asks for nothing; request one or more")
+    precondition(demand > .none, "FleetFollower: request(.none) requests nothing; request one or more")
     guard deliver != nil else { return }
     self.demand += demand
     if hasBegun { return goOn() }

@@ -60,7 +60,7 @@ public final class RedisFeedStore: FeedStore {
     switch result.withLock({ $0 }) {
     case .success(let value): return value
     case .failure(let error): throw FeedStoreError(step, error.cause, place: place)
-    case nil: throw FeedStoreError(step, .other("nothing came"), place: place)
+    case nil: throw FeedStoreError(step, .other("the reply is empty"), place: place)
     }
   }
 

@@ -134,7 +134,7 @@ extension RedisFleet: FeedLibrary {
           // A feed that was added and not requested yet.
           if health == nil, replies[0].integer != nil { health = FeedHealth(address: address) }
           if let due = replies[0].date { health?.due = due }
-          if health?.asked == nil, health?.reason.isEmpty == true { health?.reason = "no worker has asked for it yet" }
+          if health?.asked == nil, health?.reason.isEmpty == true { health?.reason = "no worker has requested it yet" }
           var host = HostHealth(name: name)
           // Until it is ended.
           host.pausedUntil = replies[1].integer.map { Date(milliseconds: min($0, 253_402_300_799_000)) }

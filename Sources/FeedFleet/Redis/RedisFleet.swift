@@ -149,7 +149,7 @@ extension RedisFleet: WorkQueue {
           grant.problems.append(.damaged(place, "A lease of \(one.elements?.first?.text ?? "a host")"))
         }
       }
-      grant.problems += damaged.map { .damaged(place, "The key \($0.text ?? "?"), whose host waits a minute,") }
+      grant.problems += damaged.map { .damaged(place, "The key \($0.text ?? "?") (its host is skipped for a minute)") }
       return grant
     }
   }

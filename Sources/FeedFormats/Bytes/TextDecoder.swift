@@ -18,7 +18,7 @@ struct TextDecoder {
 
   /// The number of bytes read before the encoding is chosen.
   static let headBytes = 1024
-  /// Longer than any text in a legacy encoding is valid UTF-8 by chance.
+  /// The length from which a text in a legacy encoding is never valid UTF-8 by chance.
   private static let undecidedBytes = 64 << 10
 
   private(set) var encoding = "UTF-8"

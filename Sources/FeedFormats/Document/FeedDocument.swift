@@ -36,7 +36,7 @@ public struct FeedDocument: Hashable, Sendable {
   }
 }
 
-/// The formats that ``FeedParser`` reads. The raw value is its name for people.
+/// The formats that ``FeedParser`` reads. The raw value is its name as text.
 public enum FeedKind: String, Hashable, Sendable, CaseIterable {
   case rss090 = "RSS 0.90"
   case rss091 = "RSS 0.91"

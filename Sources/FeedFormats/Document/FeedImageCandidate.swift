@@ -1,6 +1,6 @@
-/// A picture that an item names, and its place in the document.
+/// An image that an item names, and its place in the document.
 public struct FeedImageCandidate: Hashable, Sendable {
-  /// The places of a picture, in the order in which one is chosen. The raw value is the name in the document.
+  /// The places of an image, in the order in which one is chosen. The raw value is the name in the document.
   public enum Source: String, Hashable, Sendable, CaseIterable {
     case mediaContent = "media:content"
     /// RSS's `enclosure`, Atom's `link rel=enclosure`, JSON Feed's attachments.
@@ -46,7 +46,7 @@ public struct FeedImageCandidate: Hashable, Sendable {
 }
 
 extension FeedItem {
-  /// Chooses the picture: the first source that has one, in ``FeedImageCandidate/Source``'s order; of `media:content`
+  /// Chooses the image: the first source that has one, in ``FeedImageCandidate/Source``'s order; of `media:content`
   /// the default one, then the widest; of `media:thumbnail` the widest; of the others the first.
   mutating func chooseImage() {
     chosenImage = images.indices.min { first, second in

@@ -1,7 +1,7 @@
 extension FeedItem {
-  /// The most characters of ``plainText``: 1,000.
+  /// The maximum number of characters of ``plainText``: 1,000.
   public static let longestText = 1_000
-  /// The most characters that are taken of a text instead of a title: 100.
+  /// The maximum number of characters that are taken of a text instead of a title: 100.
   public static let longestCaption = 100
 
   /// The title without markup; `nil` when it has no visible character.
@@ -42,7 +42,7 @@ extension FeedItem {
 }
 
 extension FeedText {
-  /// How many bytes of markup are read for the beginning of a text.
+  /// The number of bytes of markup that are read for the beginning of a text.
   private static let beginning = 16 << 10
 
   /// The beginning of ``plain``; all of it when the text is short. `nil` when nothing of it is visible.

@@ -14,14 +14,14 @@ public struct FeedItem: Hashable, Sendable {
   public var published: FeedDate?
   public var updated: FeedDate?
   public var location: FeedPlace?
-  /// Every picture that the item names, in the order of the document, each address once for each source.
+  /// Every image that the item names, in the order of the document, each address once for each source.
   public var images: [FeedImageCandidate]
   /// The index in ``images`` of the picture to show.
   public var chosenImage: Int?
 
   public init() { images = [] }
 
-  /// The picture to show.
+  /// The image to show.
   public var image: FeedImageCandidate? { chosenImage.map { images[$0] } }
 
 }

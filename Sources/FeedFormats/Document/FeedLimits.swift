@@ -1,32 +1,32 @@
 /// The limits of a document. Exceeding one ends the parsing with the limit's own ``FeedFormatError``.
 public struct FeedLimits: Hashable, Sendable {
-  /// The most bytes of a document: 32 MiB. ``FeedFormatError/documentTooLong(limit:)``.
+  /// The maximum number of bytes of a document: 32 MiB. ``FeedFormatError/documentTooLong(limit:)``.
   public var documentBytes = 32 << 20
-  /// The most bytes before the beginning of a feed, which are dropped: 64 KiB.
+  /// The maximum number of bytes before the beginning of a feed, which are dropped: 64 KiB.
   /// ``FeedFormatError/notAFeed``.
   public var recognitionBytes = 64 << 10
   /// The deepest nesting of XML elements: 256. ``FeedFormatError/tooDeep(limit:)``. JSON may be nested 512 deep, which is
   /// the decoder's limit: ``FeedFormatError/notJSON(_:)``.
   public var depth = 256
-  /// The most bytes of a tag, its attributes included: 64 KiB. ``FeedFormatError/tagTooLong(limit:)``.
+  /// The maximum number of bytes of a tag, its attributes included: 64 KiB. ``FeedFormatError/tagTooLong(limit:)``.
   public var tagBytes = 64 << 10
   /// The most attributes of a tag: 256. ``FeedFormatError/tooManyAttributes(limit:)``.
   public var attributes = 256
-  /// The most bytes of an element's or attribute's name: 1 KiB. ``FeedFormatError/nameTooLong(limit:)``.
+  /// The maximum number of bytes of an element's or attribute's name: 1 KiB. ``FeedFormatError/nameTooLong(limit:)``.
   public var nameBytes = 1 << 10
-  /// The most bytes of a document type declaration, which is skipped: 64 KiB.
+  /// The maximum number of bytes of a document type declaration, which is skipped: 64 KiB.
   /// ``FeedFormatError/doctypeTooLong(limit:)``.
   public var doctypeBytes = 64 << 10
-  /// The most bytes of one field's text: 4 MiB. ``FeedFormatError/textTooLong(limit:)``.
+  /// The maximum number of bytes of one field's text: 4 MiB. ``FeedFormatError/textTooLong(limit:)``.
   public var textBytes = 4 << 20
-  /// The most items of a feed: 200,000. ``FeedFormatError/tooManyItems(limit:)``.
+  /// The maximum number of items of a feed: 200,000. ``FeedFormatError/tooManyItems(limit:)``.
   public var items = 200_000
-  /// The most bytes of the addresses of all pictures, which are longer than in the document when they are relative: 64
+  /// The maximum number of bytes of the addresses of all images, which are longer than in the document when they are relative: 64
   /// MiB. ``FeedFormatError/addressesTooLong(limit:)``.
   public var addressBytes = 64 << 20
-  /// The most pictures of one item: 64. Others are left out, which is a repair, not an error.
+  /// The maximum number of images of one item: 64. Others are left out, which is a repair, not an error.
   public var imagesPerItem = 64
-  /// The most values of a JSON document: two million. ``FeedFormatError/tooManyValues(limit:)``.
+  /// The maximum number of values of a JSON document: two million. ``FeedFormatError/tooManyValues(limit:)``.
   public var values = 2_000_000
 
   public init() {}

@@ -4,7 +4,7 @@ public import struct Foundation.UUID
 /// UTF-8 or UTF-16.
 ///
 /// The server's order is kept, and so are items that repeat an id; a `null` description or location is absent; unknown
-/// keys are ignored; no items make an empty feed. One bad item makes the whole feed invalid: a part of a feed
+/// keys are ignored; without items the feed is empty. One bad item makes the whole feed invalid: a part of a feed
 /// is never shown or saved as if it were the feed.
 ///
 /// simdjson reads valid documents, ten times as fast as `JSONDecoder`. The decoder reads the others again and reports
@@ -68,7 +68,7 @@ public enum CaseStudyFeed {
 
   /// `nil` for a document that is invalid or not certainly valid.
   ///
-  /// - Parameter count: the document's length in bytes: its strings have no more than five thirds of that.
+  /// - Parameter count: the document's length in bytes: its strings have at most five thirds of that.
   static func images(in tape: JSONTape, ofBytes count: Int) -> Images? {
     guard count <= 1 << 30, let value = tape.root["items"], let items = value.elements else { return nil }
     let texts = tape.takeStrings()

@@ -31,7 +31,7 @@ extension JSONReading {
     if !item.addImage(image, limit: limits.imagesPerItem) { repairs.insert(.images) }
   }
 
-  /// The pictures of a text, if it is HTML.
+  /// The images of a text, if it is HTML.
   mutating func noteImages(of text: FeedText?, from source: FeedImageCandidate.Source, in item: inout FeedItem) {
     guard let text, text.isMarkup else { return }
     let base = item.link ?? base

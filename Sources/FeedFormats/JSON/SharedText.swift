@@ -8,7 +8,7 @@ import CSimdJSON
   import Darwin
 #endif
 
-/// A text that becomes a `String` only when somebody asks for one: until then it is a part of the memory that all texts
+/// A text that becomes a `String` only when somebody requests one: until then it is a part of the memory that all texts
 /// of its document share.
 ///
 /// Making strings of 100,000 images takes three times as long as parsing them, and most are compared, saved and written

@@ -25,7 +25,7 @@ public struct FeedLink: Hashable, Sendable {
 }
 
 extension FeedLink {
-  /// True for a feed of the comments on a site or a post, as its address or title says: WordPress names one beside each
+  /// True for a feed of the comments on a site or a post, as its address or title says: WordPress names one next to each
   /// feed of posts.
   public var isOfComments: Bool {
     let address = self.address.lowercased()

@@ -1,6 +1,6 @@
-/// The pictures of an HTML text, in order: the `<img>` elements that show something.
+/// The images of an HTML text, in order: the `<img>` elements that show something.
 ///
-/// One without an address of its own has the widest of the `<source>` elements around it in a `<picture>`.
+/// One without its own address has the widest of the `<source>` elements around it in a `<picture>`.
 struct HTMLImages {
   struct Image {
     /// As written, with entities resolved.
@@ -60,7 +60,7 @@ struct HTMLImages {
       && (html[end].isSpace || html[end] == UInt8(ascii: "/") || html[end] == UInt8(ascii: ">"))
   }
 
-  /// The picture of the tag; `nil` if it has none, or only a tracking or spacer pixel.
+  /// The image of the tag; `nil` if it has none, or only a tracking or spacer pixel.
   private var image: Image? {
     let (width, height) = (length("width"), length("height"))
     if let width, let height, width <= 2, height <= 2 { return nil }
@@ -87,7 +87,7 @@ struct HTMLImages {
     return value.integer
   }
 
-  /// The widest address of all sets of the tag: where a page loads pictures late, `srcset` may have a small one.
+  /// The widest address of all sets of the tag: where a page loads images late, `srcset` may have a small one.
   private var widest: (address: [UInt8], width: Int?)? {
     var best: (address: [UInt8], size: Double, width: Int?)?
     for name in ["srcset", "data-srcset", "data-lazy-srcset"] as [StaticString] {

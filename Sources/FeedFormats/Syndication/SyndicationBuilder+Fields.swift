@@ -1,5 +1,5 @@
 extension SyndicationBuilder {
-  /// Begins a text for people, in the notation that its `type` and `mode` say.
+  /// Begins a human-readable text, in the notation that its `type` and `mode` say.
   mutating func text(_ field: FeedField, _ tag: borrowing XMLTag, _ element: Element, _ hash: UInt64) -> Frame {
     kind = Self.textKind(tag, element)
     text.removeAll(keepingCapacity: true)

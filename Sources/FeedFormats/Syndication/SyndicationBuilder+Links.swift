@@ -52,7 +52,7 @@ extension SyndicationBuilder {
     noteImage(address, from: .enclosure, tag)
   }
 
-  /// Media RSS: pictures in the item and in groups, and their descriptions.
+  /// Media RSS: images in the item and in groups, and their descriptions.
   mutating func beginInMedia(_ element: Element, _ tag: borrowing XMLTag, _ hash: UInt64) -> Frame {
     guard element.namespace == .media else {
       return beginPlace(element, hash) ?? Frame(name: hash, context: .ignored)
@@ -80,7 +80,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// Atom's `content`, which may be a picture elsewhere.
+  /// Atom's `content`, which may be an image elsewhere.
   mutating func beginContent(_ element: Element, _ tag: borrowing XMLTag, _ hash: UInt64) -> Frame {
     if let source = tag.rawValue("src") {
       if isImage(type: tag.rawValue("type")?.trimmed, medium: nil, address: source) {
@@ -172,7 +172,7 @@ extension SyndicationBuilder {
 }
 
 extension FeedItem {
-  /// False when there is no room for another picture.
+  /// False when there is no room for another image.
   mutating func addImage(_ image: FeedImageCandidate, limit: Int) -> Bool {
     if images.contains(where: { $0.address == image.address && $0.source == image.source }) { return true }
     guard images.count < limit else { return false }
@@ -181,7 +181,7 @@ extension FeedItem {
   }
 }
 
-/// True for a picture by its type; without one by its medium; without either by the extension of its address. An
+/// True for an image by its type; without one by its medium; without either by the extension of its address. An
 /// invalid type (`imaage/png`) does not count.
 func isImage(type: Bytes?, medium: Bytes?, address: Bytes) -> Bool {
   if let type, type.count > 0 {

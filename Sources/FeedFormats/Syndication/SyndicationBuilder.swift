@@ -13,7 +13,7 @@ struct SyndicationBuilder: XMLSink {
     case media
     /// `georss:where`, `geo:Point`, `gml:Point`.
     case place
-    /// A picture whose address may be a text.
+    /// An image whose address may be a text.
     case image
     /// `skipHours`, `skipDays`.
     case skipping
@@ -25,7 +25,7 @@ struct SyndicationBuilder: XMLSink {
     /// The outer `<div>` of Atom's XHTML, which is not part of the text.
     case wrapper
     case ignored
-    /// An unknown element of an item: it may contain pictures, or be a misspelled one without an end tag.
+    /// An unknown element of an item: it may contain images, or be a misspelled one without an end tag.
     case unknown
   }
 
@@ -61,13 +61,13 @@ struct SyndicationBuilder: XMLSink {
   var selfLink: String?
   var updatePeriod: Int?
   var updateFrequency = 1
-  /// The length of the addresses of all pictures.
+  /// The length of the addresses of all images.
   var addressBytes = 0
 
   /// The text of the field that is open.
   var text: [UInt8] = []
   var kind = TextKind.html
-  /// The source of the picture whose address is being read.
+  /// The source of the image whose address is being read.
   var imageSource = FeedImageCandidate.Source.image
   var wantsText = false
   var bases: [String] = []

@@ -13,7 +13,7 @@ enum ElementName: UInt8, CaseIterable {
   case abstract, logo, a
   case opml
 
-  /// True for the names that mean something in CDF alone.
+  /// True for the names that have a meaning only in CDF.
   var isOfCDF: Bool { self == .abstract || self == .logo || self == .a }
 
   private static let table: [UInt64: ElementName] = Dictionary(

@@ -95,7 +95,7 @@ final class CacheExchange: PullSource {
       return answer(.gatewayTimeout(from: self.request.url, at: now), isLast: true)
     }
     if request.asksForPart { return bypass(request) }
-    // Whoever has conditions of their own compares with something else than what is stored.
+    // Whoever has their own conditions compares with something else than what is stored.
     fly(request, stored: request.isConditional ? nil : stored, isShared: true)
   }
 

@@ -84,7 +84,7 @@ final class CacheFlight {
     steps.take(client.upstream.get(conditional!)) { [self] result in
       switch result {
       case .success(let response?): receive(response, to: isConditional ? stored : nil)
-      case .success(nil): fail(HTTPError(.receive, host: request.request.url.hostAndPort, cause: "no answer came"))
+      case .success(nil): fail(HTTPError(.receive, host: request.request.url.hostAndPort, cause: "no response arrived"))
       case .failure(let error): fail(error)
       }
     }
@@ -186,7 +186,7 @@ final class CacheFlight {
 }
 
 extension HTTPError {
-  /// True when no whole response arrived because of what is between here and the server, or because it is down.
+  /// True when no whole response arrived because the network failed, or the server is down.
   fileprivate var isFailureOfNetwork: Bool {
     switch kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut: true

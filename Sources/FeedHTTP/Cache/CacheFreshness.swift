@@ -37,7 +37,7 @@ struct CacheFreshness {
     return max(0, date.timeIntervalSince(changed) / 10)
   }
 
-  /// The statuses that may be stored when nothing is said about it (RFC 9110, section 15.1); 206 is never stored here.
+  /// The statuses that may be stored without explicit freshness (RFC 9110, section 15.1); 206 is never stored here.
   static func isHeuristicallyCacheable(_ status: Int) -> Bool {
     [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
   }
@@ -51,7 +51,7 @@ struct CacheFreshness {
 
   /// The seconds since the origin made or validated it (section 4.2.3).
   ///
-  /// A response from more than five minutes ahead was stored by a clock that was wrong, and is as old as can be.
+  /// A response from more than five minutes in the future was stored by a wrong clock, and has the maximum age.
   func age(at now: Date) -> TimeInterval {
     let resident = now.timeIntervalSince(head.received)
     guard resident > -300 else { return .greatestFiniteMagnitude }
@@ -69,7 +69,7 @@ struct CacheFreshness {
 
   // MARK: What may be done
 
-  /// True when it may be used without asking, for as long as it is fresh.
+  /// True when it may be used without a request, for as long as it is fresh.
   var needsNoValidation: Bool { !control.wantsValidation }
 
   /// True when it may be used stale, for whatever reason: nothing forbids that (section 4.2.4).

@@ -2,7 +2,7 @@ import Foundation
 
 /// Parts of bodies that are stored whole (RFC 9110, section 14). Parts themselves are not stored.
 extension CacheRequest {
-  /// True when a part is asked for that may come from the store.
+  /// True when a part is requested that may come from the store.
   var asksForPart: Bool { isBypassing && !mayNotStore }
 
   /// The part of a fresh response; `nil` when only its server can answer: for several parts, or one beyond the end.

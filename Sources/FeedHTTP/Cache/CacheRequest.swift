@@ -14,7 +14,7 @@ struct CacheRequest: Sendable {
     control = CacheControl(lines.isEmpty && pragma.has("no-cache") ? ["no-cache"] : lines)
   }
 
-  /// The address without what does not reach the server, in its usual form: it identifies what is stored.
+  /// The URL without what does not reach the server, in its usual form: it identifies what is stored.
   var key: String { Self.key(request.url) }
 
   static func key(_ url: URL) -> String {
@@ -32,7 +32,7 @@ struct CacheRequest: Sendable {
     return parts.string ?? url.absoluteString
   }
 
-  /// Identifies requests that one response can serve: same address, same fields, same limits.
+  /// Identifies requests that one response can serve: same URL, same fields, same limits.
   var sharingKey: String {
     let fields = request.headers.map { "\($0.name.lowercased()):\($0.value)" }.sorted()
     let limits =
@@ -41,7 +41,7 @@ struct CacheRequest: Sendable {
     return ([key, request.url.user ?? "", request.url.password ?? "", limits] + fields).joined(separator: "\n")
   }
 
-  /// True when the response is not to be stored: it forbids that, or asks for a part.
+  /// True when the response is not to be stored: it forbids that, or requests a part.
   var isBypassing: Bool { mayNotStore || request.has("Range") || request.has("If-Range") }
 
   var mayNotStore: Bool { control.has("no-store") }
@@ -56,7 +56,7 @@ struct CacheRequest: Sendable {
 
   var isOnlyIfCached: Bool { control.has("only-if-cached") }
 
-  /// True when other requests in flight can be waited for: this one asks for nothing newer.
+  /// True when other requests in flight can be waited for: this one requests nothing newer.
   var maySharePending: Bool { !isConditional && !asksForNewer }
 
   private var asksForNewer: Bool { control.has("no-cache") || control.has("max-age") || control.has("min-fresh") }
@@ -64,7 +64,7 @@ struct CacheRequest: Sendable {
   // MARK: Choosing
 
   enum Use: Equatable {
-    /// Without asking.
+    /// Without a request.
     case fresh
     /// Stale, because the request allows it.
     case stale
@@ -105,8 +105,8 @@ struct CacheRequest: Sendable {
 
   /// True when a stale response may be used after its server has failed (RFC 9111, section 4.2.4; RFC 5861, section 4).
   ///
-  /// - Parameter isDisconnected: true when no response arrived, and what is stored may stand in for it. Then a response
-  ///   that says nothing of errors may be used as well.
+  /// - Parameter isDisconnected: true when no response arrived, and a stored response may replace it. Then a response
+  ///   that says nothing of errors may be used too.
   func mayUseAfterFailure(_ head: HTTPStoredResponse.Head, at now: Date, isDisconnected: Bool) -> Bool {
     let freshness = CacheFreshness(head)
     guard freshness.mayBeStale, !asksForNewer else { return false }
@@ -148,7 +148,7 @@ struct CacheRequest: Sendable {
   }
 
   /// The value of a field in the form in which it is compared: lines joined, without space around commas, in lower case
-  /// where case means nothing. Secrets are compared by a number that many of them share.
+  /// if case doesn't matter. Secrets are compared by a number that many of them share.
   func selector(_ name: String) -> String? {
     if name == Self.privateNetwork { return isChosenByOthers ? nil : "own" }
     var lines = request.values(of: name)

@@ -5,7 +5,7 @@ extension CacheRequest {
   /// The head under which a response is stored; `nil` when it must not be.
   ///
   /// - Parameter isPrivate: true when it came from a private network. What an address that somebody else chose brought out of
-  ///   one is not stored, and what the user's own brought is for those alone.
+  ///   one is not stored, and what the user's own brought is only for those.
   func head(
     of status: Int, _ headers: HTTPHeaders, from url: URL, isPrivate: Bool = false, requested: Date, received: Date
   ) -> HTTPStoredResponse.Head? {
@@ -37,7 +37,7 @@ extension CacheRequest {
     }
   }
 
-  /// This request, with the conditions under which its response says that `stored` is still right (section 4.3.1); `nil`
+  /// This request, with the conditions to validate `stored` (section 4.3.1); `nil`
   /// when there is nothing to compare.
   func validating(_ stored: HTTPStoredResponse.Head) -> HTTPRequest? {
     var conditional = request

@@ -2,33 +2,34 @@ public import FeedStream
 public import Foundation
 
 extension HTTPClient {
-  /// A private HTTP cache: serves responses from a store, and stores responses, as far as the rules allow.
+  /// A private HTTP cache: serves responses from a store, and stores responses, as HTTP's rules allow.
   ///
   ///     let client = CurlHTTPClient(on: loop).cached(in: MemoryHTTPCache())
   ///
-  /// It follows RFC 9111 as a cache of one user (`private` is stored, `s-maxage` means nothing), and RFC 5861.
+  /// It follows RFC 9111 as a cache for one user (`private` is stored, `s-maxage` is ignored), and RFC 5861.
   ///
-  /// - **Fresh** responses are used without asking, with their `Age`. Where nothing says how long a response is fresh, it
-  ///   is for a tenth of the time for which it had not changed.
+  /// - **Fresh** responses are used without a request, with their `Age`. Without explicit freshness, a response
+  ///   is fresh for a tenth of its age at the last change.
   /// - **Others** are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews what is stored.
   /// - **`stale-while-revalidate`**: the stale response is delivered, and a request of the client's own renews it, which
   ///   keeps the client until it ends.
-  /// - **Errors**: with `stale-if-error`, a stale response answers instead of 500, 502, 503, 504 and failures of the
+  /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and failures of the
   ///   network; without it, instead of the latter only. `no-cache` and `must-revalidate` forbid both:
   ///   without a network, what is stored with them is status 504 (RFC 9111, section 5.2.2.2).
-  /// - **Requests** with `no-store` pass it by. One part of a body (`Range`, `If-Range`) comes out of a fresh response that
-  ///   is stored whole; other parts pass it by, and none is stored. Those with conditions of their own are compared with
-  ///   a fresh response, and otherwise passed on, and their whole answers stored. `only-if-cached` is answered with 504
-  ///   rather than by the server.
-  /// - **Other methods than GET**, and requests with a body, pass it by. One that may change something and succeeds removes what
-  ///   is stored of its URL, and of those of its own origin that its response names (section 4.4).
-  /// - **Same requests in flight** wait for the first one's answer, and use it if they may.
-  /// - **Redirects** are followed here: each hop is stored on its own.
+  /// - **Requests** with `no-store` bypass the cache. One part of a body (`Range`, `If-Range`) comes out of a fresh
+  ///   response that is stored whole; other parts bypass the cache, and none is stored. Requests with their own
+  ///   conditions are compared with a fresh response, and otherwise passed on, and their whole responses stored.
+  ///   `only-if-cached` is rejected with status 504 rather than by the server.
+  /// - **Other methods than GET**, and requests with a body, bypass the cache. One that may change something and
+  ///   succeeds removes what is stored of its URL, and of those of its own origin that its response names (section
+  ///   4.4).
+  /// - **Equal requests in flight** wait for the first one's response, and use it if they may.
+  /// - **Redirects** are followed by the cache: each hop is stored separately.
   ///
-  /// This is not a `FeedCache`, which keeps a document that says so, and may be shown whatever its server thinks.
+  /// This is not a `FeedCache`, which keeps feeds to be shown without regard to HTTP's rules.
   ///
   /// - Parameters:
-  ///   - store: where responses are kept. It may be shared by clients of one loop; a failure of it is reported, and the
+  ///   - store: keeps the responses. Clients of one loop may share it; a failure of it is reported, and the
   ///     server answers.
   ///   - now: the wall clock.
   public func cached(
@@ -62,7 +63,7 @@ public final class CachedHTTPClient: HTTPClient {
   /// Gets the resource at a URL, from the cache or through it.
   ///
   /// **Demand:** as without a cache. **Completion:** comes when the response is stored. **Failure:** the network's; the
-  /// cache adds none. **Cancellation:** a request that others wait for goes on for them.
+  /// cache adds none. **Cancellation:** a request that others wait for continues.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     guard request.method == .get, request.body == nil else { return pass(request) }
     return AnyPublisher(CachedGet(client: self, request: request))
@@ -96,7 +97,7 @@ public final class CachedHTTPClient: HTTPClient {
     options.report(HTTPCacheEvent(kind: kind, url: request.url))
   }
 
-  /// Renews a stored response without anybody waiting for it, unless that is under way.
+  /// Renews a stored response in the background, unless that is already running.
   func revalidate(_ request: CacheRequest, _ stored: HTTPStoredResponse) {
     guard flights[request.sharingKey] == nil else { return }
     let flight = CacheFlight(self, request, stored: stored, isShared: true, isInBackground: true)

@@ -3,9 +3,9 @@ public import Foundation
 
 /// A place where a private HTTP cache keeps responses: ``MemoryHTTPCache``, or a file.
 ///
-/// A store knows nothing of HTTP: it keeps several responses under a key, bounded by bytes, and forgets those that were not
-/// used for longest. It lives on one thread, as streams do, and its publishers do their work when they are subscribed to, in
-/// that order.
+/// A store doesn't interpret HTTP: it keeps several responses per key, up to a number of bytes, and deletes those that
+/// were not used for longest. It lives on one thread, as streams do, and its publishers do their work when they are
+/// subscribed to, in that order.
 public protocol HTTPCacheStore {
   /// The responses kept under a key.
   ///
@@ -16,11 +16,11 @@ public protocol HTTPCacheStore {
     for key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool
   ) -> AnyPublisher<[HTTPStoredResponse], HTTPCacheError>
 
-  /// Changes what is kept under a key: all of it happens, or nothing.
+  /// Changes the responses under a key, atomically.
   ///
-  /// **Demand, completion:** finishes without a value. **Cancellation:** a change that has begun is completed.
+  /// **Demand, completion:** finishes without a value. **Cancellation:** a running change is completed.
   ///
-  /// - Parameter isMeant: chooses the responses that the change is about.
+  /// - Parameter isMeant: chooses the responses to change.
   func change(
     _ key: String, where isMeant: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool, to change: HTTPCacheChange
   ) -> AnyPublisher<Never, HTTPCacheError>
@@ -28,25 +28,25 @@ public protocol HTTPCacheStore {
 
 /// A change of the responses that a store keeps under a key.
 public enum HTTPCacheChange: Sendable, Equatable {
-  /// Removes those that are meant.
+  /// Removes the chosen responses.
   case remove
-  /// Removes those that are meant, and keeps this one instead. One that is larger than the store is not kept.
+  /// Replaces the chosen responses by this one. A response that is larger than the store is not kept.
   case save(HTTPStoredResponse)
-  /// Replaces the head of the one among those meant that was received last, whose body stays; the others are removed.
-  /// Without such a response nothing happens.
+  /// Replaces the head of the chosen response that was received last, and keeps its body; the others are removed.
+  /// Without a chosen response, does nothing.
   case freshen(HTTPStoredResponse.Head)
 }
 
 /// A response in a store.
 public struct HTTPStoredResponse: Sendable, Equatable {
-  /// Everything but the body.
+  /// The response without its body.
   public struct Head: Sendable, Equatable {
     public var status: Int
     /// The header fields, without those that belong to a connection.
     public var headers: HTTPHeaders
-    /// The address that answered.
+    /// The URL that responded.
     public var url: URL
-    /// The time at which the request was made that the response, or its last validation, answered.
+    /// The time of the request that led to the response, or to its last validation.
     public var requested: Date
     /// The time at which the response arrived.
     public var received: Date
@@ -78,13 +78,13 @@ public struct HTTPStoredResponse: Sendable, Equatable {
     self.body = body
   }
 
-  /// The bytes that a store counts for it: its body, its header and 512 for everything else.
+  /// The number of bytes that a store counts for it: its body, its header and 512 for the rest.
   public var byteCount: Int { body.count + head.headers.lines.count + 512 }
 }
 
-/// The reason why a store's operation failed. It never keeps a response from its subscriber.
+/// The reason why a store's operation failed. The subscriber still receives its response.
 public struct HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A sentence for people, with the place.
+  /// A readable sentence with the place.
   public var description: String
 
   public init(_ description: String) { self.description = description }

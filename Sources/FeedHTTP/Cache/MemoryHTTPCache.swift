@@ -1,7 +1,7 @@
 public import FeedStream
 import Foundation
 
-/// Keeps responses in memory, up to a number of bytes; those that were not used for longest are forgotten first.
+/// Keeps responses in memory, up to a number of bytes; the least recently used are deleted first.
 public final class MemoryHTTPCache: HTTPCacheStore {
   private struct Entry {
     var response: HTTPStoredResponse
@@ -9,7 +9,7 @@ public final class MemoryHTTPCache: HTTPCacheStore {
     var used: Int
   }
 
-  /// The most bytes kept, as ``HTTPStoredResponse/byteCount`` counts them.
+  /// The maximum number of bytes kept, as ``HTTPStoredResponse/byteCount`` counts them.
   public let capacity: Int
   /// The bytes that are kept.
   public private(set) var byteCount = 0
@@ -19,7 +19,7 @@ public final class MemoryHTTPCache: HTTPCacheStore {
   private var firstUse = 0
   private var clock = 0
 
-  /// - Parameter capacity: the most bytes kept; 16 MiB by default.
+  /// - Parameter capacity: the maximum number of bytes kept; 16 MiB by default.
   public init(capacity: Int = 16 << 20) { self.capacity = capacity }
 
   /// The number of responses that are kept.

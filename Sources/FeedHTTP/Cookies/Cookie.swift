@@ -7,13 +7,13 @@ public struct Cookie: Sendable, Hashable {
   /// The host that it is for, in lower case; its subdomains too unless ``isHostOnly``.
   public var domain: String
   public var isHostOnly: Bool
-  /// The path that it is for, and all below.
+  /// The path that it is for, including all paths below.
   public var path: String
-  /// The end of its life; `nil` for the jar's.
+  /// The time at which it expires; `nil` for the lifetime of the jar.
   public var expires: Date?
   /// True when it is sent over https only.
   public var isSecure: Bool
-  /// True when pages cannot read it, which means nothing here.
+  /// True when scripts in pages cannot read it; has no effect here.
   public var isHTTPOnly: Bool
   /// The time at which it was first set.
   public var created: Date

@@ -2,7 +2,7 @@ public import FeedStream
 import Foundation
 
 extension HTTPClient {
-  /// A client that keeps the cookies that it is given, and sends them where they belong: also those of redirects, which it
+  /// A client that stores cookies and sends them to their hosts, including those of redirects, which it
   /// follows itself. Without this, no cookie is kept.
   ///
   /// A request that has the field `Cookie` keeps its own, for its own origin. Each hop has the request's whole timeout.
@@ -66,7 +66,7 @@ public struct CookieHTTPClient: HTTPClient {
         guard redirects.count < maxRedirects else { return fail(.tooManyRedirects(limit: maxRedirects)) }
         let next = request.following(redirect, isPrivate: response.isPrivate)
         guard next.body?.canBeSent ?? true else {
-          return fail(.body, "status \(redirect.status) repeats the request, and the body can be read only once")
+          return fail(.body, "status \(redirect.status) repeats the request, but its body can be read only once")
         }
         return hop(next, redirects + [redirect], send)
       }

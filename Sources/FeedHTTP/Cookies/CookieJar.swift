@@ -1,18 +1,18 @@
 public import Foundation
 
-/// The cookies of a client, as RFC 6265bis has them for programs that are not browsers: what pages and their frames decide
-/// about (`SameSite`) means nothing here.
+/// The cookies of a client, following RFC 6265bis for programs that are not browsers: the rules for pages and frames
+/// (`SameSite`) have no effect.
 ///
 ///     let jar = CookieJar()
 ///     let client = CurlHTTPClient(on: loop).withCookies(in: jar)
 ///
 /// Lives on one thread, as streams do, and in memory: ``cookies`` can be stored and put back.
 public final class CookieJar {
-  /// The most cookies that one domain has, and the most in all: 50 and 3,000 by default. Beyond that, the oldest of the domain
+  /// The maximum number of cookies per domain, and in total: 50 and 3,000 by default. Beyond that, the oldest of the domain
   /// or of all are dropped.
   public var mostPerDomain = 50
   public var most = 3_000
-  /// The longest life of a cookie.
+  /// The maximum lifetime of a cookie.
   static let longest: TimeInterval = 400 * 86_400
 
   private struct Key: Hashable {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The domains under which anybody may have a name, such as `com` and `co.uk`: no cookie is for all of them
+/// The domains under which anybody may register a name, such as `com` and `co.uk`, and which can't have cookies
 /// (https://publicsuffix.org).
 public struct PublicSuffixes: Sendable {
   /// The subject of a rule: the domain itself, all names right below it, or a name that is none of those.
@@ -37,7 +37,7 @@ public struct PublicSuffixes: Sendable {
     return (try? String(contentsOfFile: path, encoding: .utf8)).map(PublicSuffixes.init(list:)) ?? PublicSuffixes()
   }()
 
-  /// True for a domain under which anybody may have a name.
+  /// True for a domain under which anybody may register a name.
   public func contains(_ domain: String) -> Bool {
     let labels = domain.lowercased().split(separator: ".")
     guard labels.count > 1 else { return true }

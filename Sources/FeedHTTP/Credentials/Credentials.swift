@@ -1,6 +1,6 @@
 import Foundation
 
-/// Proof of the client's identity for a server. It is never printed: its description names its kind alone.
+/// Proof of the client's identity for a server. It is never printed: its description names only its kind.
 public struct Credentials: Sendable, Hashable {
   private enum Kind: Sendable, Hashable {
     case basic(user: String, password: String)

@@ -7,15 +7,15 @@ public struct Netrc: Sendable, Equatable {
   /// The reason why a file is not read.
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(path: String, String)
-    /// Others than its owner may read it.
+    /// Users other than its owner may read it.
     case readableByOthers(path: String)
     /// It breaks the format at a line; the line's content isn't shown.
     case malformed(path: String, line: Int)
 
     public var description: String {
       switch self {
-      case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
-      case .readableByOthers(let path): "\(path) can be read by others; keep it to yourself (chmod 600 \(path))"
+      case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
+      case .readableByOthers(let path): "other users can read \(path); run chmod 600 \(path)"
       case .malformed(let path, let line): "\(path) is not a netrc file: line \(line)"
       }
     }

@@ -2,8 +2,8 @@ public import FeedStream
 public import Foundation
 
 extension HTTPClient {
-  /// Adds header fields, such as those of ``Credentials``, to the requests to one origin (scheme, host and port), and to no
-  /// other: a feed may name any address, and a redirect lead to one. A request that has a field of the same name keeps its
+  /// Adds header fields, such as those of ``Credentials``, to requests to one origin (scheme, host and port), and to no
+  /// other: a feed may name any URL, and a redirect lead to one. A request that has a field of the same name keeps its
   /// own.
   ///
   ///     client.sending([credentials.header], to: feed)

@@ -1,8 +1,8 @@
 import FeedStream
 import Foundation
 
-/// The bytes of a body between the connection and a reader who asks for them: some of them, as they came over the wire, and
-/// decoded when they are asked for.
+/// The bytes of a body between the connection and a reader who requests them: some of them, as they came over the wire, and
+/// decoded when they are requested.
 ///
 /// Decoding on demand is what bounds the work of one turn: 16 KiB may decode to 16 MiB.
 final class BodyStream {
@@ -24,7 +24,7 @@ final class BodyStream {
   private var waiting = 0
   private var decoder: (any ContentDecoder)?
   private var coding = ""
-  /// Decoding may go on without new bytes.
+  /// Decoding may continue without new bytes.
   private var holdsMore = false
   private var count = 0
   private var limit = 0

@@ -14,7 +14,7 @@ final class BodyUpload {
   }
 
   private let open: () -> AnyPublisher<Chunk, any Error>
-  /// How many bytes were announced.
+  /// The number of bytes that were announced.
   let length: Int?
   /// Called when there is something to read again.
   var resume: () -> Void = {}
@@ -39,7 +39,7 @@ final class BodyUpload {
   /// True when libcurl has taken what there was.
   var wantsMore: Bool { !isOver && !isAsked && rest.isEmpty && chunks.isEmpty }
 
-  /// True when something of it has been asked for.
+  /// True when something of it has been requested.
   var isBegun: Bool { attempt != nil }
 
   /// Fills `room`; called by libcurl.
@@ -62,7 +62,7 @@ final class BodyUpload {
     return .nothing
   }
 
-  /// Asks for what comes next. Not called within libcurl.
+  /// Requests what comes next. Not called within libcurl.
   func ask() {
     let abandoned = self.abandoned
     self.abandoned = []
@@ -103,7 +103,7 @@ final class BodyUpload {
       return .none
     }
     if !input.isEmpty { chunks.append(input) }
-    // An empty chunk leaves nothing to read: the next one is asked for immediately.
+    // An empty chunk leaves nothing to read: the next one is requested immediately.
     guard chunks.isEmpty, rest.isEmpty else {
       wake()
       return .none

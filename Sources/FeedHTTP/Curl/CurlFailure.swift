@@ -19,7 +19,7 @@ struct CurlFailure {
     if proxyRefusal != nil { return .connect }
     return switch code {
     case CURLE_UNSUPPORTED_PROTOCOL:
-      // libcurl has one code for a scheme that is not followed ("Protocol \"ftp\" not supported …") and for an answer
+      // libcurl has one code for a scheme that is not followed ("Protocol \"ftp\" not supported …") and for a response
       // in no known version of HTTP.
       isAfterRedirect && isAboutScheme ? .redirectRefused : isAboutScheme ? .invalidRequest : .notHTTP
     case CURLE_URL_MALFORMAT: isAfterRedirect ? .redirectRefused : .invalidRequest
@@ -46,7 +46,7 @@ struct CurlFailure {
   /// The error of a request that failed at a proxy.
   private var proxyRefusal: String? {
     if let match = sentence.firstMatch(of: /CONNECT tunnel failed, response (\d+)/) {
-      return "the proxy answered with status \(match.1)"
+      return "the proxy responded with status \(match.1)"
     }
     return sentence.contains("CONNECT aborted") ? "the proxy closed the connection" : nil
   }
@@ -67,11 +67,11 @@ struct CurlFailure {
     case .headersTooLarge: return "one of them is longer than 100 KiB"
     default: break
     }
-    if code == CURLE_ABORTED_BY_CALLBACK { return "the proxy's answer has no end" }
+    if code == CURLE_ABORTED_BY_CALLBACK { return "the proxy's response does not end" }
     if let proxyRefusal { return proxyRefusal }
     if code == CURLE_COULDNT_CONNECT, systemError != 0 {
       let reason = String(cString: strerror(systemError)).lowercasedFirst
-      return proxy.map { "the proxy \($0) does not answer: \(reason)" } ?? reason
+      return proxy.map { "the proxy \($0) does not respond: \(reason)" } ?? reason
     }
     return (sentence.isEmpty ? String(cString: curl_easy_strerror(code)) : sentence).lowercasedFirst
   }

@@ -7,13 +7,13 @@ import Foundation
 /// - HTTP/1.1, and HTTP/2 where the server offers it over TLS. Connections are reused.
 /// - Certificates are verified, always.
 /// - gzip, deflate, brotli and zstd are decoded; the limit on a body counts decoded bytes.
-/// - Redirects are followed to http and https only, and never from https to http; what may hold a secret does not go along
-///   to another origin (``HTTPRedirect``).
-/// - An address that a redirect or a document chose is refused when it leads to a private network, unless that redirect or
+/// - Redirects are followed to http and https only, and never from https to http; fields that may hold a secret are not
+///   sent to another origin (``HTTPRedirect``).
+/// - A URL from a redirect or a document is refused when it leads to a private network, unless that redirect or
 ///   document came out of one (``HTTPRequest/origin``). That is checked after the lookup, when connecting; with a proxy,
-///   which connects by itself, it is not.
-/// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as libcurl has it, unless the
-///   client or the request names another way (``HTTPProxy``).
+///   which makes the connection itself, it is not.
+/// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as in libcurl, unless the
+///   client or the request sets another (``HTTPProxy``).
 /// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even when a connection that was kept
 ///   turns out to be closed.
 ///
@@ -28,24 +28,24 @@ public final class CurlHTTPClient: HTTPClient {
     /// The maximum number of open connections, idle ones included, and of running requests. 256 by default; half of the
     /// descriptors that the process has left (of `RLIMIT_NOFILE`) when the client is made, if that is less.
     public var maxConnections = 256
-    /// The most connections to one host, and the most requests to it running. 8 by default.
+    /// The maximum number of connections, and of running requests, per host. 8 by default.
     public var maxConnectionsPerHost = 8
     /// The number of redirects that are followed for one request. 10 by default.
     public var maxRedirects = 10
-    /// The most bytes of header taken for one request, redirects included. 256 KiB by default.
+    /// The maximum number of header bytes for one request, redirects included. 256 KiB by default.
     public var maxHeaderBytes = 256 << 10
-    /// The most lines of header taken for one request, redirects included. 1,000 by default.
+    /// The maximum number of header lines for one request, redirects included. 1,000 by default.
     public var maxHeaderLines = 1_000
     /// A file of certificates (PEM) to trust instead of the system's.
     public var certificateAuthorities: String?
-    /// A folder of certificates (PEM) to trust besides, whose files are named as `openssl rehash` does.
+    /// A folder of additional certificates (PEM) to trust, with file names as `openssl rehash` makes them.
     public var certificateFolder: String?
     /// True, the default, to use the proxies that the environment names.
     public var usesProxies = true
-    /// The way of the requests that name none themselves (``HTTPRequest/proxy``). `nil`, the default, for what
+    /// The proxy setting of requests that have none themselves (``HTTPRequest/proxy``). `nil`, the default, for what
     /// ``usesProxies`` says.
     public var proxy: HTTPProxy?
-    /// Addresses of private networks that count as the web's, as they are written: `127.0.0.1`. For tests on one machine;
+    /// Addresses in private networks that count as public, such as `127.0.0.1`. For tests on one machine;
     /// none by default.
     public var publicAddresses: Set<String> = []
     /// The addresses of names that are not looked up, for tests.

@@ -65,7 +65,7 @@ final class CurlMulti {
     if !isActing { timer.settle() }
   }
 
-  /// Has the connection of a paused request go on, but for what `paused` names (`CURLPAUSE_RECV`, `CURLPAUSE_SEND`); what
+  /// Has the connection of a paused request continue, but for what `paused` names (`CURLPAUSE_RECV`, `CURLPAUSE_SEND`); what
   /// libcurl holds of a response arrives within this call.
   func resume(_ transfer: CurlTransfer, paused: Int32) {
     curl_easy_pause(transfer.easy, paused)

@@ -111,7 +111,7 @@ final class CurlSockets {
     // On an error pass 0: libcurl then finds the error itself. With `CURL_CSELECT_ERR` it gives up without looking,
     // even where the server has only closed an idle connection and the request can be sent over another.
     onReady?(descriptor, ready)
-    // An error stops the watch; libcurl does not know that and may want to go on.
+    // An error stops the watch; libcurl does not know that and may want to continue.
     guard failed, Int(descriptor) < sockets.count else { return }
     let socket = sockets[Int(descriptor)]
     if !socket.wanted.isEmpty { try? socket.watch?.start(socket.wanted) }

@@ -2,7 +2,7 @@ import FeedStream
 
 /// The timer that libcurl sets, several times for each request, to be called again.
 ///
-/// Usually libcurl asks for an immediate call and then moves a distant deadline further away. So the loop's timer is
+/// Usually libcurl requests an immediate call and then moves a distant deadline further away. So the loop's timer is
 /// set only when it would fire too late; when it fires too early, it is set again.
 final class CurlTimer {
   /// Called on the loop when the timer fires.

@@ -20,7 +20,7 @@ extension CurlTransfer {
     if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
     // CONNECT_TIME includes the handshake; the socket has a local port as soon as it is connected.
     if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
-    // While a body is sent, libcurl counts its first byte as well.
+    // While a body is sent, libcurl counts its first byte too.
     if upload != nil, let exchange, reader.headerSize == exchange.headerSize { return .response }
     return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
   }
@@ -56,7 +56,7 @@ extension CurlTransfer {
     if let kind = reader.failure { return HTTPError(kind, host: host, cause: reader.cause) }
     if wasKeptFromRepeating {
       return HTTPError(
-        .send, host: host, cause: "the server closed it, and \(exchange.request.method) is not sent a second time")
+        .send, host: host, cause: "the server closed it, and \(exchange.request.method) is not retried")
     }
     let failure = failure(of: exchange, code)
     // The one that redirected to where nobody goes.
@@ -79,6 +79,6 @@ extension CurlTransfer {
   func timeoutError(of request: HTTPRequest) -> HTTPError {
     HTTPError(
       .timedOut(phase), host: request.url.hostAndPort,
-      cause: "no more than \(request.timeout) are allowed")
+      cause: "the limit is \(request.timeout)")
   }
 }

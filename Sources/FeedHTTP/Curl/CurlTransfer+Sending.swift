@@ -3,7 +3,7 @@ import Foundation
 
 /// Methods and bodies.
 extension CurlTransfer {
-  /// From this length on, a server is asked before the body is sent.
+  /// The body length from which the client waits for the server's consent before sending (`Expect: 100-continue`).
   private static let mostUnannounced = 1 << 20
 
   /// Sets the callbacks by which libcurl reads a body. They run only while this object exists, since it owns the handle.
@@ -41,7 +41,7 @@ extension CurlTransfer {
     return true
   }
 
-  /// The directions that stay paused when the transfer goes on.
+  /// The directions that stay paused when the transfer continues.
   var paused: Int32 {
     (exchange?.stream?.isPaused == true ? CURLPAUSE_RECV : 0) | (upload?.isPaused == true ? CURLPAUSE_SEND : 0)
   }

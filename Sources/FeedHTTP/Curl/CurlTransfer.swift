@@ -23,7 +23,7 @@ final class CurlTransfer {
   // The number of progress reports of libcurl in the turn with this number.
   private var steps = (turn: 0, calls: 0)
   private var offersContentCodings = true
-  // libcurl writes a sentence here when a request fails; it keeps the address as long as the handle.
+  // libcurl writes a sentence here when a request fails; it keeps the URL as long as the handle.
   let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let names: [String: [String]]
@@ -115,7 +115,7 @@ final class CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities {
       ccurl_set_pointer(easy, CURLOPT_CAINFO, file)
-      // Otherwise those of the system's folder would be trusted as well.
+      // Otherwise those of the system's folder would be trusted too.
       ccurl_set_pointer(easy, CURLOPT_CAPATH, nil)
     }
     if let folder = configuration.certificateFolder { ccurl_set_pointer(easy, CURLOPT_CAPATH, folder) }
@@ -142,7 +142,7 @@ final class CurlTransfer {
   /// Judges an address that was looked up, before it is connected to.
   private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
     guard let exchange, isDirect else { return true }
-    // It is larger than its type: libcurl has room for the longest address after it.
+    // It is larger than its type: libcurl has room for the longest URL after it.
     let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let place = UnsafeRawPointer(address) + offset
     guard let peer = NetworkAddress(place, count: Int(address.pointee.addrlen)) else { return true }
@@ -175,7 +175,7 @@ final class CurlTransfer {
   }
 
   /// Counts what libcurl sends: on a connection that was kept and turns out to be closed it sends once more, which no request
-  /// is that cannot be repeated. An answer, such as 417, says that the first did nothing.
+  /// is that cannot be repeated. A response, such as 417, says that the first did nothing.
   private func mayBeSentAgain() -> Bool {
     sends += 1
     guard sends > 1, let exchange, reader.headerSize == exchange.headerSize else { return true }
@@ -204,7 +204,7 @@ final class CurlTransfer {
     }
   }
 
-  /// Limits a proxy's answer before it connects: libcurl (7.88) reads it byte by byte and does not return to the loop
+  /// Limits a proxy's response before it connects: libcurl (7.88) reads it byte by byte and does not return to the loop
   /// as long as there is more, and without counting.
   private func boundProxies(if isThere: Bool) {
     // The callback slows down every request.
@@ -305,7 +305,7 @@ extension CurlTransfer {
     return .success(response)
   }
 
-  /// The head of the answer, once its body arrives.
+  /// The head of the response, once its body arrives.
   func head(of exchange: HTTPExchange) -> HTTPResponse {
     var head = HTTPResponse(
       status: integer(CURLINFO_RESPONSE_CODE), headers: reader.headers, body: Data(), url: exchange.request.url,

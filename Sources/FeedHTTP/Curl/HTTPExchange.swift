@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// One request, sent when its answer is asked for. A subclass delivers the answer.
+/// One request, sent when its response is requested. A subclass delivers the response.
 class HTTPExchange {
   enum State {
     case idle, waiting
@@ -83,7 +83,7 @@ class HTTPExchange {
 
   /// Follows `response` if it is a redirect, within the time that the request has.
   ///
-  /// - Returns: true when the answer is still to come, or has been delivered as a failure.
+  /// - Returns: true when the response is still to come, or has been delivered as a failure.
   final func follow(_ response: HTTPResponse, atMost limit: Int) -> Bool {
     guard request.followsRedirects, (300..<400).contains(response.status) else { return false }
     let redirect: HTTPRedirect?
@@ -104,7 +104,7 @@ class HTTPExchange {
     address.makeContiguousUTF8()
     host = address.hostKey
     guard request.body?.canBeSent ?? true else {
-      fail(.body, "status \(response.status) redirects to \(address), and the body can be read only once")
+      fail(.body, "status \(response.status) redirects to \(address), but the body can be read only once")
       return true
     }
     send()
@@ -126,7 +126,7 @@ class HTTPExchange {
     case .waiting where isStarved: fail(.resources, starving)
     // The deadline may pass just when it tries again.
     case .running(let transfer) where isStarved && transfer.hasNoConnection: fail(.resources, starving)
-    case .waiting: fail(.timedOut(.waiting), "no more than \(request.timeout) are allowed")
+    case .waiting: fail(.timedOut(.waiting), "the limit is \(request.timeout)")
     case .running(let transfer): deliver(.failure(transfer.timeoutError(of: request)))
     case .idle, .ended: break
     }
@@ -179,14 +179,14 @@ extension HTTPRequest {
     guard address.isWebAddress else { return "\(address) is neither http nor https" }
     if method != .get {
       guard method.isToken else { return "the method \"\(method)\" has characters that HTTP does not allow" }
-      if method == .connect { return "CONNECT is the proxy's; name the proxy instead" }
+      if method == .connect { return "CONNECT is for proxies; configure a proxy instead" }
       if body != nil, method == .head || method == .trace { return "\(method) has no body" }
     }
     guard !headers.isEmpty else { return nil }
     for header in headers {
       guard header.isValid else { return "the header field \"\(header.name)\" has characters that HTTP does not allow" }
       guard !header.delimitsBody else {
-        return "the header field \"\(header.name)\" is the body's to decide; leave it out"
+        return "the header field \"\(header.name)\" is set from the body; leave it out"
       }
     }
     return nil
@@ -194,7 +194,7 @@ extension HTTPRequest {
 }
 
 extension String {
-  /// True when it begins as an http or https address does.
+  /// True when it begins as an http or https URL does.
   fileprivate var isWebAddress: Bool {
     utf8.withContiguousStorageIfAvailable { bytes in
       ["http:", "https:"].contains { (scheme: StaticString) in
@@ -213,7 +213,7 @@ extension String {
     var hasher = Hasher()
     var slashes = 0
     var text = self
-    // An address is contiguous, so this copies nothing; bytes are faster to read than characters.
+    // A URL is contiguous, so this copies nothing; bytes are faster to read than characters.
     text.withUTF8 { bytes in
       let end = bytes.firstIndex { byte in
         if byte == UInt8(ascii: "/") { slashes += 1 }

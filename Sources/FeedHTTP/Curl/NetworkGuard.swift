@@ -4,7 +4,7 @@ import Foundation
 /// Decides which connections a request may make: one whose address somebody else chose may lead to a private network only
 /// if what chose it came out of one, too.
 ///
-/// It goes by the address that delivered the document or the redirect, not by a name: a name may have addresses of both
+/// It depends on the address that delivered the document or the redirect, not on a name: a name may have addresses of both
 /// kinds, and others later. Where nobody knows who delivered it, the latest response from the origin's host counts, and
 /// without one all addresses of its name.
 final class NetworkGuard {
@@ -45,10 +45,10 @@ final class NetworkGuard {
     return isPrivate
   }
 
-  /// Finds out if a request that ``allows(_:_:)`` refused is allowed after all, since its origin is in a private network:
-  /// another process may have asked for it, and then only its name is known.
+  /// Checks if a request that ``allows(_:_:)`` refused is allowed after all, since its origin is in a private network:
+  /// another process may have requested it, and then only its name is known.
   ///
-  /// - Parameter known: is given true when all of the name's addresses are.
+  /// - Parameter known: receives true when all of the name's addresses are.
   func lookUp(_ request: HTTPRequest, on loop: EventLoop, _ known: @escaping (Bool) -> Void) {
     guard let origin = request.origin, request.originIsPrivate == nil, isPrivateHost[origin.lowercasedHost] == nil
     else {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Reads an answer as it arrives, within the request's limits.
+/// Reads a response as it arrives, within the request's limits.
 ///
 /// Does not depend on libcurl, which passes lines and bytes to it.
 struct ResponseReader: ~Copyable {
-  /// The first error in the answer.
+  /// The first error in the response.
   private(set) var failure: HTTPError.Kind?
   /// The cause, where the kind does not say it.
   private(set) var cause = ""
-  /// The lines of the present answer's header.
+  /// The lines of the present response's header.
   private var lines: [UInt8] = []
   private var headerBytes = 0
   private var headerLines = 0
@@ -77,7 +77,7 @@ struct ResponseReader: ~Copyable {
   /// The size of the header so far, that of redirects included.
   var headerSize: (lines: Int, bytes: Int) { (headerLines, headerBytes) }
 
-  /// True when the answer is a redirect that is to be followed, whose body nobody reads.
+  /// True when the response is a redirect that is to be followed, whose body nobody reads.
   var isRedirect: Bool {
     followsRedirects && hasLocation && isHeaderWhole && [301, 302, 303, 307, 308].contains(status)
   }
@@ -85,10 +85,10 @@ struct ResponseReader: ~Copyable {
   /// True when a body has begun to arrive.
   var hasBody: Bool { received > 0 }
 
-  /// The fields of the present answer's header.
+  /// The fields of the present response's header.
   var headers: HTTPHeaders { HTTPHeaders(lines: lines) }
 
-  /// Returns the answer's body, and does not keep it.
+  /// Returns the response's body, and does not keep it.
   mutating func takeBody() -> Data { body.takeData() }
 
   /// True when enough bytes wait to be read that the connection is paused; the stream records that.
@@ -98,13 +98,13 @@ struct ResponseReader: ~Copyable {
     return true
   }
 
-  /// Records that libcurl considers the answer complete. libcurl accepts a closed connection as the end of a header,
+  /// Records that libcurl considers the response complete. libcurl accepts a closed connection as the end of a header,
   /// and does not look for the end of compressed data.
   ///
   /// - Parameter isCut: true when the connection ended where it should not.
   mutating func end(isCut: Bool) {
     guard failure == nil else { return }
-    if isCut { _ = fail(.truncated, "the connection ended without the end that TLS has") }
+    if isCut { _ = fail(.truncated, "the TLS connection was closed without close_notify") }
     if !isHeaderWhole { _ = fail(.truncated, "its header stops before its end") }
     if let decoder, !decoder.isComplete { _ = fail(.truncated, "the \(coding) data stops before its end") }
   }
@@ -113,11 +113,11 @@ struct ResponseReader: ~Copyable {
 // MARK: - Header
 
 extension ResponseReader {
-  /// Reads one line of an answer's header, or of the fields after its body.
+  /// Reads one line of a response's header, or of the fields after its body.
   ///
   /// The limits count everything that arrives for one request: informational answers, redirects and trailers included.
   ///
-  /// - Returns: true to go on.
+  /// - Returns: true to continue.
   mutating func header(_ line: UnsafeRawBufferPointer) -> Bool {
     headerBytes += line.count
     headerLines += 1
@@ -184,7 +184,7 @@ extension ResponseReader {
   ///
   /// - Parameter announced: the length that the header gives, evaluated with the first bytes; negative if it gives
   /// none.
-  /// - Returns: true to go on.
+  /// - Returns: true to continue.
   mutating func body(_ bytes: UnsafeRawBufferPointer, announced: () -> Int) -> Bool {
     guard failure == nil else { return false }
     if isRedirect {
@@ -208,7 +208,8 @@ extension ResponseReader {
         self.decoder = nil
         return true
       }
-      return decoder != nil || fail(.encoding, "it is compressed with \"\(coding.prefix(40))\", which was not offered")
+      return decoder != nil
+        || fail(.encoding, "it is compressed with \"\(coding.prefix(40))\", which the request did not offer")
     }
     body.limit = maxBodyBytes
     guard announced <= maxBodyBytes else { return fail(.tooLarge(limit: maxBodyBytes), "") }

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// One request whose answer is delivered with its head, and whose body is delivered on demand.
+/// One request whose response is delivered with its head, and whose body is delivered on demand.
 final class StreamingExchange: HTTPExchange, RequestedWork {
   private var settle: ((Result<StreamingResponse, HTTPError>) -> Void)?
   /// The subscription to the body.
@@ -93,7 +93,7 @@ extension StreamingExchange: PullSource {
     stop()
   }
 
-  /// Delivers what there is and is asked for, and lets the connection be read again when there is room.
+  /// Delivers what there is and is requested, and lets the connection be read again when there is room.
   private func serve() {
     guard let reader else { return }
     if ending == .finished, body.isDrained { finish() } else { reader.serve() }

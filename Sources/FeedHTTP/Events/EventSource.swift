@@ -1,51 +1,51 @@
 public import FeedStream
 public import Foundation
 
-/// How a stream of events is kept up.
+/// Options for the reconnections and limits of an event stream.
 public struct EventSourceOptions: Sendable {
-  /// The pause before a reconnection, until the server names another one. 3 seconds by default.
+  /// The pause before a reconnection, until the server sends another one. 3 seconds by default.
   public var pause: Duration = .seconds(3)
-  /// The longest pause, which is reached by doubling while no event comes; the server's own may be longer. 60 seconds by
-  /// default.
+  /// The longest pause, reached by doubling while no event arrives; a pause that the server sends may be longer.
+  /// 60 seconds by default.
   public var longestPause: Duration = .seconds(60)
-  /// The longest pause that a server may name. An hour by default.
+  /// The longest pause that a server may set. An hour by default.
   public var longestServerPause: Duration = .seconds(3600)
-  /// The share of a pause beyond the first that is random, from 0 to 1, so that clients do not come back together. 0.5 by
-  /// default.
+  /// The share of a pause beyond the first that is random, from 0 to 1, so that clients do not reconnect together. 0.5
+  /// by default.
   public var jitter = 0.5
-  /// How many times in a row it may fail to connect, or connect without an event. `nil`, the default, for no limit.
+  /// The maximum number of consecutive connections that fail or bring no event. `nil`, the default, for no limit.
   public var attempts: Int?
   /// The time without a byte, comments included, after which the connection counts as lost. `nil`, the default, for no limit.
   public var silence: Duration?
-  /// The most bytes of one event. 1 MiB by default.
+  /// The maximum size of an event in bytes. 1 MiB by default.
   public var maxEventBytes = 1 << 20
-  /// The id of the event after which the stream begins; empty, the default, for what the server sends to new clients.
+  /// The id of the event after which the stream begins. Empty by default: the server sends what new clients get.
   public var lastEventID = ""
   /// The statuses after which it reconnects, as after a lost connection. The standard has none: 429, 502, 503, and 504 are the
-  /// default, since they say that the server is not there now.
+  /// default, since they mean that the server is temporarily unavailable.
   public var passingStatuses: Set<Int> = [429, 502, 503, 504]
 
   public init() {}
 }
 
-/// The reason why a stream of events ends.
+/// The reason why an event stream failed.
 public enum EventSourceError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The response has a status other than 200 and 204.
   case status(Int)
-  /// The response isn't a stream of events; its type is this.
+  /// The response isn't an event stream, but has this type.
   case contentType(String?)
   /// An event has more bytes than allowed.
   case tooLong(limit: Int)
-  /// The request failed in a way that does not pass, or more often than allowed.
+  /// The request failed permanently, or more often than allowed.
   case request(HTTPError)
   /// The stream ended without an event more often than allowed.
   case noEvents(attempts: Int)
 
   public var description: String {
     switch self {
-    case .status(let status): "the server answered with status \(status) instead of events"
-    case .contentType(let type): "the response is \(type ?? "of no type"), not text/event-stream"
-    case .tooLong(let limit): "an event has more than \(limit) bytes; raise maxEventBytes if that is right"
+    case .status(let status): "the server responded with status \(status) instead of events"
+    case .contentType(let type): "the response's type is \(type ?? "missing"), not text/event-stream"
+    case .tooLong(let limit): "an event has more than \(limit) bytes; raise maxEventBytes to allow that"
     case .request(let error): error.description
     case .noEvents(let attempts): "\(attempts) connections in a row ended without an event"
     }
@@ -53,30 +53,30 @@ public enum EventSourceError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension HTTPClient {
-  /// The events that a server sends (`text/event-stream`), over as many connections as it takes.
+  /// The events that a server sends (`text/event-stream`), with reconnections.
   ///
   ///     client.events(at: url)
   ///       .sink { print($0) } receiveValue: { print($0.event, $0.data) }
   ///
-  /// When a connection is lost or ends, it connects again after the server's `retry`, longer each time no event came, and names
-  /// the last event that it has read (`Last-Event-ID`), so that a server that knows it goes on there: no event is lost or comes
-  /// twice. Status 204 says that there will be no more.
+  /// When a connection is lost or ends, it connects again after the server's `retry`, a pause that grows while no event
+  /// arrives, and names the last event that it has read (`Last-Event-ID`), so that a server that supports this
+  /// continues there: no event is lost or delivered twice. Status 204 says that there will be no more.
   ///
-  /// **Demand:** connects with the first request, and reads while an event is wanted; without demand the server has to wait.
+  /// **Demand:** connects with the first request, and reads while there is demand; without demand the server has to wait.
   /// **Failure:** ``EventSourceError``. Finishes on 204. **Cancellation:** closes the connection. **Policy:** holds the events
   /// of one chunk.
   ///
   /// - Parameters:
-  ///   - url: where the events are.
+  ///   - url: the URL of the event stream.
   ///   - options: pauses and limits.
-  ///   - scheduler: times the pauses; the client's own unless given.
+  ///   - scheduler: times the pauses; the client's own by default.
   public func events(
     at url: URL, _ options: EventSourceOptions = EventSourceOptions(), on scheduler: (any LoopScheduler)? = nil
   ) -> AnyPublisher<ServerEvent, EventSourceError> {
     events(with: HTTPRequest(url), options, on: scheduler)
   }
 
-  /// The events that answer a request, which may have fields of its own. Its timeout is for each response's head.
+  /// The events of the response to a request, which may have fields of its own. Its timeout is for each response's head.
   ///
   /// **Demand, failure, cancellation, policy:** as for ``events(at:_:on:)``.
   public func events(

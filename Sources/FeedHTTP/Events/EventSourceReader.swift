@@ -169,7 +169,7 @@ final class EventSourceReader: PullSource {
   }
 }
 
-/// The subscriber of one connection's body: asks for a chunk when an event is wanted.
+/// The subscriber of one connection's body: requests a chunk when an event is wanted.
 private final class EventBody: Subscriber, Cancellable {
   typealias Input = Chunk
   typealias Failure = HTTPError
@@ -184,7 +184,7 @@ private final class EventBody: Subscriber, Cancellable {
     self.end = end
   }
 
-  /// Asks for a chunk, unless one has been asked for.
+  /// Requests a chunk, unless one has been requested.
   ///
   /// - Returns: true when it may have come.
   func ask() -> Bool {

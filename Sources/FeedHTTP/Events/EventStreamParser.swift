@@ -2,7 +2,7 @@ import FeedStream
 
 /// An event that a server sent (WHATWG HTML, section 9.2).
 public struct ServerEvent: Sendable, Hashable {
-  /// The id of the latest event that had one, by which the stream goes on where it was cut; empty without one.
+  /// The id of the latest event that had one, from which a reconnection continues; empty without one.
   public var id: String
   /// The event's type: `message` unless the server named one.
   public var event: String
@@ -18,9 +18,9 @@ public struct ServerEvent: Sendable, Hashable {
 
 /// Reads a stream of events, however it is cut (WHATWG HTML, section 9.2.6).
 struct EventStreamParser {
-  /// The most bytes of one event, with the lines and comments since the last one's end.
+  /// The maximum number of bytes of one event, with the lines and comments since the last one's end.
   let limit: Int
-  /// The id with which the stream goes on after the events read so far.
+  /// The id with which the stream continues after the events read so far.
   private(set) var lastID: String
   /// The server's wish for the pause before a reconnection, in milliseconds, if it has said one.
   private(set) var retry: Int?

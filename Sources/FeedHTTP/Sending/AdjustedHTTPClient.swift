@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPClient {
-  /// A client that changes each request before it is sent: for what all requests of one client have in common.
+  /// A client that changes each request before it is sent, for settings common to all of its requests.
   ///
   ///     let client = CurlHTTPClient(on: loop).adjusting {
   ///       $0.timeout = .seconds(5)

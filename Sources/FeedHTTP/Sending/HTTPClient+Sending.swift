@@ -34,10 +34,10 @@ extension HTTPClient {
     get(HTTPRequest(.patch, url, body: body))
   }
 
-  /// Deletes what is at `url`.
+  /// Sends DELETE to `url`.
   public func delete(_ url: URL) -> AnyPublisher<HTTPResponse, HTTPError> { get(HTTPRequest(.delete, url)) }
 
-  /// Gets the status and the header fields of what is at `url`.
+  /// Gets the status and the header fields of the resource at `url`.
   public func head(_ url: URL) -> AnyPublisher<HTTPResponse, HTTPError> { get(HTTPRequest(.head, url)) }
 }
 

@@ -2,13 +2,13 @@ public import FeedStream
 import Foundation
 
 extension HTTPClient {
-  /// A client that sends requests again that found no server or no time there: those that do no harm when they are repeated
+  /// A client that retries requests that found no server or a busy one, if it is safe to repeat them
   /// (``HTTPRequest/canBeRepeated``), and no others.
   ///
   ///     let client = CurlHTTPClient(on: loop)
   ///       .retrying(.exponential(from: .milliseconds(200), jitter: 0.5, limit: 3), on: loop)
   ///
-  /// Sent again is what failed to connect or was cut off, and what 429, 502, 503, or 504 answered. A `Retry-After` in
+  /// Retries failures to connect, cut-off responses, and the statuses 429, 502, 503, and 504. A `Retry-After` in
   /// seconds lengthens the pause, up to a minute. After the last attempt its response or error is delivered. Each attempt has
   /// the request's own timeout. A body that is delivered while it arrives (``HTTPClient/open(_:)``) is retried until its
   /// response is there.
@@ -81,7 +81,7 @@ public final class RetryingHTTPClient: HTTPClient {
 
   private static func isOverloaded(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 
-  /// The pause that `Retry-After` asks for, if it does so in seconds.
+  /// The pause that `Retry-After` requests, if it does so in seconds.
   private static func pause(_ headers: HTTPHeaders) -> Duration {
     .seconds(min(headers["Retry-After"].flatMap { Int($0) }.map { max(0, $0) } ?? 0, 60))
   }

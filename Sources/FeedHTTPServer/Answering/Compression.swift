@@ -11,14 +11,14 @@ enum Compression {
   /// quarter of a mebibyte, wait for a slow client.
   static let mostWhole = 256 * 1024
 
-  /// Says if a response is sent compressed, and what follows from it.
+  /// Decides if a response is sent compressed, and sets its fields accordingly.
   struct Choice {
     /// The response is another one for clients that take gzip.
     private let isThere: Bool
     private let isTaken: Bool
 
     init(_ response: HTTPServer.Response, _ head: RequestHead) {
-      // First of all what is cheap to find out: most answers are short.
+      // First of all what is cheap to find out: most responses are short.
       let count: Int =
         switch response.body {
         case .bytes(let bytes): bytes.count
@@ -110,7 +110,7 @@ enum Compression {
   }
 }
 
-/// Compresses chunks, each so that what it says can be read as soon as it arrives.
+/// Compresses chunks, each of which can be decompressed as soon as it arrives.
 struct GzipEncoder: ChunkDecoder {
   typealias DecodingFailure = Never
 

@@ -1,4 +1,4 @@
-/// A request's conditions on what the client has already (RFC 9110, 13).
+/// A request's conditions on the client's stored response (RFC 9110, 13).
 enum Conditions {
   /// Makes it "not modified" or "precondition failed" where the request says so.
   static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) {

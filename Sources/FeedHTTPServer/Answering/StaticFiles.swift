@@ -13,16 +13,16 @@ extension HTTPServer {
   ///
   ///     routes.files("/assets", in: "public")
   ///
-  /// A path names a file below the folder and nothing else: `..`, empty parts, names that begin with a dot, and bytes that
-  /// are not UTF-8 are not found. Each part is opened from the one before it, so that nothing can be exchanged on the way.
-  /// A folder is shown by its `index.html`; a path that names it without the slash at the end is sent there, so that the page's
-  /// links lead where they should. Everything that waits for the disk runs off the loop.
+  /// A path can only name a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot, and
+  /// bytes that are not UTF-8 are not found. Each part is opened from the one before it, so that nobody can exchange
+  /// one on the way. A folder is shown by its `index.html`; a path that names it without the slash at the end is sent
+  /// there, so that the page's links lead where they should. All disk access runs off the loop.
   public struct StaticFiles: Sendable {
     /// The treatment of symbolic links below the folder.
     public enum Links: Sendable {
       /// Links are not found.
       case refused
-      /// Links are followed, wherever they lead: for folders that nobody else writes to.
+      /// Links are followed, wherever they lead: only for folders that nobody else can write to.
       case followed
     }
 
@@ -32,15 +32,15 @@ extension HTTPServer {
 
     /// - Parameters:
     ///   - folder: where the files are.
-    ///   - links: symbolic links are refused unless this says otherwise.
-    ///   - cacheControl: the field `Cache-Control`; by default, clients ask each time if a file has changed.
+    ///   - links: the treatment of symbolic links; refused by default.
+    ///   - cacheControl: the field `Cache-Control`; by default, clients revalidate each time.
     public init(_ folder: String, links: Links = .refused, cacheControl: String = "no-cache") {
       self.folder = folder
       self.links = links
       self.cacheControl = cacheControl
     }
 
-    /// The response to a request for `path`, which begins behind the route's own part, escaped as it came.
+    /// The response to a request for `path`, which begins after the route's own part, with its escapes.
     ///
     /// - Parameter query: that of the request, for a response that sends the client elsewhere.
     func answer(

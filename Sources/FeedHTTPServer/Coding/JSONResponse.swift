@@ -2,7 +2,7 @@ internal import FeedStream
 public import Foundation
 
 extension HTTPServer.Response {
-  /// A value as JSON, its members in alphabetical order unless an encoder is given.
+  /// A value as JSON, its members in alphabetical order by default.
   ///
   ///     routes.get("/todos") { _ in try .json(todos) }
   ///

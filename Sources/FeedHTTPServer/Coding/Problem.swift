@@ -2,16 +2,16 @@ internal import FeedStream
 internal import Foundation
 
 extension HTTPServer {
-  /// An error as a response in JSON that says what was wrong (RFC 9457, `application/problem+json`).
+  /// An error as a JSON response that describes the problem (RFC 9457, `application/problem+json`).
   ///
   ///     throw HTTPServer.Problem(.unprocessableContent, detail: "A title has at least one character.")
   public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     public var status: Status
-    /// The kind of problem: the URI of a page about it. `nil`, the default, for no other than the status says.
+    /// The kind of problem: the URI of a page about it. `nil`, the default, if the status says everything.
     public var type: String?
-    /// The kind in a few words; the status's own unless given.
+    /// The kind in a few words; the status's own by default.
     public var title: String?
-    /// The mistake of this request, for people.
+    /// A description of this request's error.
     public var detail: String?
     /// The URI of this occurrence.
     public var instance: String?
@@ -65,7 +65,7 @@ extension HTTPServer {
       }
     }
 
-    /// The response that says so.
+    /// The response with this problem.
     public var response: Response {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

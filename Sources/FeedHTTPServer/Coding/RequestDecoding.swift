@@ -4,7 +4,7 @@ public import Foundation
 extension HTTPServer.Request {
   /// The value of a placeholder of the route, `"/todos/:id"`.
   ///
-  /// - Throws: 404 when what is there is no such value: then nothing is at this path.
+  /// - Throws: 404 when the part isn't such a value.
   public func parameter<Value: LosslessStringConvertible>(
     _ name: String, as type: Value.Type = Value.self
   ) throws -> Value {
@@ -22,11 +22,11 @@ extension HTTPServer.Request {
     do {
       return try FormDecoder().decode(type, from: query ?? "")
     } catch {
-      throw HTTPServer.Problem(.badRequest, detail: "The query is not as it should be: \(error.forPeople)")
+      throw HTTPServer.Problem(.badRequest, detail: "The query is not valid: \(error.forPeople)")
     }
   }
 
-  /// The body as a value: JSON, or also what a page's form sends.
+  /// The body as a value, from JSON or a page's form.
   ///
   ///     routes.post("/todos") { request in
   ///       request.decoded(as: NewTodo.self).tryMap { try .json(add($0), .created) }
@@ -34,7 +34,7 @@ extension HTTPServer.Request {
   ///
   /// **Demand:** reads the body when a value is requested. **Failure:** ``HTTPServer/Problem``: 415 for another type, 400 for
   /// a body that is malformed, 422 for one that is well-formed and not such a value; the body's own failure.
-  /// **Cancellation:** the rest of the body is thrown away. **Policy:** holds the body, which has at most
+  /// **Cancellation:** the rest of the body is discarded. **Policy:** holds the body, which has at most
   /// ``HTTPServer/Limits/bodyBytes``.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, from forms: [HTTPServer.BodyForm] = [.json], decoder: JSONDecoder = JSONDecoder()
@@ -65,14 +65,14 @@ extension HTTPServer.Request {
     return type == "application/x-www-form-urlencoded" ? .form : nil
   }
 
-  /// Writes the body to a file, which is there when all of it has arrived, and not before.
+  /// Writes the body to a file, which appears only when the body is complete.
   ///
   ///     routes.put("/files/:name") { request in
   ///       request.save(to: "uploads/\(id)").map { .init(.created) }
   ///     }
   ///     routes.limitBody(.put, "/files/:name", to: 1 << 30)
   ///
-  /// **Demand:** reads when a value is asked for, a chunk at a time, as the disk takes them. Delivers `()` when the file is
+  /// **Demand:** reads when a value is requested, a chunk at a time, as the disk takes them. Delivers `()` when the file is
   /// whole. **Failure:** the body's, or the disk's; then there is no file. **Cancellation:** leaves no file.
   public func save(to path: String) -> AnyPublisher<Void, any Error> {
     let written = body.write(to: File(path), .atomically, on: scheduler).mapError { $0.cause }
@@ -94,9 +94,9 @@ extension HTTPServer.Request {
 }
 
 extension HTTPServer {
-  /// How a body may be written.
+  /// The format of a body.
   public enum BodyForm: String, Hashable, Sendable {
-    /// Also types that end with `+json`.
+    /// Includes types that end with `+json`.
     case json = "application/json"
     /// A form without files.
     case form = "application/x-www-form-urlencoded"
@@ -132,7 +132,7 @@ extension Error {
     case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not of type \(type)."
     case .dataCorrupted(let context) where context.codingPath.isEmpty: return "The body is malformed."
     case .dataCorrupted(let context): return "\(place(context.codingPath)) is not valid."
-    @unknown default: return "The body is not as it should be."
+    @unknown default: return "The body is not valid."
     }
   }
 }

@@ -10,8 +10,9 @@ extension HTTPServer.EventLog {
   ///     }
   ///     events.send("high tide", name: "sea")
   ///
-  /// All logs have the same events with the same ids, in the same order, so that a client goes on with any of them. An event is
-  /// encoded once; the logs' rings, and what is being written to the clients of all loops, show the same bytes.
+  /// All logs have the same events with the same ids, in the same order, so that a client can continue with any of
+  /// them. An event is encoded once; the logs' rings, and what is being written to the clients of all loops, show the
+  /// same bytes.
   public final class Channel: Sendable {
     /// A change of the events.
     enum Update: Sendable {
@@ -44,9 +45,9 @@ extension HTTPServer.EventLog {
     private let state: Locked<State>
 
     /// - Parameters:
-    ///   - capacity: how many events are kept: 4,096 by default.
-    ///   - bytes: how many bytes of them: 8 MiB by default.
-    ///   - epoch: begins each id, so that ids of an earlier run are told apart; random unless given.
+    ///   - capacity: the maximum number of events kept; 4,096 by default.
+    ///   - bytes: the maximum number of their bytes; 8 MiB by default.
+    ///   - epoch: begins each id, so that ids of an earlier run are distinguished; random by default.
     public init(keeping capacity: Int = 4_096, bytes: Int = 8 << 20, epoch: String? = nil) {
       state = Locked(State(ring: EventRing(keeping: capacity, bytes: bytes, epoch: epoch)))
     }
@@ -59,7 +60,7 @@ extension HTTPServer.EventLog {
       state.withLock { $0.add(Event(data, name: name), given) }
     }
 
-    /// Says where the logs are before their first event: a client that names this id has missed nothing.
+    /// Sets the logs' id before their first event: a client that sends this id has missed nothing.
     public func begin(after id: String) {
       state.withLock { state in
         state.ring.begin(after: id)
@@ -70,7 +71,7 @@ extension HTTPServer.EventLog {
     /// Sends all clients a `reset`: their state is out of date. No earlier id is known afterwards.
     ///
     /// - Parameters:
-    ///   - snapshot: the data of the event: the current state, where that helps.
+    ///   - snapshot: the data of the event: the current state, if useful.
     ///   - given: as for ``EventLog/send(_:name:id:)``.
     public func reset(_ snapshot: String = "", id given: String? = nil) {
       state.withLock { state in
@@ -92,7 +93,7 @@ extension HTTPServer.EventLog {
 
     var logCount: Int { state.withLock { $0.logs.count } }
 
-    /// The events so far; `tell` hears of all changes from then on.
+    /// The events so far; `tell` is called with all later changes.
     func join(_ log: ObjectIdentifier, _ tell: @escaping @Sendable (Update) -> Void) -> (EventRing, isFinished: Bool) {
       state.withLock { state in
         state.logs[log] = tell

@@ -7,12 +7,12 @@ extension HTTPServer {
   ///     let news = changes.sink { log.send($0, name: "change") }
   ///     routes.get("/events") { _ in .events(log) }
   ///
-  /// An event is encoded once and kept in a ring that all clients share. A client is a place in it: one that does not read
-  /// takes no memory beyond that and one write of at most 16 KiB, and finds out about what it missed when it reads again.
-  /// Each event has an id, with which a client that was away goes on where it stopped. Where that is gone from the ring, the
-  /// client gets an event named `reset`, and goes on with what is new.
+  /// An event is encoded once and kept in a ring that all clients share. A client is a position in it: one that does
+  /// not read takes no memory beyond that and one write of at most 16 KiB, and finds out about what it missed when it
+  /// reads again. Each event has an id, with which a reconnecting client continues where it stopped. If that event has
+  /// left the ring, the client gets an event named `reset`, and continues with new events.
   public final class EventLog {
-    /// An event: text, and perhaps a name by which a page listens to it.
+    /// An event: text, and an optional name for which a page can listen.
     public struct Event: Hashable, Sendable {
       public var name: String?
       public var data: String
@@ -23,11 +23,11 @@ extension HTTPServer {
       }
     }
 
-    /// The data of `reset` for a client that was overtaken: the current state, where that helps.
+    /// The data of `reset` for a client that fell behind: the current state, if useful.
     public var snapshot: () -> String = { "" }
 
     private(set) var ring: EventRing
-    /// Where its events come from, if other loops have them too.
+    /// The source of its events, if other loops have them too.
     private let channel: Channel?
     private let retry: Int
     private let scheduler: any LoopScheduler
@@ -37,12 +37,12 @@ extension HTTPServer {
     private var isFinished = false
 
     /// - Parameters:
-    ///   - capacity: how many events are kept: 4,096 by default.
-    ///   - bytes: how many bytes of them: 8 MiB by default.
-    ///   - heartbeat: how long a client may hear nothing before it gets an empty comment: 15 s by default.
-    ///   - retry: how long a client shall wait before it connects again: 2 s by default, and up to half as much more, so
+    ///   - capacity: the maximum number of events kept; 4,096 by default.
+    ///   - bytes: the maximum number of their bytes; 8 MiB by default.
+    ///   - heartbeat: the time without an event after which a client gets an empty comment; 15 s by default.
+    ///   - retry: the time that clients wait before they reconnect: 2 s by default, and up to half as much more, so
     ///     that not all of them come together.
-    ///   - epoch: begins each id, so that ids of an earlier run are told apart; random unless given.
+    ///   - epoch: begins each id, so that ids of an earlier run are distinguished; random by default.
     public convenience init(
       keeping capacity: Int = 4_096, bytes: Int = 8 << 20, heartbeat: StreamInstant.Stride = .seconds(15),
       retry: StreamInstant.Stride = .seconds(2), epoch: String? = nil, on scheduler: any LoopScheduler
@@ -57,8 +57,8 @@ extension HTTPServer {
     ///
     /// - Parameters:
     ///   - channel: has the events.
-    ///   - heartbeat: as for a log of its own.
-    ///   - retry: as for a log of its own.
+    ///   - heartbeat: as for its own log.
+    ///   - retry: as for its own log.
     ///   - scheduler: an `EventLoop`, or virtual time.
     public convenience init(
       of channel: Channel, heartbeat: StreamInstant.Stride = .seconds(15), retry: StreamInstant.Stride = .seconds(2),
@@ -66,7 +66,7 @@ extension HTTPServer {
     ) {
       guard let home = scheduler as? any StreamDomain else {
         preconditionFailure(
-          "EventLog(of:): events can only be brought to an EventLoop or to virtual time; use one of these")
+          "EventLog(of:): events can only be sent to an EventLoop or to virtual time; use one of these")
       }
       let member = Member()
       let (ring, isFinished) = channel.join(ObjectIdentifier(member)) { update in
@@ -108,8 +108,8 @@ extension HTTPServer {
 
     /// Sends an event to all clients, and keeps it for those that are behind.
     ///
-    /// - Parameter given: its id, where several servers have the same events and a client of one may go on with another; without line
-    ///   breaks. An id of this log's own unless given.
+    /// - Parameter given: its id, where several servers have the same events and a client of one may continue with another; without line
+    ///   breaks. An id of this log's own by default.
     /// - Returns: its id.
     @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
       if let channel { return channel.send(data, name: name, id: given) }
@@ -119,7 +119,7 @@ extension HTTPServer {
       return id
     }
 
-    /// Says where the log is before its first event: a client that names this id has missed nothing.
+    /// Sets the log's id before its first event: a client that sends this id has missed nothing.
     public func begin(after id: String) {
       if let channel { channel.begin(after: id) } else { ring.begin(after: id) }
     }

@@ -29,7 +29,7 @@ extension HTTPServer {
     public var description: String {
       switch self {
       case .missing: "the handler gave no response"
-      case .invalidField: "a header field has characters that would end it"
+      case .invalidField: "a header field has a line break or a null character"
       case .bodyTooLong: "the body is longer than announced"
       case .bodyTooShort(let missing): "the body ended \(missing) bytes before its announced length"
       }

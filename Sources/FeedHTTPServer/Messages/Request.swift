@@ -9,9 +9,10 @@ public import FeedStream
 #endif
 
 extension HTTPServer {
-  /// A request that waits for its response.
+  /// A request that is waiting for its response.
   ///
-  /// It is answered once; one that is released without a response is answered with 500, and reported. Lives on its scheduler's thread.
+  /// Respond to it once; a request that is released without a response gets status 500, and is reported. Lives on its
+  /// scheduler's thread.
   public struct Request {
     let exchange: Exchange
     /// The values of the placeholders in its route: see ``HTTPServer/Routes``.
@@ -62,11 +63,11 @@ extension HTTPServer {
 
     /// The request's body, as it arrives.
     ///
-    /// A client that asks for leave to send it (`Expect: 100-continue`) gets it with the first demand. A body that nobody
-    /// reads is thrown away after the response if it is short; if it is long, the connection is closed.
+    /// A client that requests permission to send it (`Expect: 100-continue`) gets it with the first demand. A body that
+    /// nobody reads is discarded after the response if it is short; if it is long, the connection is closed.
     ///
     /// **Demand:** a chunk at a time is read from the connection; without demand the client has to wait. **Failure:**
-    /// ``BodyError``; also for a second subscriber. **Cancellation:** the rest is thrown away. Policy: holds one chunk.
+    /// ``BodyError``; also for a second subscriber. **Cancellation:** the rest is discarded. Policy: holds one chunk.
     public var body: Body { Body(exchange: exchange) }
 
     /// The trailers of a chunked body, once it has ended.
@@ -75,10 +76,10 @@ extension HTTPServer {
     /// Sends the response. A second response is dropped, and so is one to a client that is gone.
     public func respond(_ response: Response) { exchange.respond(response) }
 
-    /// Answers with the first value of `publisher`, which is cancelled when the client leaves before.
+    /// Responds with the first value of `publisher`, which is cancelled when the client leaves before.
     ///
-    /// A failure that is a ``Status`` is the response; another one is answered with 500 and reported (``HTTPServer/onError``), and
-    /// so is an ending without a value.
+    /// A failure that is a ``Status`` is the response; any other failure becomes status 500 and is reported
+    /// (``HTTPServer/onError``), and so is a completion without a value.
     public func respond<P: Publisher>(_ publisher: P) where P.Output == Response {
       exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())
     }
@@ -86,15 +87,15 @@ extension HTTPServer {
 
   /// The reason why a request's body ended early.
   public enum BodyError: Error, Hashable, Sendable {
-    /// There is more than `limit` bytes; the client is told so with 413.
+    /// There are more than `limit` bytes; the client gets status 413.
     case tooLarge(limit: Int)
-    /// The chunks of it are malformed; the client is told so with 400.
+    /// Its chunks are malformed; the client gets status 400.
     case malformed
     /// The client is too slow, or has gone.
     case disconnected
-    /// The request has been answered.
+    /// The response has already been sent.
     case answered
-    /// Somebody reads it already, or has read it.
+    /// It has a subscriber already, or has been read.
     case taken
   }
 
@@ -111,15 +112,15 @@ extension HTTPServer {
 
     /// The whole body in one chunk.
     ///
-    /// **Demand:** reads when asked. **Failure, cancellation:** as the body's. Policy: holds the body, which has at most
-    /// ``Limits/bodyBytes``.
+    /// **Demand:** reads when requested. **Failure, cancellation:** as the body's. Policy: holds the body, which has at
+    /// most ``Limits/bodyBytes``.
     public func whole() -> AnyPublisher<Chunk, BodyError> {
       collect().map { Chunk(joining: $0) }.eraseToAnyPublisher()
     }
   }
 }
 
-/// One request and what becomes of it. It keeps its connection; when it is released unanswered, it says so.
+/// A request and its fate. It keeps its connection; when it is released unanswered, it says so.
 final class Exchange {
   let head: RequestHead
   let connection: ServerConnection
@@ -141,7 +142,7 @@ final class Exchange {
 
   func report(_ error: any Error) { if !isAnswered { connection.report(error, of: head) } }
 
-  /// Answers with the status or the problem that was thrown, or with 500.
+  /// Responds with the status or the problem that was thrown, or with 500.
   func fail(_ error: any Error) {
     if let status = error as? HTTPServer.Status { return respond(HTTPServer.Response(status)) }
     if let problem = error as? HTTPServer.Problem { return respond(problem.response) }

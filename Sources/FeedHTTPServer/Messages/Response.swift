@@ -3,9 +3,9 @@ public import FeedStream
 extension HTTPServer {
   /// A response: a status, header fields and a body.
   ///
-  /// The server adds `Date` and what delimits the body; `Connection: close` closes the connection after the response. It
-  /// leaves the body out for HEAD, for 204 and for 304. For a response with `ETag` or `Last-Modified` it decides about
-  /// the request's conditions, for a body of known length about ranges.
+  /// The server adds `Date` and the fields that delimit the body; `Connection: close` closes the connection after the
+  /// response. It leaves the body out for HEAD, for 204 and for 304. For a response with `ETag` or `Last-Modified` it
+  /// decides about the request's conditions, for a body of known length about ranges.
   public struct Response {
     enum Body {
       case none
@@ -19,10 +19,10 @@ extension HTTPServer {
     public var status: Status
     public var headers: Headers
     var body: Body
-    /// False to send the body as it is, even to a client that accepts gzip.
+    /// False to send the body uncompressed, even to a client that accepts gzip.
     public var isCompressible = true
 
-    /// A response with a status and nothing else, or a line that names the status for those that may have a body.
+    /// A response with a status; its body, if it may have one, is a line that names the status.
     public init(_ status: Status = .ok, headers: Headers = [:]) {
       self.init(status, headers: headers, body: .none)
       if status.code >= 400 {
@@ -31,13 +31,13 @@ extension HTTPServer {
       }
     }
 
-    /// A response with these bytes, which are kept until the client has taken them (``Limits/wholeBodyBytes``); for long ones
-    /// better give a publisher or a file.
+    /// A response with these bytes, which are kept until the client has taken them (``Limits/wholeBodyBytes``); for
+    /// long ones, use a publisher or a file.
     public init(_ status: Status = .ok, headers: Headers = [:], body: Chunk) {
       self.init(status, headers: headers, body: .bytes(body))
     }
 
-    /// A response whose body is written as `publisher` delivers it, which is asked for a chunk whenever there is room.
+    /// A response whose body is written as `publisher` delivers it; a chunk is requested whenever there is room.
     ///
     /// Should it fail, the connection is closed: the client sees that the body is not complete.
     ///
@@ -81,12 +81,12 @@ extension HTTPServer {
       Response(status, headers: .page, body: Chunk(text))
     }
 
-    /// A document in JSON that is encoded already.
+    /// A document of encoded JSON.
     public static func json(_ document: Chunk, _ status: Status = .ok) -> Response {
       Response(status, headers: ["Content-Type": "application/json"], body: document)
     }
 
-    /// Sends the client elsewhere.
+    /// Redirects the client.
     public static func redirect(to address: String, _ status: Status = .seeOther) -> Response {
       Response(status, headers: ["Location": address])
     }

@@ -4,15 +4,15 @@ extension HTTPServer {
     /// Three digits.
     public let code: Int
 
-    /// - Precondition: 200 to 599; lower ones are the server's to send.
+    /// - Precondition: 200 to 599; the server itself sends lower ones.
     public init(_ code: Int) {
-      precondition((200...599).contains(code), "Status(\(code)): not the status of an answer; use 200 to 599")
+      precondition((200...599).contains(code), "Status(\(code)): not the status of a response; use 200 to 599")
       self.code = code
     }
 
     private init(ofServer code: Int) { self.code = code }
 
-    /// The status of ``Response/upgrade(to:headers:_:)``, which logs see.
+    /// The status of ``Response/upgrade(to:headers:_:)``, for logs.
     static let switchingProtocols = Status(ofServer: 101)
     public static let ok = Status(200)
     public static let created = Status(201)
@@ -50,7 +50,7 @@ extension HTTPServer {
     public static let gatewayTimeout = Status(504)
     public static let versionNotSupported = Status(505)
 
-    /// The words that go with the code; empty for a code without a name.
+    /// The reason phrase of the code; empty for an unknown code.
     public var reason: String { Self.reasons[code] ?? "" }
     public var description: String { reason.isEmpty ? "\(code)" : "\(code) \(reason)" }
 

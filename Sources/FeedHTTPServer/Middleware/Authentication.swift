@@ -5,8 +5,8 @@ extension HTTPServer.Middleware {
   /// Lets requests pass that have a name and a password (RFC 7617); others get 401.
   ///
   /// - Parameters:
-  ///   - realm: tells people which password is asked for.
-  ///   - isValid: compares; use a comparison that takes the same time for every password.
+  ///   - realm: names the password that is requested.
+  ///   - isValid: checks the password; use a constant-time comparison.
   public static func basic(
     realm: String, _ isValid: @escaping (_ user: String, _ password: String) -> Bool
   ) -> Self {

@@ -1,22 +1,23 @@
 internal import FeedStream
 
 extension HTTPServer.Middleware {
-  /// Lets pages of other origins use what is here (the Fetch standard's CORS protocol), and answers what browsers ask before.
+  /// Lets pages of other origins use this server's resources (the Fetch standard's CORS protocol), and responds to
+  /// their preflight requests.
   ///
   /// - Parameters:
   ///   - origins: such as `https://example.com`; `nil`, the default, for all, which then get no credentials.
-  ///   - methods: what they may use besides GET, HEAD, and POST.
+  ///   - methods: the allowed methods besides GET, HEAD, and POST.
   ///   - headers: the fields that they may send.
   ///   - exposed: the fields of responses that they may read.
-  ///   - allowsCredentials: true to let them send cookies and log-ins. It takes `origins`.
-  ///   - maxAge: how long a browser may remember this: 10 minutes unless changed.
+  ///   - allowsCredentials: true to let them send cookies and credentials. Needs `origins`.
+  ///   - maxAge: the time that a browser may cache this; 10 minutes by default.
   public static func cors(
     origins: Set<String>? = nil, methods: [HTTPServer.Method] = [.put, .patch, .delete],
     headers: [String] = ["Content-Type"],
     exposed: [String] = [], allowsCredentials: Bool = false, maxAge: Duration = .seconds(600)
   ) -> Self {
     precondition(
-      !allowsCredentials || origins != nil, "Middleware.cors: credentials are for origins that are named; name them")
+      !allowsCredentials || origins != nil, "Middleware.cors: credentials need named origins; set origins")
     let allMethods = ([.get, .head, .post] + methods).map(\.rawValue).joined(separator: ", ")
     func allow(_ origin: String, _ response: inout HTTPServer.Response) {
       response.headers["Access-Control-Allow-Origin"] = origins == nil ? "*" : origin

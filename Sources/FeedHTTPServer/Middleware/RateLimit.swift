@@ -3,21 +3,21 @@ internal import FeedStream
 extension HTTPServer.Middleware {
   /// Limits the requests of each client in a period; more get 429 with `Retry-After`.
   ///
-  /// A client has a bucket of `requests`, which fills at an even pace: it may use them at once, and then as fast as they come
-  /// back.
+  /// A client has a bucket of `requests`, which fills at an even pace: it may use them in one burst, and then as fast
+  /// as they come back.
   ///
   /// - Parameters:
   ///   - requests: the number, per `while`.
   ///   - while: the time in which an empty bucket fills.
-  ///   - clients: the most clients that are remembered, those seen last: 10,000 unless changed.
-  ///   - client: whom a request is counted for; its address unless given, and `nil` for requests that are not limited. A network
+  ///   - clients: the maximum number of remembered clients, the latest ones; 10,000 by default.
+  ///   - client: returns the client that a request counts for, by default its address, and `nil` for requests that are not limited. A network
   ///     of IPv6 with a prefix of 64 bits is one client.
   public static func rateLimit(
     _ requests: Int, per while: Duration, clients: Int = 10_000,
     client: ((HTTPServer.Request) -> String?)? = nil
   ) -> Self {
-    precondition(requests > 0 && clients > 0, "Middleware.rateLimit: it would let nothing pass; use 1 or more")
-    precondition(`while` > .zero, "Middleware.rateLimit: a bucket fills in some time; use more than zero")
+    precondition(requests > 0 && clients > 0, "Middleware.rateLimit: it would reject every request; use 1 or more")
+    precondition(`while` > .zero, "Middleware.rateLimit: the time is zero or less; use more than zero")
     let buckets = Buckets(size: requests, fill: StreamInstant.Stride(`while`).nanoseconds, most: clients)
     let client = client ?? { $0.peer.client }
     return Self { next in
@@ -52,7 +52,7 @@ private final class Buckets {
     self.most = most
   }
 
-  /// - Returns: `nil` when the request may pass; otherwise after how many seconds one may.
+  /// - Returns: `nil` when the request may pass; otherwise the seconds until one may.
   func take(_ client: String, at now: StreamInstant) -> Int64? {
     var bucket = buckets[client] ?? Bucket(level: fill, seen: now)
     bucket.level = min(fill, bucket.level + bucket.seen.distance(to: now).nanoseconds)

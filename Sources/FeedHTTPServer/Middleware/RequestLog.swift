@@ -1,13 +1,13 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// A request that has been answered, for a log or for counting.
+  /// A request with a response, for a log or for counting.
   public struct AnsweredRequest: Sendable, CustomStringConvertible {
     public var method: Method
     /// As it came, without the query, which may have secrets.
     public var path: String
     public var status: Status
-    /// From the request's head to the response's.
+    /// The time from the request's head to the response's.
     public var duration: Duration
     public var peer: SocketAddress
     /// The request's id, if ``Middleware/requestIDs(_:)`` is around this one.
@@ -20,7 +20,7 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Middleware {
-  /// Tells `write` of every request when its response begins. One whose client leaves before that is not told of.
+  /// Calls `write` for every request when its response begins, but not if its client leaves before that.
   ///
   ///     routes.use(.log { print($0) })
   public static func log(_ write: @escaping (HTTPServer.AnsweredRequest) -> Void) -> Self {
@@ -44,7 +44,7 @@ extension HTTPServer.Middleware {
   /// Gives each request an id, which its response has as `X-Request-ID`, and which handlers and logs find in
   /// ``HTTPServer/Request/id``. One that a client sends is kept if it has at most 128 letters, digits, and `-_.`.
   ///
-  /// - Parameter make: makes an id; 16 random digits and letters unless given.
+  /// - Parameter make: makes an id; 16 random digits and letters by default.
   public static func requestIDs(
     _ make: @escaping () -> String = { String(UInt64.random(in: 1 << 60 ... .max), radix: 16) }
   ) -> Self {
@@ -78,7 +78,7 @@ extension HTTPServer.Request {
 }
 
 extension HTTPServer {
-  /// How many requests there were, and how long they took. Lives on its server's thread.
+  /// The number and the duration of requests. Lives on its server's thread.
   public final class Metrics {
     /// The number of responses by status.
     public private(set) var responses: [Int: Int] = [:]

@@ -44,12 +44,12 @@ final class ChunkedDecoder {
     limit = bodyBytes ?? limits.bodyBytes
   }
 
-  /// The most bytes of extensions in all chunks: nobody uses them, but they take time to read.
+  /// The maximum number of bytes of extensions in all chunks: nobody uses them, but they take time to read.
   static let extensionLimit = 8 * 1024
 
   /// Takes bytes off the beginning of `input`, until there is something to say.
   ///
-  /// - Parameter givesData: false to go on only as far as the next bytes of the body.
+  /// - Parameter givesData: false to continue only as far as the next bytes of the body.
   func next(_ input: inout Chunk, givesData: Bool = true) -> Step {
     do throws(ParseFailure) {
       return try step(&input, givesData)

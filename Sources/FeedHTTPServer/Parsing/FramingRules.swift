@@ -1,4 +1,4 @@
-/// The fields that say where a request ends and what becomes of its connection.
+/// The fields that determine the end of a request and the fate of its connection.
 ///
 /// A request that two readers could delimit in two ways is refused: that is how one request is smuggled within another
 /// (RFC 9112, 11.2).

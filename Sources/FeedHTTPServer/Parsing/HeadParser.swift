@@ -10,7 +10,7 @@ internal import FeedStream
 
 /// Reads the head of a request, or the trailer section of a chunked body, from bytes that are cut anywhere (RFC 9112).
 ///
-/// It decides byte by byte, so that what cannot become a request is refused when its first wrong byte comes, and however
+/// It decides byte by byte, so that an invalid request is refused at its first wrong byte, and however
 /// the bytes are cut, it decides the same. A head that lies in one chunk is not copied.
 struct HeadParser {
   enum Result: Equatable {

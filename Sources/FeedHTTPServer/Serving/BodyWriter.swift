@@ -26,7 +26,7 @@ final class BodyWriter: ResponseSource, Subscriber {
   /// Bytes that were announced and have not come.
   private var left: Int?
   private var up: (any Subscription)?
-  /// A chunk has been asked for that has not come.
+  /// A chunk was requested and has not arrived.
   private var isAsked = false
   private var isAsking = false
   private var isOver = false

@@ -9,7 +9,7 @@ package import FeedStream
 #endif
 
 extension SocketAddress {
-  /// By which one client is told from another: its address without the port. A network of IPv6 with a prefix of 64 bits is
+  /// The identity of a client: its address without the port. A network of IPv6 with a prefix of 64 bits is
   /// one client, who may have all of its addresses; an address of IPv4 within IPv6 is that of IPv4.
   package var client: String {
     guard case .internet(let host, _) = kind, host.utf8.contains(UInt8(ascii: ":")) else { return host }

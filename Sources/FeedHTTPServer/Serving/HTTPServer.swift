@@ -7,9 +7,9 @@ public import FeedStream
 ///       .text("Hello, \(request.query("name") ?? "world")!\n")
 ///     }
 ///
-/// It listens from the beginning. Connections are accepted while somebody wants requests (``requests``); those of one
-/// connection are answered in their order, one at a time. It reads strictly, as RFC 9112 has it, and what two readers could
-/// read in two ways is refused and its connection closed. What clients may use up has a limit: ``Limits``.
+/// It listens from the beginning. Connections are accepted while requests are requested (``requests``); the requests of one
+/// connection are served in order, one at a time. It parses strictly, following RFC 9112: an ambiguous message
+/// is refused, and its connection closed. The resources of clients are limited: ``Limits``.
 ///
 /// Lives on its scheduler's thread, and closes when it is released. A ``Group`` serves one address with several loops.
 public final class HTTPServer {
@@ -28,17 +28,17 @@ public final class HTTPServer {
   @exclusivity(unchecked) private(set) var isEnding = false
   private var whenEnded: [() -> Void] = []
   var shares: ConnectionShares
-  /// The most bytes of the body of a request for this path, where that is not ``Limits/bodyBytes``.
+  /// The maximum number of body bytes of a request for this path, if it isn't ``Limits/bodyBytes``.
   var bodyBytes: ((Method, String) -> Int?)?
 
   /// Listens at `address`.
   ///
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
-  ///   - limits: what clients may use up.
+  ///   - limits: the limits for clients.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
-  ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
-  /// - Throws: when the address is not one, is taken, or may not be used.
+  ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
+  /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init(
     at address: SocketAddress, limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
@@ -53,11 +53,11 @@ public final class HTTPServer {
   ///
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
-  ///   - limits: what clients may use up.
+  ///   - limits: the limits for clients.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
-  ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
-  ///   - transform: is given the connections, as they are requested.
-  /// - Throws: when the address is not one, is taken, or may not be used.
+  ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
+  ///   - transform: receives the connections, as they are requested.
+  /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init<P: Publisher>(
     at address: SocketAddress, limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds, transform: (Publishers.Connections) -> P
@@ -66,16 +66,16 @@ public final class HTTPServer {
     self.init(transform(listener.connections), [listener], limits, scheduler, wallClock)
   }
 
-  /// Listens at several addresses: over IPv4 and IPv6, or at a socket in the file system as well.
+  /// Listens at several addresses: over IPv4 and IPv6, or at a socket in the file system too.
   ///
   /// `SocketAddress.passed()` are those of systemd's socket activation.
   ///
   /// - Parameters:
   ///   - addresses: addresses of this machine, or paths that are not taken.
-  ///   - limits: what clients may use up, at all addresses together.
+  ///   - limits: the limits for clients, at all addresses together.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
-  ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
-  /// - Throws: when one of the addresses is not one, is taken, or may not be used; then it listens at none.
+  ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
+  /// - Throws: when one of the addresses is invalid, in use, or not permitted; then it listens at none.
   public convenience init(
     at addresses: [SocketAddress], limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
@@ -110,16 +110,16 @@ public final class HTTPServer {
 
   deinit { close() }
 
-  /// Where it listens, first of all; `nil` when it was given its connections.
+  /// The first address where it listens; `nil` when it was given its connections.
   public var address: SocketAddress? { listeners.first?.address }
 
-  /// All places where it listens.
+  /// All addresses where it listens.
   public var addresses: [SocketAddress] { listeners.map(\.address) }
 
   /// The number of connections that are open.
   public var connectionCount: Int { connections.count }
 
-  /// Bytes of answers that wait to be written, on all connections.
+  /// The number of response bytes that wait to be written, on all connections.
   public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
 
   /// Fields of every response, including the server's own, such as 400; a response's own field of the same
@@ -132,7 +132,7 @@ public final class HTTPServer {
       for (name, value) in newValue {
         precondition(
           ResponseHeads.isField(name, value) && !ResponseHeads.isOurs(name) && !Headers.isSame(name, "date"),
-          "HTTPServer.headers: \(name) cannot be a field of every answer; leave it out")
+          "HTTPServer.headers: \(name) cannot be a field of every response; leave it out")
       }
       heads.always = newValue
     }
@@ -146,22 +146,23 @@ public final class HTTPServer {
 
   /// The requests, as they are requested.
   ///
-  /// **Demand:** while a request is wanted, connections are accepted; without demand they wait in the system's backlog,
-  /// and the requests of connections that are open wait there. **Failure:** never. Finishes when the server is closed or
-  /// has shut down. **Cancellation:** closes the connections; the server goes on listening, and may be asked again. Policy:
-  /// holds one request of each open connection, and accepts at most one connection more than is wanted.
+  /// **Demand:** while a request is requested, connections are accepted; without demand they wait in the system's
+  /// backlog, and the requests of connections that are open wait there. **Failure:** never. Finishes when the server is
+  /// closed or has shut down. **Cancellation:** closes the connections; the server continues to listen, and may be
+  /// subscribed to again. Policy: holds one request of each open connection, and accepts at most one connection more
+  /// than requested.
   ///
   /// One subscriber at a time; another one gets nothing and finishes.
   public var requests: Requests { Requests(server: self) }
 
-  /// Takes no more connections, and lets those that are open finish the requests that they have begun.
+  /// Accepts no more connections, and completes the requests that have begun.
   ///
   /// Event streams end, and idle connections are closed.
   ///
   /// **Demand:** begins at the call. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
-  /// goes on unheard. Policy: delivers nothing.
+  /// does not stop it. Policy: delivers nothing.
   ///
-  /// - Parameter deadline: after how long what is left is cut off: 10 s by default.
+  /// - Parameter deadline: the time after which remaining connections are closed; 10 s by default.
   @discardableResult public func shutdown(within deadline: StreamInstant.Stride = .seconds(10)) -> AnyPublisher<
     Never, Never
   > {
@@ -183,7 +184,7 @@ public final class HTTPServer {
     return future.ignoreOutput().eraseToAnyPublisher()
   }
 
-  /// Stops listening and closes all connections, whatever they are doing.
+  /// Stops listening and closes all connections immediately.
   public func close() {
     isEnding = true
     for listener in listeners { listener.close() }

@@ -25,11 +25,11 @@ extension HTTPServer {
     }
   }
 
-  /// Answers a request.
+  /// Responds to a request.
   public typealias Handler = (Request) throws -> Reply
 
-  /// A function from handler to handler: it may look at the request before the next one does, change what that gives, or answer
-  /// itself.
+  /// A function from handler to handler: it may look at the request before the next one does, change its response, or
+  /// respond itself.
   ///
   ///     let unlessClosed = HTTPServer.Middleware { next in
   ///       { request in isClosed ? .now(.init(.serviceUnavailable)) : try next(request) }
@@ -43,7 +43,7 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Request {
-  /// Answers with a reply.
+  /// Responds with a reply.
   func respond(_ reply: HTTPServer.Reply) {
     switch reply {
     case .now(let response): exchange.respond(response)

@@ -9,7 +9,7 @@ final class RequestSource: PullSource, Subscriber {
   @exclusivity(unchecked) private var requests: PullSubscription<HTTPServer.Request, Never>?
   @exclusivity(unchecked) private var listening: (any Subscription)?
   @exclusivity(unchecked) private var hasBegun = false
-  /// A connection has been asked for that has not come.
+  /// A connection was requested and has not arrived.
   @exclusivity(unchecked) private var isAsked = false
   @exclusivity(unchecked) private var waiting = FIFO<HTTPServer.Request>()
 

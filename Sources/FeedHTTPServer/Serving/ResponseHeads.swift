@@ -105,7 +105,7 @@ struct ResponseHeads {
     return true
   }
 
-  /// True for fields that the server decides itself.
+  /// True for fields that the server sets itself.
   static func isOurs(_ name: String) -> Bool {
     switch name.utf8.count {
     case 10: HTTPServer.Headers.isSame(name, "connection") || HTTPServer.Headers.isSame(name, "keep-alive")

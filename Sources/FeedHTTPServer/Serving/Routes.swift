@@ -11,11 +11,11 @@ extension HTTPServer {
   ///     let serving = server.serve(routes)
   ///
   /// A part of a path that begins with a colon stands for any part, which is in ``Request/parameters``, its escapes
-  /// resolved. The route that was added first counts. GET answers HEAD as well. A path without a route is answered with
+  /// resolved. The route that was added first counts. A GET route serves HEAD, too. A path without a route gets
   /// 404, a method without one with 405, one that neither HTTP nor a route knows with 501, and OPTIONS with the methods that
   /// there are.
   ///
-  /// ``use(_:)`` puts functions around all of it, ``group(_:_:_:)`` around some paths. What a handler throws is mapped to a
+  /// ``use(_:)`` adds middleware for all paths, ``group(_:_:_:)`` for some. An error that a handler throws is mapped to a
   /// response in one place (``errors``, ``usesProblems``).
   public struct Routes {
     private final class Route {
@@ -26,7 +26,7 @@ extension HTTPServer {
       /// True for everything below the path.
       let isFolder: Bool
       let handler: Handler
-      /// The most bytes of a body, if it is not what the server has for all.
+      /// The maximum number of body bytes, if it differs from the server's.
       var bodyBytes: Int?
 
       init(_ method: Method, _ parts: [Substring], _ literal: [UInt8]?, isFolder: Bool, _ handler: @escaping Handler) {
@@ -43,62 +43,66 @@ extension HTTPServer {
     /// Around everything.
     private var outermost: [Middleware] = []
 
-    /// Says what an error of a handler means: a ``Status`` or a ``Problem`` is the response, and any other error is answered
-    /// with 500 and reported (``HTTPServer/onError``). Unless changed, errors are what they are.
+    /// Maps an error of a handler to a response: a ``Status`` or a ``Problem`` is the response, and any other error becomes
+    /// status 500 and is reported (``HTTPServer/onError``). By default, errors are unchanged.
     ///
     ///     var routes = HTTPServer.Routes()
     ///     routes.errors = { $0 is NotFound ? HTTPServer.Status.notFound : $0 }
     public var errors: (any Error) -> any Error = { $0 }
-    /// True to answer every error of a handler, and of no handler, with problem details (RFC 9457) instead of a line of text.
-    /// False unless changed.
+    /// True to respond to every error, even of a missing route, with problem details (RFC 9457) instead of a line of text.
+    /// False by default.
     public var usesProblems = false
 
     public init() {}
 
     // MARK: Middleware and groups
 
-    /// Puts a function around all routes, and around the answers where there is no route. What was added first is outermost.
+    /// Adds middleware around all routes, and around the responses for missing routes. The first one added is outermost.
     public mutating func use(_ middleware: Middleware) { outermost.append(middleware) }
 
-    /// Adds routes whose paths begin with `path`, with functions around them alone.
+    /// Adds routes whose paths begin with `path`, with their own middleware.
     ///
     ///     var routes = HTTPServer.Routes()
     ///     routes.group("/api", [.bearer(isValid)]) { api in
     ///       api.get("/feeds") { _ in .text("none") }
     ///     }
     public mutating func group(_ path: String, _ around: [Middleware] = [], _ add: (inout Routes) -> Void) {
-      precondition(path.hasPrefix("/") && !path.hasSuffix("/"), "Routes.group: \(path) is not like /path; make it so")
+      precondition(
+        path.hasPrefix("/") && !path.hasSuffix("/"),
+        "Routes.group: \(path) must begin with a slash and not end with one; use a path such as /path")
       var group = Routes()
       group.prefix = prefix + path
       group.around = self.around + around
       add(&group)
-      precondition(group.outermost.isEmpty, "Routes.group: use(_:) is for all routes; name the group's when it is made")
+      precondition(
+        group.outermost.isEmpty, "Routes.group: use(_:) is for all routes; pass the group's middleware when you make it"
+      )
       routes += group.routes
     }
 
     // MARK: Adding
 
-    /// Answers requests with what `handler` gives.
+    /// Responds to requests with the result of `handler`.
     public mutating func handle(_ method: Method, _ path: String, _ handler: @escaping Handler) {
       add(method, path, handler)
     }
 
-    /// Answers requests with what `answer` returns; what it throws is the answer if it is a ``Status`` or a ``Problem``,
-    /// and 500 otherwise; then ``HTTPServer/onError`` hears of it.
+    /// Responds to requests with the result of `answer`; an error that it throws is the response if it is a ``Status``
+    /// or a ``Problem``, and otherwise becomes status 500 and is reported to ``HTTPServer/onError``.
     public mutating func on(_ method: Method, _ path: String, _ answer: @escaping (Request) throws -> Response) {
       add(method, path) { .now(try answer($0)) }
     }
 
-    /// Answers requests with the first value of the publisher that `answer` returns.
+    /// Responds to requests with the first value of the publisher that `answer` returns.
     public mutating func on<P: Publisher>(_ method: Method, _ path: String, _ answer: @escaping (Request) -> P)
     where P.Output == Response {
       add(method, path) { .first(of: answer($0)) }
     }
 
-    /// Answers requests with what `answer` returns in a task of its own, which is given the request with its whole body.
+    /// Responds to requests with the result of `answer`, in a separate task that gets the request with its whole body.
     ///
     /// The task is cancelled when the connection breaks. A client that only ends its side of it may still wait for the
-    /// response, and its task goes on.
+    /// response, and its task continues.
     public mutating func onAsync(
       _ method: Method, _ path: String, _ answer: @escaping @Sendable (WholeRequest) async throws -> sending Response
     ) {
@@ -114,7 +118,7 @@ extension HTTPServer {
     public mutating func limitBody(_ method: Method, _ path: String, to bytes: Int) {
       let parts = Self.parts(prefix + path)
       let meant = routes.filter { $0.method == method && $0.parts == parts }
-      precondition(!meant.isEmpty, "Routes.limitBody: \(method) \(path) is not there; add it first")
+      precondition(!meant.isEmpty, "Routes.limitBody: \(method) \(path) has no route; add it first")
       for route in meant { route.bodyBytes = bytes }
     }
 
@@ -154,10 +158,10 @@ extension HTTPServer {
       on(.delete, path, answer)
     }
 
-    /// Answers with the files of `folder`, and `index.html` for a folder. See ``StaticFiles``.
+    /// Responds with the files of `folder`, and `index.html` for a folder. See ``StaticFiles``.
     public mutating func files(_ path: String, in folder: String) { files(path, StaticFiles(folder)) }
 
-    /// Answers with these files.
+    /// Responds with these files.
     public mutating func files(_ path: String, _ files: StaticFiles) {
       let depth = Self.parts(prefix + path).count
       add(.get, path, isFolder: true) { request in
@@ -171,7 +175,7 @@ extension HTTPServer {
     private mutating func add(
       _ method: Method, _ path: String, isFolder: Bool = false, _ handler: @escaping Handler
     ) {
-      precondition(path.hasPrefix("/"), "Routes: the path \(path) does not begin with a slash; let it")
+      precondition(path.hasPrefix("/"), "Routes: the path \(path) does not begin with a slash; add one")
       let path = prefix + path
       let parts = Self.parts(path)
       let isLiteral = !isFolder && !parts.contains { $0.hasPrefix(":") }
@@ -185,10 +189,10 @@ extension HTTPServer {
 
     // MARK: Answering
 
-    /// Answers a request as its route does.
+    /// Responds to a request as its route does.
     public func answer(_ request: Request, on scheduler: any LoopScheduler) { request.respond(handler()(request)) }
 
-    /// The routes and all that is around them as one function, put together once. An error becomes a response within each
+    /// The routes and their middleware as one function, put together once. An error becomes a response within each
     /// function around it: logs and counts see what is sent.
     func handler() -> (Request) -> Reply {
       guard !outermost.isEmpty else { return { settled($0, route) } }
@@ -255,7 +259,7 @@ extension HTTPServer {
       return .now(answer)
     }
 
-    /// The most bytes of a request's body, if its route has a limit of its own.
+    /// The maximum number of bytes of a request's body, if its route has its own limit.
     func bodyBytes(_ method: Method, _ path: String) -> Int? {
       let parts = Self.parts(path)
       return routes.first { $0.method == method && Self.match($0.parts, $0.isFolder, parts) != nil }?.bodyBytes

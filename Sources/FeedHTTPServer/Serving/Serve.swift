@@ -1,11 +1,11 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// Answers every request with the result of `answer`.
+  /// Responds to every request with the result of `answer`.
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
-  /// A ``Status`` that it throws is the response; another error is answered with 500, and ``onError`` hears of it.
+  /// A ``Status`` that it throws is the response; any other error becomes status 500 and is reported to ``onError``.
   ///
   /// - Returns: closes the connections when cancelled or released; keep it.
   public func serve(_ answer: @escaping (Request) throws -> Response) -> AnyCancellable {
@@ -18,14 +18,15 @@ extension HTTPServer {
     }
   }
 
-  /// Answers every request with the first value of the publisher that `answer` returns, which is cancelled when the client leaves.
+  /// Responds to every request with the first value of the publisher that `answer` returns, which is cancelled when the
+  /// client leaves.
   ///
   /// - Returns: closes the connections when cancelled or released; keep it.
   public func serve<P: Publisher>(_ answer: @escaping (Request) -> P) -> AnyCancellable where P.Output == Response {
     requests.sink { request in request.respond(answer(request)) }
   }
 
-  /// Answers every request as its route does.
+  /// Responds to every request as its route does.
   ///
   /// - Returns: closes the connections when cancelled or released; keep it.
   public func serve(_ routes: Routes) -> AnyCancellable {

@@ -69,7 +69,7 @@ extension ServerConnection {
     process()
   }
 
-  /// Answers a request that is none, or none that can be served, and closes.
+  /// Responds to a request that is none, or none that can be served, and closes.
   func refuse(_ failure: ParseFailure) {
     let isHead = phase == .head ? parser.isHead : received?.method == .head
     guard !isAnswering || phase == .head else { return close() }

@@ -21,7 +21,7 @@ extension ServerConnection {
   /// Writes what waits, unless a write is on its way or more is about to come.
   func flush() {
     guard !isWriting, !isProcessing, !out.isEmpty, phase != .closed else { return lingerIfWritten() }
-    // Most answers are short, and taken immediately. A long body takes turns with everything else on the loop.
+    // Most responses are short, and taken immediately. A long body takes turns with everything else on the loop.
     if source?.isShort != false, outBytes <= 64 * 1024 {
       let count = out.count == 1 ? channel.writeNow(out[0]) : channel.writeNow(out)
       outBytes -= count
@@ -68,7 +68,7 @@ extension ServerConnection {
     flush()
   }
 
-  /// Forgets the first bytes of what waits.
+  /// Drops the first waiting bytes.
   private func drop(_ count: Int) {
     guard outBytes > 0 else {
       // Mostly one, and then nothing is moved.

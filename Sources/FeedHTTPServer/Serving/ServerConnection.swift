@@ -1,8 +1,8 @@
 internal import FeedStream
 
-/// One connection of a server: reads requests, hands them over one at a time, and writes their answers.
+/// One connection of a server: reads requests, hands them over one at a time, and writes their responses.
 ///
-/// It owns its channel. All that happens to it goes through ``process()``, which goes on as far as bytes, demand and room
+/// It owns its channel. All that happens to it goes through ``process()``, which continues as far as bytes, demand and room
 /// allow, and then writes what there is in one go.
 ///
 /// Its properties are not checked for exclusive access, which takes a tenth of a short request: nothing calls out of here
@@ -28,7 +28,7 @@ final class ServerConnection {
   let limits: HTTPServer.Limits
   let connection: Connection
   let channel: any ByteChannel
-  /// By which it is counted; `nil` when it is not limited.
+  /// The key by which its connections are counted; `nil` when it is not limited.
   let client: String?
   /// Its place among the server's connections.
   @exclusivity(unchecked) var index = 0
@@ -46,7 +46,7 @@ final class ServerConnection {
 
   // The request.
   @exclusivity(unchecked) var body = BodyState.none
-  /// The most bytes of it.
+  /// The maximum number of bytes of it.
   @exclusivity(unchecked) var bodyLimit = 0
   @exclusivity(unchecked) var reader: BodyReader?
   @exclusivity(unchecked) var isBodyTaken = false
@@ -115,7 +115,7 @@ final class ServerConnection {
       isReading = false
       inputHasEnded = true
       if phase == .lingering { return close() }
-      // The client of an endless answer is gone; one of another response may wait for it.
+      // The client of an endless response is gone; one of another response may wait for it.
       if source?.endsWithReader == true { return close() }
     case .failure: return close()
     }

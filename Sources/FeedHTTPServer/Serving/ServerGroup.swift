@@ -17,13 +17,13 @@ extension HTTPServer {
   ///     }
   ///     await servers.shutdown()
   ///
-  /// Each loop listens at the port (`SO_REUSEPORT`), and the system spreads new connections over them; a connection stays on its
-  /// loop, and so do its handlers, which take no locks. What handlers of several loops share must be `Sendable`: an actor,
-  /// a ``FeedStream/SharedValue``, the senders of subjects, an ``EventLog/Channel``.
+  /// Each loop listens at the port (`SO_REUSEPORT`), and the system spreads new connections over them; a connection
+  /// stays on its loop, and so do its handlers, which take no locks. State shared by handlers on several loops must be
+  /// `Sendable`: an actor, a ``FeedStream/SharedValue``, the senders of subjects, an ``EventLog/Channel``.
   ///
   /// Another program's server at the port is an error, as it is for a single server. Closes when it is released.
   public final class Group: Sendable {
-    /// Where all of them listen.
+    /// The address where all of them listen.
     public let address: SocketAddress
     private let servers: [OnLoop<Serving?>]
 
@@ -54,14 +54,14 @@ extension HTTPServer {
     ///
     /// - Parameters:
     ///   - address: a numeric address of this machine, `0.0.0.0` or `::` for all of them; not a path.
-    ///   - limits: what clients may use up, on all loops together: each loop has an equal part of ``Limits/connections`` and
+    ///   - limits: the limits for clients, on all loops together: each loop has an equal part of ``Limits/connections`` and
     ///     ``Limits/wholeBodyBytes``, rounded up, and the connections of a client are counted together.
     ///   - group: its loops serve.
-    ///   - wallClock: the time of day, in seconds since 1970; the system's unless given.
+    ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
     ///   - serve: runs once on each loop, with its server; the result is kept until the server closes.
     /// - Precondition: the group has event loops, and none of them is the calling thread's.
-    /// - Throws: `SystemError` when the address is not one, is taken, or may not be used, or the group is shut down; and the error that
-    ///   `serve` throws. Then nothing listens.
+    /// - Throws: `SystemError` when the address is invalid, in use, or not permitted, or the group is shut down; and
+    ///   the error that `serve` throws. Then nothing listens.
     public convenience init(
       at address: SocketAddress, limits: Limits = Limits(), on group: EventLoopGroup,
       wallClock: @escaping @Sendable () -> Int64 = SystemClock.seconds,
@@ -139,12 +139,12 @@ extension HTTPServer {
       for server in servers { server.cancel() }
     }
 
-    /// Takes no more connections, and lets those that are open finish the requests that they have begun. Safe from any
+    /// Accepts no more connections, and completes the requests that have begun. Safe from any
     /// thread.
     ///
     /// Returns when the last connection is closed, or the loops are.
     ///
-    /// - Parameter deadline: after how long what is left is cut off: 10 s by default.
+    /// - Parameter deadline: the time after which remaining connections are closed; 10 s by default.
     public func shutdown(within deadline: StreamInstant.Stride = .seconds(10)) async {
       await withUnsafeContinuation { continuation in
         let ticket = Ticket(continuation)

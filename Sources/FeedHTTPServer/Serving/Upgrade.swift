@@ -35,7 +35,7 @@ extension HTTPServer.Response {
   /// - Parameters:
   ///   - protocolName: the value of the field `Upgrade`.
   ///   - headers: fields next to `Upgrade` and `Connection`.
-  ///   - take: is given the connection; what it makes of it lives as long as ``UpgradedConnection`` is kept.
+  ///   - take: receives the connection; what it makes of it lives as long as ``UpgradedConnection`` is kept.
   package static func upgrade(
     to protocolName: String, headers: HTTPServer.Headers, _ take: @escaping (UpgradedConnection) -> Void
   ) -> HTTPServer.Response {

@@ -101,7 +101,9 @@ public struct PolledAddress {
   public init(
     _ address: URL, every interval: Duration? = defaultInterval, options: FeedLoader.Options = FeedLoader.Options()
   ) {
-    precondition(interval ?? .seconds(1) > .zero, "PolledAddress: an interval is more than zero; nil adapts")
+    precondition(
+      interval ?? .seconds(1) > .zero,
+      "PolledAddress: the interval must be greater than zero; use nil for an adaptive interval")
     self.address = address.absoluteURL
     self.interval = interval
     self.options = options

@@ -66,7 +66,7 @@ final class PollingRun: Subscription {
   // MARK: Subscription
 
   func request(_ demand: Subscribers.Demand) {
-    precondition(demand > .none, "FeedPoller: request(.none) asks for nothing; request one or more")
+    precondition(demand > .none, "FeedPoller: request(.none) requests nothing; request one or more")
     guard isLive else { return }
     results.request(demand)
     if hasBegun { return pump() }

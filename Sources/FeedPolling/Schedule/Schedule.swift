@@ -78,7 +78,7 @@ public struct Schedule: Hashable, Sendable {
     return due
   }
 
-  static let wholeReason = "nothing is saved any more, and the server is asked for all of it once a day"
+  static let wholeReason = "nothing is saved any more, and the whole feed is requested once a day"
 
   private func dueByOutcome(
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
@@ -124,7 +124,8 @@ public struct Schedule: Hashable, Sendable {
     let longest = max(Self.longest.seconds, own)
     var bound = Bound(seconds: 0, rule: .interval, reason: "")
     if let freshness = facts.freshness {
-      bound.raise(to: freshness.lifetime.seconds, .freshness, "the answer is fresh for that long (\(freshness.field))")
+      bound.raise(
+        to: freshness.lifetime.seconds, .freshness, "the response is fresh for that long (\(freshness.field))")
     }
     let hints = health.hints
     if let minutes = hints.minutesToLive, minutes > 0 {

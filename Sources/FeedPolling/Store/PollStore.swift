@@ -226,7 +226,7 @@ extension PollClaim {
     (feed.asked, feed.begun) = (now, now)
     feed.due = dueIfLost
     feed.interval = self.feed.interval
-    feed.reason = "a request was begun and not ended"
+    feed.reason = "a request was interrupted"
     host.next = now + lease.seconds
     (host.holder, host.opensIfLost) = (ProcessMark.own, now + gap.seconds)
     let lease = PollLease(

@@ -122,7 +122,7 @@ final class GuardedClient: HTTPClient {
         case .busy(let duration):
           let wait = max(.milliseconds(5), min(duration, Self.pause))
           guard worker.scheduler.now.advanced(by: StreamInstant.Stride(wait)) < end else {
-            return fail("other workers request it")
+            return fail("another worker is requesting it")
           }
           return Just(()).delay(for: wait, scheduler: worker.scheduler).setFailureType(to: HTTPError.self)
             .flatMap { [self] in enter(url, until: end) }

@@ -46,22 +46,22 @@ public struct RedisAddress: Hashable, Sendable {
       return
     }
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
-      throw RedisAddressError("it is not an address such as redis://host:6379; a slash in a password is written %2F")
+      throw RedisAddressError("it is not a URL such as redis://host:6379; write a slash in a password as %2F")
     }
     // The host would be a part of the password.
-    guard parts.fragment == nil else { throw RedisAddressError("in a password, # is written %23") }
+    guard parts.fragment == nil else { throw RedisAddressError("write # in a password as %23") }
     switch scheme {
     case "redis", "rediss":
       guard let host = parts.host, !host.isEmpty else { throw RedisAddressError("it names no host") }
       place = .internet(host: host.trimmingCharacters(in: ["[", "]"]), port: parts.port ?? 6379)
-      guard 1...65_535 ~= parts.port ?? 6379 else { throw RedisAddressError("a port is between 1 and 65535") }
+      guard 1...65_535 ~= parts.port ?? 6379 else { throw RedisAddressError("the port must be from 1 to 65535") }
       usesTLS = scheme == "rediss"
       let path = parts.path.drop { $0 == "/" }
       if !path.isEmpty { try select(String(path)) }
     case "unix", "redis+unix", "redis-socket":
       guard !parts.path.isEmpty else { throw RedisAddressError("it names no socket: unix:///path/of/the/socket") }
       guard parts.host?.isEmpty ?? true else {
-        throw RedisAddressError("the path of a socket begins with a third slash: unix:///path/of/the/socket")
+        throw RedisAddressError("a socket's path begins with a third slash: unix:///path/of/the/socket")
       }
       place = .unix(path: parts.path)
     default: throw RedisAddressError("\(scheme): is not redis:, rediss:, unix: or redis+sentinel:")
@@ -116,7 +116,7 @@ public struct RedisAddress: Hashable, Sendable {
       case "password":
         guard password == nil || password == value else { throw RedisAddressError("it has two passwords") }
         password = value
-      default: throw RedisAddressError("behind its ? may stand db, username and password")
+      default: throw RedisAddressError("only db, username and password are allowed after ?")
       }
     }
   }

@@ -209,7 +209,7 @@ public final class RedisClient {
 extension RedisClient {
   /// Sends a command when subscribed to, delivers its reply and finishes.
   ///
-  /// **Demand:** sent at the subscription; the reply is held until asked for. **Failure:** ``RedisError``, a refusal
+  /// **Demand:** sent at the subscription; the reply is held until requested. **Failure:** ``RedisError``, a refusal
   /// included. **Cancellation:** the reply is dropped when it comes; a command that was given is sent all the same.
   public func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, RedisError> {
     Replying { reply in self.perform(command, reply) }.eraseToAnyPublisher()
@@ -217,8 +217,9 @@ extension RedisClient {
 
   /// Sends commands when subscribed to, together, and delivers their replies.
   ///
-  /// **Demand:** sent at the subscription; the replies are held until asked for. **Failure:** when a reply does not come, or is a
-  /// refusal: the first of these. The server carries out the other commands all the same. **Cancellation:** as for ``send(_:)``.
+  /// **Demand:** sent at the subscription; the replies are held until requested. **Failure:** when a reply does not
+  /// come, or is a refusal: the first of these. The server carries out the other commands all the same.
+  /// **Cancellation:** as for ``send(_:)``.
   public func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], RedisError> {
     Replying { reply in self.perform(commands) { reply($0.map { .array($0) }) } }
       .map { $0.elements ?? [] }.eraseToAnyPublisher()

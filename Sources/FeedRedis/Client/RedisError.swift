@@ -8,7 +8,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case unreachable(RedisAddress, SystemError)
   /// The connection ended before the reply: the command may have been carried out, or not.
   case closed(RedisAddress)
-  /// Nothing was heard for that long: the command may have been carried out, or not.
+  /// The server was silent for that long: the command may or may not have been executed.
   case timedOut(RedisAddress, after: Duration)
   /// The server refused.
   case refused(RedisAddress, RedisRefusal)
@@ -57,19 +57,19 @@ extension RedisError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unreachable(let address, let error):
-      "\(address) cannot be reached: \(error). Start the server, or correct the address."
+      "\(address) is unreachable: \(error). Start the server, or correct the URL."
     case .closed(let address): "\(address) closed the connection before it replied."
     case .timedOut(let address, let limit):
-      "\(address) has not replied for \(limit / .seconds(1)) seconds. It may be stopped, or run a slow script."
+      "\(address) has not replied for \(limit / .seconds(1)) seconds. It may be stopped, or be running a slow script."
     case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Is it a Redis server?"
-    case .tooManyWaiting(let address, let count): "\(count) commands wait for \(address) already."
+    case .tooManyWaiting(let address, let count): "\(count) commands already wait for \(address)."
     case .notSecure(let address, let error):
       error.isTemporary
-        ? "\(address) cannot be used: \(error). Does it speak TLS? Otherwise its address begins with redis:."
-        : "\(address) cannot be used: \(error). The system has to trust who signed its certificate, or SSL_CERT_FILE names who did."
+        ? "\(address) cannot be used: \(error). If it doesn't speak TLS, use redis: instead of rediss:."
+        : "\(address) cannot be used: \(error). Its certificate's issuer isn't trusted; set SSL_CERT_FILE."
     case .noSuchPrimary(let address, let name):
-      "The Sentinel at \(address) knows no primary called \(name.prefix(100)). Correct the name in the address."
+      "The Sentinel at \(address) knows no primary called \(name.prefix(100)). Correct the name in the URL."
     case .clientClosed: "The client of the Redis server is closed."
     }
   }
@@ -82,22 +82,22 @@ extension RedisError: CustomStringConvertible {
   private static func sentence(_ address: RedisAddress, _ refusal: RedisRefusal) -> String {
     switch refusal.kind {
     case .readOnly:
-      "\(address) is a read-only replica, and nothing was written. Give the address of the primary."
+      "\(address) is a read-only replica, and nothing was written. Use the URL of the primary."
     case .outOfMemory:
-      "The memory of \(address) is full, and nothing was written. Raise its maxmemory, or remove what is not needed."
-    case .loading: "\(address) has just started and reads its file. Wait until it is ready."
-    case .passwordWanted: "\(address) wants a password. Give it as \(address.example(password: true))."
-    case .wrongPassword: "\(address) does not accept the password. Correct the address."
+      "The memory of \(address) is full, and nothing was written. Raise its maxmemory, or delete keys that aren't needed."
+    case .loading: "\(address) has just started and is reading its file. Wait until it is ready."
+    case .passwordWanted: "\(address) requires a password. Give it as \(address.example(password: true))."
+    case .wrongPassword: "\(address) does not accept the password. Correct the URL."
     case .notPermitted: "\(address) does not allow this user to do that: \(refusal.message)"
     case .busy: "A script of another client keeps \(address) busy. Wait for it, or end it with SCRIPT KILL."
     case .cluster where refusal.code == "ASK":
-      "\(address) is moving these keys to another node of its cluster (\(refusal)), and nothing was done. Wait until it has moved them all, or look with redis-cli --cluster check."
+      "\(address) is moving these keys to another node of its cluster (\(refusal)), and nothing was done. Wait until all are moved, or run redis-cli --cluster check."
     case .cluster:
-      "\(address) is a part of a cluster that keeps these keys elsewhere (\(refusal)). Wait until it has moved them, or give the address of the node that has them."
-    case .notWritable: "\(address) does not write at the moment: \(refusal.message)"
+      "\(address) is a cluster node, and another node has these keys (\(refusal)). Use the URL of that node, or wait until the keys are moved."
+    case .notWritable: "\(address) can't write at the moment: \(refusal.message)"
     case .wrongType:
-      "A key in \(address) is not what belongs there (\(refusal)). Another program wrote it, and it is left alone: choose another database, or delete that key."
-    case .wrongDatabase: "\(address) has no such database. Correct the number at the end of the address."
+      "A key in \(address) has an unexpected type (\(refusal)), and isn't changed. Another program wrote it: choose another database, or delete that key."
+    case .wrongDatabase: "\(address) has no such database. Correct the number at the end of the URL."
     case .tooManyClients: "\(address) has too many clients. Raise its maxclients."
     case .unknownScript, .unavailable, .other: "\(address) refused: \(refusal)"
     }

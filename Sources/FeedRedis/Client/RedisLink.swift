@@ -31,7 +31,7 @@ final class RedisLink {
   var isClusterNode = false
   /// Ends the connection when the server has become a replica: another one is the primary now.
   var endsAsReplica = false
-  /// Is given the reason when the connection has ended, before every command that waits is.
+  /// Receives the reason when the connection has ended, before every command that waits is.
   var onEnd: ((RedisError) -> Void)?
 
   /// - Parameter patience: how long a reply may take.

@@ -26,7 +26,7 @@ public struct RedisEntry: Hashable, Sendable {
 extension RedisClient {
   /// The entries of a stream after an id, and those that come: never finishes.
   ///
-  /// Reads with `XREAD BLOCK` on a connection of its own, which a waiting read would keep from others.
+  /// Reads with `XREAD BLOCK` on its own connection, which a waiting read would keep from others.
   ///
   /// **Demand:** the server is asked when an entry is wanted and none is held; a slow reader costs it nothing. **Failure:** ``RedisError``; who subscribes again where this stopped makes sure that the stream still
   /// has that place. **Cancellation:** closes the connection. **Policy:** holds `count` entries.

@@ -95,7 +95,7 @@ public struct RESPDecoder: ChunkDecoder {
         position = chunk.count
         return nil
       }
-      // A string that begins here goes on behind the line.
+      // A string that begins here continues behind the line.
       position += end + 1
       let part = UnsafeRawBufferPointer(rebasing: rest[..<end])
       if line.isEmpty { return try read(part) }

@@ -15,7 +15,7 @@ public enum RESPError: Error, Hashable, Sendable {
 extension RESPError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .malformed: "what answers does not speak Redis' protocol"
+    case .malformed: "the server doesn't speak the Redis protocol"
     case .tooLong(let limit): "a reply has a string of more than \(limit) bytes"
     case .tooMany(let limit): "a reply has more than \(limit) values"
     case .tooDeep(let limit): "a reply is nested more than \(limit) deep"

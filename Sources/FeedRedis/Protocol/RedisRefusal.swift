@@ -29,7 +29,7 @@ public struct RedisRefusal: Error, Hashable, Sendable {
     case passwordWanted
     /// `WRONGPASS`, or `ERR invalid password` of old servers.
     case wrongPassword
-    /// `NOPERM`, and what a script says of it: this user may not do that.
+    /// `NOPERM`, also as reported by a script: this user may not do that.
     case notPermitted
     /// `NOSCRIPT`: the script's digest is unknown to it.
     case unknownScript

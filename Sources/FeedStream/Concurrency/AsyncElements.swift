@@ -1,5 +1,5 @@
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-  /// A publisher of this sequence's elements, which awaits an element only when a value has been asked for.
+  /// A publisher of this sequence's elements, which awaits an element only when a value has been requested.
   ///
   ///     demand      1-----3----
   ///     elements    ---a------b--c--|
@@ -10,7 +10,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** passed on: the next element, or the end, is awaited when the one before has been delivered and another
-  /// is asked for. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that iterates.
+  /// is requested. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that iterates.
   /// **Policy:** an element that arrives after the cancellation is dropped, by design. One that finds its loop closed is
   /// dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and the sequence is not iterated further.
   public var publisher: Publishers.AsyncElements<Self> { Publishers.AsyncElements(elements: self) }
@@ -123,7 +123,7 @@ extension AsyncElementsSource: Traceable {
   @usableFromInline var below: Any { down?.subscriber ?? () }
 }
 
-/// Lets one task pass once for every value asked for.
+/// Lets one task pass once for every requested value.
 private final class DemandGate: Sendable {
   private struct State {
     var demand = Subscribers.Demand.none

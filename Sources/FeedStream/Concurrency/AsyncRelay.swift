@@ -2,7 +2,7 @@
 ///
 /// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
 /// requesting, cancelling) runs at the stream's home; the two sides meet under the lock. While no task waits for a value, one
-/// has it, or the completion: the stream's loop goes on until it asks again, or releases its iterator.
+/// has it, or the completion: the stream's loop continues until it asks again, or releases its iterator.
 @usableFromInline final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
   typealias Answer = Result<Input?, Failure>
   typealias Waiter = UnsafeContinuation<Answer, Never>

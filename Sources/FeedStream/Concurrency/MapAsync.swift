@@ -17,9 +17,9 @@ extension Publisher where Output: Sendable {
   /// keeps running while a task runs, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Without a loop they are
   /// delivered one at a time, on the threads on which the tasks end.
   ///
-  /// **Demand:** upstream is asked for `limit` values, and for one more with each result delivered. **Failure:** passes
+  /// **Demand:** `limit` values are requested from upstream, and one more with each result delivered. **Failure:** passes
   /// through after the results of the values before it. **Cancellation:** cancels the tasks. **Policy:** a result waits
-  /// until it is asked for and, with `order` `.preserved`, for those before it: at most `limit` results. One whose loop
+  /// until it is requested and, with `order` `.preserved`, for those before it: at most `limit` results. One whose loop
   /// is closed is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
@@ -64,7 +64,7 @@ extension Publishers {
       _ upstream: Upstream, _ limit: Int, _ order: AsyncOrder,
       _ transform: @escaping @Sendable (Upstream.Output) async throws(Mode.RuleError) -> sending Output
     ) {
-      precondition(limit > 0, "mapAsync(limit: \(limit)): nothing would ever be worked on; use 1 or more")
+      precondition(limit > 0, "mapAsync(limit: \(limit)): no task could ever run; use 1 or more")
       self.upstream = upstream
       self.limit = limit
       self.order = order
@@ -188,7 +188,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
 
   private func endStage() { super.cancelled() }
 
-  /// Delivers the results that are ready and asked for, in order, then the ending.
+  /// Delivers the results that are ready and requested, in order, then the completion.
   private func drain() {
     guard !isDraining else { return }
     isDraining = true

@@ -26,7 +26,7 @@ extension SenderInbox {
       running.removeAll(keepingCapacity: running.count <= 65_536)
       mutex.lock()
     }
-    // Without waiting values and without an ending, this is all.
+    // Without waiting values and without a completion, this is all.
     if isPlain {
       let isAgain = !pending.isEmpty
       isScheduled = isAgain
@@ -38,7 +38,7 @@ extension SenderInbox {
     }
   }
 
-  /// Delivers the waiting values that are wanted now, then the ending; then the values that have arrived meanwhile.
+  /// Delivers the waiting values that are wanted now, then the completion; then the values that have arrived meanwhile.
   @usableFromInline func goOn() {
     while target.state.isWanted() || target.state.isEnded(), let (value, answer) = nextWaiting() {
       let delivery = target.deliverTold(value)

@@ -9,9 +9,9 @@
   @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var pending = ContiguousArray<Output>()
   @exclusivity(unchecked) @usableFromInline var isScheduled = false
-  /// True when another value is accepted: no ending has been sent, and the loop is not closed.
+  /// True when another value is accepted: no completion has been sent, and the loop is not closed.
   @exclusivity(unchecked) @usableFromInline var isOpen = true
-  /// True when there are only plain values to deliver: no waiting value and no ending.
+  /// True when there are only plain values to deliver: no waiting value and no completion.
   @exclusivity(unchecked) @usableFromInline var isPlain = true
   @exclusivity(unchecked) var isClosed = false
   @exclusivity(unchecked) var ending: Subscribers.Completion<Failure>?
@@ -50,8 +50,8 @@
     guard let domain else {
       fatalError(
         loop == nil
-          ? "sender: no loop runs here and this thread has none; say where the stream lives by sender(on: loop)"
-          : "sender(on:): values can only be brought to an EventLoop or to virtual time; use one of these")
+          ? "sender: this thread has no event loop; name the stream's loop with sender(on: loop)"
+          : "sender(on:): values can only be sent to an EventLoop or to virtual time; use one of these")
     }
     self.domain = domain
     self.target = target

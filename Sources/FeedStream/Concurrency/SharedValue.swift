@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that several threads read and that seldom changes: what a program is told to do, or the list of its rooms.
+/// A value that several threads read and that seldom changes, such as a configuration or a list of chat rooms.
 ///
 ///     let greeting = SharedValue("Hello")
 ///     let servers = try HTTPServer.Group(at: address, on: group) { server in
@@ -9,7 +9,7 @@ import Synchronization
 ///     }
 ///     greeting.value = "Good evening"  // on any thread; all loops answer so from their next request on
 ///
-/// ``value`` takes a lock. A loop that reads often has a copy of its own (``local()``), which takes none.
+/// ``value`` takes a lock. A loop that reads it often can keep its own copy (``local()``), which needs no lock.
 public final class SharedValue<Value: Sendable>: Sendable {
   private let state: Locked<Value>
   /// The number of changes.
@@ -47,7 +47,7 @@ public final class SharedValue<Value: Sendable>: Sendable {
       (copy, seen) = shared.current
     }
 
-    /// The value as of the latest change that this thread can know of.
+    /// The value after the latest change that is visible to this thread.
     public var value: Value {
       if shared.changes.load(ordering: .acquiring) != seen { (copy, seen) = shared.current }
       return copy

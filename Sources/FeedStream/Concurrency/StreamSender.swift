@@ -10,13 +10,13 @@
 /// The stream receives everything on its loop, on a later turn. The values that one thread sends with one sender keep
 /// their order. A burst wakes the loop once.
 ///
-/// **What becomes of a value:** `send(_:)` returns true when the stream's loop will take it. On the loop it is sent to
+/// **Result:** `send(_:)` returns true when the stream's loop will take it. On the loop it is sent to
 /// the subject, and a value that reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. In asynchronous code
-/// `await sender.send(_:)` waits until the value is wanted, and returns what became of it.
+/// `await sender.send(_:)` waits for demand, and returns the result.
 ///
 /// **Keeping the loop running:** while the stream has a subscriber, a sender keeps ``EventLoop/run(_:)`` from returning
-/// until the ending is sent or the last copy of the sender is released, unless it was made with `keepsLoopAlive:
-/// false`. A value that waits until it is wanted always keeps the loop running.
+/// until the completion is sent or the last copy of the sender is released, unless it was made with `keepsLoopAlive:
+/// false`. A value that waits for demand always keeps the loop running.
 public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
   @usableFromInline let inbox: SenderInbox<Output, Failure>
 
@@ -27,7 +27,7 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
   /// Values that arrive faster than the loop takes them wait in memory, without a limit: where that matters, send from
   /// a task, with `await`.
   ///
-  /// - Returns: true when the loop will take it; false when this sender has sent an ending or its loop is closed. Then
+  /// - Returns: true when the loop will take it; false when this sender has sent a completion or its loop is closed. Then
   ///   the value is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable @discardableResult public func send(_ value: Output) -> Bool { inbox.post(value) }
 
@@ -36,14 +36,14 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
 
   /// Ends the stream, after the values that this sender has sent. Safe from any thread.
   ///
-  /// - Returns: true when the loop will take the ending; false when there has been one, or the loop is closed.
+  /// - Returns: true when the loop will take the completion; false when there has been one, or the loop is closed.
   @discardableResult public func send(completion: Subscribers.Completion<Failure>) -> Bool { inbox.post(completion) }
 
-  /// Sends `value` when it is wanted: when there is a subscriber, and every subscriber has asked for a value.
+  /// Sends `value` as soon as there is a subscriber and every subscriber has requested a value.
   ///
   /// Values of several tasks take turns. **Cancellation:** cancelling the task stops the wait; the value is not sent.
   ///
-  /// - Returns: what became of the value.
+  /// - Returns: the result.
   @discardableResult public func send(_ value: Output) async -> SendOutcome { await inbox.sendWhenWanted(value) }
 }
 
@@ -52,15 +52,15 @@ extension StreamSender where Output == Void {
   @discardableResult public func send() -> Bool { inbox.post(()) }
 }
 
-/// Says what became of a value that was sent with `await`.
+/// The result of sending a value with `await`.
 public enum SendOutcome: Equatable, Sendable {
-  /// It was sent to the stream, with this result.
+  /// The value was sent to the stream, with this result.
   case sent(Delivery)
-  /// The stream had ended; it was not sent.
+  /// The stream had completed; the value was not sent.
   case ended
-  /// The task was cancelled before the value was wanted; it was not sent.
+  /// The task was cancelled before there was demand; the value was not sent.
   case cancelled
-  /// The loop was closed before the value was wanted; it was not sent.
+  /// The loop was closed before there was demand; the value was not sent.
   case closed
 }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells two subscribers or subscriptions apart.
+/// Identifies a subscriber or a subscription.
 public struct CombineIdentifier: Hashable, Sendable, CustomStringConvertible {
   private let rawValue: UInt64
 

@@ -10,7 +10,7 @@ extension Subscribers {
 
     @inlinable init(rawValue: UInt) { self.rawValue = Swift.min(UInt(Int.max) + 1, rawValue) }
 
-    /// As many values as the publisher has.
+    /// All values that the publisher has.
     @inlinable public static var unlimited: Demand { Demand(rawValue: UInt(Int.max) + 1) }
 
     /// No values. A subscriber may return it after a value; requesting none from a subscription is an error.
@@ -20,7 +20,7 @@ extension Subscribers {
     ///
     /// - Precondition: `value` is not negative.
     @inlinable public static func max(_ value: Int) -> Demand {
-      precondition(value >= 0, "Demand.max(\(value)): a demand cannot be negative; ask for 0 or more values")
+      precondition(value >= 0, "Demand.max(\(value)): a demand cannot be negative; use 0 or more")
       return Demand(rawValue: UInt(bitPattern: value))
     }
 
@@ -76,11 +76,11 @@ extension Subscribers.Demand {
     if rawValue &- 1 < UInt(Int.max) { rawValue &-= 1 }
   }
 
-  /// The same, for a value that has arrived; traps when nobody asked for it (`CONTRACT.md`, rule 4).
+  /// The same, for a value that has arrived; traps when nobody requested it (`CONTRACT.md`, rule 4).
   @inlinable mutating func takeOne(for subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,
-      "\(placed(subscription())): upstream delivered a value that was not asked for; deliver at most what was requested"
+      "\(placed(subscription())): upstream delivered a value that was not requested; deliver at most as many values as requested"
     )
     takeOne()
   }
@@ -89,7 +89,7 @@ extension Subscribers.Demand {
   @inlinable func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,
-      "\(placed(subscription())): request(.none) asks for nothing; request at least one value, or do not call request")
+      "\(placed(subscription())): request(.none) requests nothing; request at least one value, or do not call request")
   }
 }
 

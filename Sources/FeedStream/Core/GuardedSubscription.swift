@@ -14,7 +14,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
   // MARK: For subclasses
 
-  /// The subscriber asks for this much more.
+  /// The subscriber requests this much more.
   @usableFromInline func requested(_ demand: Subscribers.Demand) {}
 
   /// The subscriber cancelled.
@@ -44,7 +44,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   @usableFromInline package final var playgroundDescription: Any { description }
   @usableFromInline package var customMirror: Mirror { mirror([:]) }
 
-  /// Shows `children` and nothing of what every subscription has.
+  /// Shows `children`, without the properties that every subscription has.
   final func mirror(_ children: KeyValuePairs<String, Any>) -> Mirror {
     Mirror(self, children: children, ancestorRepresentation: .suppressed)
   }

@@ -5,7 +5,7 @@
 /// one thread (`CONTRACT.md`, rule 1).
 ///
 /// To write one, implement ``receive(subscriber:)``: hand the subscriber a subscription first, then at most as many
-/// values as it has asked for, then at most one completion. Mark the method `@inlinable` when the publisher is generic
+/// values as it has requested, then at most one completion. Mark the method `@inlinable` when the publisher is generic
 /// and used from other modules: the compiler can then specialize a chain of operators down to its closures.
 public protocol Publisher<Output, Failure> {
   /// The values it delivers.

@@ -1,4 +1,4 @@
-/// Says how often to try again, and how long to wait before each retry.
+/// The number of retries, and the pause before each.
 ///
 ///     let policy = RetryPolicy.exponential(from: .seconds(1), cap: .seconds(60), jitter: 0.5, limit: 8)
 public struct RetryPolicy: Equatable, Hashable, Sendable {
@@ -6,7 +6,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
   public var limit: Int?
   /// The pause before the first retry.
   public var firstPause: Duration
-  /// The factor by which each pause is longer than the one before.
+  /// The factor by which pauses grow.
   public var factor: Double
   /// The longest pause.
   public var cap: Duration
@@ -20,7 +20,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
     precondition(firstPause >= .zero, "RetryPolicy: firstPause is \(firstPause); use zero or more")
     precondition(cap >= .zero, "RetryPolicy: cap is \(cap); use zero or more")
     precondition(factor >= 0, "RetryPolicy: factor is \(factor); use 1 or more for pauses that grow")
-    precondition((0...1).contains(jitter), "RetryPolicy: jitter is \(jitter); use a share from 0 to 1")
+    precondition((0...1).contains(jitter), "RetryPolicy: jitter is \(jitter); use 0 to 1")
     self.limit = limit
     self.firstPause = firstPause
     self.factor = factor

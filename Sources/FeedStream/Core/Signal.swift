@@ -1,4 +1,4 @@
-/// An event of a stream as a value: one of its values, or its ending.
+/// An event of a stream as a value: one of its values, or its completion.
 @frozen public enum Signal<Output, Failure: Error> {
   case value(Output)
   case completion(Subscribers.Completion<Failure>)

@@ -19,7 +19,7 @@ extension Subject where Output == Void {
   @discardableResult public func send() -> Receipt { send(()) }
 }
 
-/// Says how many subscribers received a value that was sent.
+/// The number of subscribers that received a sent value.
 @frozen public struct Delivery: Equatable, Sendable {
   /// The number of subscribers that received it.
   public var delivered: Int
@@ -34,7 +34,7 @@ extension Subject where Output == Void {
     self.isTerminated = isTerminated
   }
 
-  /// True when no subscriber received it: there was none, none had asked, or the subject has ended.
+  /// True when no subscriber received it: there was none, none had requested it, or the subject has completed.
   @inlinable public var isLost: Bool { delivered == 0 }
 }
 

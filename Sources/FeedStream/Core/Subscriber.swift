@@ -1,6 +1,6 @@
 /// A type that receives what a ``Publisher`` delivers.
 ///
-/// Its methods are called in this order: one subscription, then values (never more than it has asked for), then at most
+/// Its methods are called in this order: one subscription, then values (never more than it has requested), then at most
 /// one completion.
 public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
   /// The values it takes.
@@ -8,7 +8,7 @@ public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
   /// The errors it takes.
   associatedtype Failure: Error
 
-  /// The publisher accepted this subscriber. Keep `subscription` to ask for values and to cancel.
+  /// The publisher accepted this subscriber. Keep `subscription` to request values and to cancel.
   func receive(subscription: any Subscription)
 
   /// A value arrived.

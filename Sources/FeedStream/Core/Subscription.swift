@@ -1,4 +1,4 @@
-/// Connects a publisher and a subscriber: with it, the subscriber asks for values and cancels.
+/// Connects a publisher and a subscriber: with it, the subscriber requests values and cancels.
 ///
 /// After `cancel()` returns, nothing is delivered through this subscription (`CONTRACT.md`, rule 6).
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
@@ -10,11 +10,11 @@ public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
 
 /// Ready-made subscriptions.
 public enum Subscriptions {
-  /// A subscription that delivers nothing: for publishers that only have an ending.
+  /// A subscription that delivers nothing: for publishers that only have a completion.
   public static var empty: any Subscription { EmptySubscription() }
 }
 
-/// A subscription that delivers only an ending, and not after a cancellation.
+/// A subscription that delivers only a completion, and not after a cancellation.
 @usableFromInline final class EmptySubscription: GuardedSubscription {
   @usableFromInline private(set) var isCancelled = false
 
@@ -26,7 +26,7 @@ public enum Subscriptions {
 }
 
 extension Subscriber {
-  /// Hands over a subscription that delivers nothing, and then the ending.
+  /// Hands over a subscription that delivers nothing, and then the completion.
   @inlinable func attach(ending completion: Subscribers.Completion<Failure>) {
     let subscription = EmptySubscription()
     receive(subscription: subscription)

@@ -3,7 +3,7 @@ internal import CLibUV
 extension EventLoop {
   /// Closes the loop and everything on it; scheduled work is dropped without running, except jobs of tasks and actors.
   ///
-  /// Queued jobs run first, with those that they enqueue, so that no task waits forever. Offloaded work that has begun
+  /// Queued jobs run first, with those that they enqueue, so that no task waits forever. Offloaded work that has started
   /// is waited for, and its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of
   /// libuv's remains; ``execute(_:file:line:)`` and ``schedule(options:_:)`` are ignored. A job that arrives later still runs, on
   /// the thread that brings it, one at a time. Releasing the loop closes it too. Idempotent.
@@ -11,7 +11,7 @@ extension EventLoop {
   /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
   public func close() {
     guard !isClosed else { return }
-    precondition(host == nil, "EventLoop.close: the main queue runs this loop for as long as the program lasts")
+    precondition(host == nil, "EventLoop.close: the main queue runs this loop until the program ends; use another loop")
     checkOwner()
     precondition(!isCurrent, "EventLoop.close: the loop is running; stop() it and close it after run() has returned")
     finishJobs()

@@ -5,7 +5,7 @@ package protocol LoopHost: AnyObject, Sendable {
   /// True when the calling code may use the loop.
   var isHere: Bool { get }
 
-  /// Asks for a turn soon. Called between turns, where the host is.
+  /// Requests a turn soon. Called between turns, where the host is.
   func wake()
 }
 

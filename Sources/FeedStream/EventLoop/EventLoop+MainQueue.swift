@@ -2,7 +2,7 @@ internal import CLibUV
 internal import Dispatch
 
 /// The main queue, which runs the main actor's code. A loop that runs on the main thread serves it, as Foundation's run
-/// loop does: otherwise a task of the main actor would wait until the loop returns, and then for ever.
+/// loop does: otherwise a task of the main actor would wait until the loop returns, and then forever.
 enum MainQueue {
   private static let mark: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -26,7 +26,7 @@ enum MainQueue {
     private static let known = Locked<Int32?>(nil)
 
     /// True while `serve` runs the queue's work.
-    // Used on the main thread alone.
+    // Used only on the main thread.
     nonisolated(unsafe) private(set) static var isServing = false
 
     /// Runs the queue's work. On the main thread; nothing happens within the queue's own work.

@@ -3,8 +3,8 @@ extension EventLoop {
   ///
   /// The pool belongs to the process. It has four threads, or the number in the environment variable
   /// `UV_THREADPOOL_SIZE` when it is first used; work waits while all of them are busy. When the system has no threads
-  /// left, the work waits for some, at most half a second. Then it runs on the loop, one piece per turn, which delays
-  /// everything else but ends.
+  /// left, the work waits for some, at most half a second. After that it runs on the loop, one piece per turn, which delays
+  /// everything else, but completes.
   ///
   /// The loop runs until the work has ended, even when it is cancelled. Dropping the result does not cancel.
   ///

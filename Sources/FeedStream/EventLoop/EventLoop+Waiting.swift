@@ -68,7 +68,7 @@ extension EventLoop {
 
   var isHeldByMainQueue: Bool { holds.mainQueueOrTask.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// True when the loop, which has nothing else to do, must go on until what is on its way has arrived.
+  /// True when the loop, which has nothing else to do, must continue until what is on its way has arrived.
   func mustHold() -> Bool {
     // Before the look: from now on, the last to arrive says so.
     holds.isAwaited.store(true, ordering: .sequentiallyConsistent)

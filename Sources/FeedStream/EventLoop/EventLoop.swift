@@ -20,7 +20,7 @@ import Synchronization
 // @unchecked: the mailbox, the atomics and `gate` are safe from any thread; only the owner uses everything else, which
 // `checkOwner` enforces.
 public final class EventLoop: @unchecked Sendable {
-  /// Says when ``run(_:)`` returns.
+  /// The condition on which ``run(_:)`` returns.
   public enum RunMode: Sendable {
     /// When nothing is left to do: no scheduled work, timer, open handle that keeps the loop alive, or offloaded work,
     /// nothing outside that a live stream waits for (an asynchronous sequence, a task, a promise, a sender), and nothing
@@ -75,7 +75,7 @@ public final class EventLoop: @unchecked Sendable {
   /// True when the last wait for threads was in vain.
   var hasDoneWithoutThreads = false
   let gate = OffloadGate()
-  /// State that the handles of the layers above share on this loop, and only they know.
+  /// Private state that the handles of higher layers share on this loop.
   @exclusivity(unchecked) var shared: AnyObject?
 
   /// Makes a loop that belongs to the calling thread.
@@ -136,7 +136,7 @@ extension EventLoop: StreamDomain {
   /// True when the calling thread owns the loop, and may use what lives on it.
   package var isHere: Bool {
     if let host { return host.isHere }
-    // The system's name for a thread is cheaper to ask for, and good while the thread runs the loop: another thread may get it
+    // The system's name for a thread is cheaper to request, and good while the thread runs the loop: another thread may get it
     // later.
     return isCurrent || owner.load(ordering: .relaxed) == CurrentDomain.threadNumber
   }
@@ -151,7 +151,7 @@ extension EventLoop: StreamDomain {
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
-    precondition(host == nil, "EventLoop.run: the main queue runs this loop; make another to run")
+    precondition(host == nil, "EventLoop.run: the main queue already runs this loop; make another one")
     let outer = enter()
     runsUntilStopped = mode == .untilStopped
     updateWaiting()
@@ -202,7 +202,7 @@ extension EventLoop: StreamDomain {
   ///
   /// The next ``run(_:)`` of a loop that is not running returns immediately. Scheduled work stays scheduled.
   public func stop() {
-    precondition(host == nil, "EventLoop.stop: the main queue runs this loop for as long as the program lasts")
+    precondition(host == nil, "EventLoop.stop: the main queue runs this loop until the program ends; use another loop")
     if isCurrent {
       isStopping = true
       uv_stop(uv)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Event loops on threads of their own, which start and end together: streams for more than one core.
+/// Event loops on their own threads, which start and end together, to use several cores.
 ///
 ///     let group = try EventLoopGroup()
 ///     images.parallelMap(on: group) { thumbnail(of: $0) }
@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// Releasing a group shuts it down too.
 public final class EventLoopGroup: Sendable {
-  /// How ``next(_:)`` chooses a loop.
+  /// The way in which ``next(_:)`` chooses a loop.
   public enum Choice: Hashable, Sendable {
     /// Each loop in turn.
     case roundRobin

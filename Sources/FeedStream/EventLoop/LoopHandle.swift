@@ -43,7 +43,7 @@ public class LoopHandle: Cancellable {
     }
   }
 
-  /// Stops it for good. Idempotent; after it returns, its handler is not called.
+  /// Stops it permanently. Idempotent; after it returns, its handler is not called.
   public func close() {
     guard !isClosed else { return }
     if !loop.isClosed { loop.checkOwner() }

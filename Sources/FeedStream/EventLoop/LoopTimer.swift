@@ -8,7 +8,7 @@ public final class LoopTimer: Cancellable {
   private var handler: (() -> Void)?
   private var work: TimerQueue.Work?
 
-  /// Makes a timer that is not set; `handler` is called on the loop when its time comes.
+  /// Makes a timer that is not set; `handler` is called on the loop when the timer fires.
   public init(on loop: EventLoop, _ handler: @escaping () -> Void) {
     self.loop = loop
     self.handler = handler
@@ -42,7 +42,7 @@ public final class LoopTimer: Cancellable {
     work = nil
   }
 
-  /// Unsets the timer for good and releases its handler.
+  /// Unsets the timer permanently and releases its handler.
   public func close() {
     stop()
     handler = nil

@@ -1,4 +1,4 @@
-/// State that lives on a loop, such as subjects and subscriptions, in a handle that any thread may have.
+/// State that lives on a loop, such as subjects and subscriptions, in a handle that any thread may hold.
 ///
 ///     let thread = try EventLoopThread(name: "words")
 ///
@@ -29,7 +29,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
   /// The thread that runs the loop, if the handle keeps it running.
   private let thread: EventLoopThread?
 
-  /// Makes the state on `loop`, when that runs.
+  /// Makes the state on `loop`, when the loop runs.
   ///
   /// - Parameter make: runs on the loop, once; never when the loop closes before that.
   public convenience init(_ loop: EventLoop, _ make: @escaping @Sendable (EventLoop) -> State) {
@@ -67,7 +67,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
     loop.bring { [slot] in slot.use(action) }
   }
 
-  /// Runs `read` with the state on the loop, and returns what it returns. Safe from any thread; do not wait for it on the loop.
+  /// Runs `read` with the state on the loop, and returns its result. Safe from any thread; do not wait for it on the loop.
   ///
   /// - Returns: `nil` after ``cancel()``, and when the loop is closed before `read` has run.
   public func get<T: Sendable>(_ read: @escaping @Sendable (inout State) -> T) async -> T? {

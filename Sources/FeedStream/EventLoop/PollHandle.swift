@@ -10,11 +10,11 @@ public final class PollHandle: LoopHandle {
     public let rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Data can be read, or the other side has closed.
+    /// Data can be read, or the peer has closed.
     public static let readable = Events(rawValue: 1)
     /// Data can be written.
     public static let writable = Events(rawValue: 2)
-    /// The other side has closed its end for writing, even if not everything was read.
+    /// The peer has closed its end for writing, even if not everything was read.
     public static let disconnect = Events(rawValue: 4)
     /// Urgent data arrived.
     public static let prioritized = Events(rawValue: 8)

@@ -10,7 +10,7 @@ internal import CLibUV
 
 /// The processors that this process may use: those of its affinity, within its control group's share of time.
 enum Processors {
-  /// Their number when first asked for, at least 1.
+  /// Their number when first requested, at least 1.
   static let available: Int = {
     #if os(Linux)
       let allowed = Int(clibuv_allowed_processors())

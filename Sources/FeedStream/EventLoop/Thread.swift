@@ -7,7 +7,7 @@ final class Thread: Sendable {
     let run: @Sendable () -> Void
   }
 
-  // The thread to wait for; none after the first wait. The lock makes later callers wait for that end as well.
+  // The thread to wait for; none after the first wait. The lock makes later callers wait for that end too.
   private let handle: Locked<UInt?>
 
   /// - Throws: when the system has no thread left.

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Publisher where Output == Chunk {
-  /// Decodes each line as a value of JSON: JSON Lines, as logs and data sets are kept.
+  /// Decodes each line as a value of JSON: JSON Lines, the format of many logs and data sets.
   ///
   ///     File("events.jsonl").bytes(on: loop).decodeJSONLines(Event.self)
   ///       .sink { print($0) } receiveValue: { print($0) }
@@ -10,21 +10,21 @@ extension Publisher where Output == Chunk {
   ///     decodeJSONLines(Event.self)
   ///     downstream  --Event(1)------Event(2)--|
   ///
-  /// The bytes may be cut anywhere. Lines end with LF or CR LF, the last need not end; blank lines are passed over. To go on
-  /// after a line that cannot be decoded:
+  /// Chunks may end anywhere. Lines end with LF or CR LF, which the last line may lack; blank lines are skipped. To
+  /// continue after a line that cannot be decoded:
   ///
   ///     File("events.jsonl").bytes(on: loop).decodeJSONLines(Event.self, onInvalid: .skip { print($0) })
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
-  /// **Demand:** asks for one chunk at a time, and only when a value is wanted and the bytes there are make none.
+  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far make no value.
   /// **Failure:** upstream's, ``JSONLineError`` for a line that isn't such a value, and ``ChunkError/partTooLong(limit:)``;
   /// these two cancel upstream, unless such lines are skipped. **Cancellation:** passes through. **Policy:** holds one
   /// chunk, and a line that is not complete; a line that is skipped is reported.
   ///
   /// - Parameters:
-  ///   - type: what a line is.
+  ///   - type: the type of a line's value.
   ///   - decoder: decodes each line.
-  ///   - maxLength: how many bytes a line may have: a mebibyte by default.
+  ///   - maxLength: the maximum number of bytes in a line; 1 MiB by default.
   ///   - onInvalid: decides about a line that cannot be decoded or is too long: the stream fails by default.
   public func decodeJSONLines<Value: Decodable>(
     _ type: Value.Type, decoder: JSONDecoder = JSONDecoder(), maxLength: Int = 1 << 20,
@@ -38,14 +38,14 @@ extension Publisher where Output == Chunk {
 public enum InvalidJSONLines {
   /// The stream fails.
   case fail
-  /// The line is reported and skipped: to ``StreamDiagnostics/onCaughtError(_:)`` unless given a closure. That may cancel the
-  /// stream.
+  /// The line is skipped, and reported to the closure, or else to ``StreamDiagnostics/onCaughtError(_:)``. The closure may
+  /// cancel the stream.
   case skip(_ report: ((JSONLineError) -> Void)? = nil)
 }
 
 /// A line that could not be decoded: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
 public struct JSONLineError: Error, CustomStringConvertible {
-  /// Which line, counted from 1.
+  /// The number of the line, from 1.
   public let line: Int
   /// The decoder's error.
   public let cause: any Error
@@ -53,7 +53,7 @@ public struct JSONLineError: Error, CustomStringConvertible {
   public var description: String { "line \(line): \(cause)" }
 }
 
-/// Values of JSON, one a line: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
+/// JSON values, one per line: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
 public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
   public typealias DecodingFailure = any Error
 
@@ -122,7 +122,7 @@ public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
 }
 
 extension Chunk {
-  /// The bytes as `Data`, which shows the same memory when there are many.
+  /// The bytes as `Data`, which shares the memory if there are many.
   public var data: Data {
     guard count >= 4096 else { return withUnsafeBytes { Data($0) } }
     let memory = memory

@@ -33,7 +33,7 @@ private final class MainQueueHost: LoopHost, @unchecked Sendable {
   /// True when a turn is on its way.
   private var isComing = false
 
-  /// Not "the main thread": on Linux, other threads serve the main queue of an asynchronous `main`.
+  /// This isn't "the main thread": on Linux, other threads serve the main queue of an asynchronous `main`.
   var isHere: Bool { MainQueue.isHere }
 
   func serve(_ loop: EventLoop) {

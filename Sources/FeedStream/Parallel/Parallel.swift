@@ -1,19 +1,19 @@
 extension Publisher where Output: Sendable {
-  /// Divides the values among the loops of `group`, each with a pipeline of its own, and delivers what these deliver.
+  /// Divides the values among the loops of `group`, each with its own pipeline, and delivers the pipelines' values.
   ///
   ///     let sizes = images.parallel(on: group) { rail in
   ///       rail.compactMap { try? decode($0) }.filter { $0.isLarge }.map { $0.size }
   ///     }
   ///
   /// `pipeline` runs once on each loop; its operators and closures live there. A value goes to the pipeline with the
-  /// least to do among those that have asked, so a slow one does not hold up the others. Results are delivered where
+  /// least to do among those with demand, so a slow one does not hold up the others. Results are delivered where
   /// the stream lives, in the order in which they arrive there: those of one loop keep theirs.
   ///
-  /// **Demand:** upstream is asked for `limit` values, and for more as they go to the loops; a pipeline gets only what
-  /// it asks for. **Failure:** upstream's goes through each pipeline after its values; the first failure to arrive here
+  /// **Demand:** `limit` values are requested from upstream, and more as they go to the loops; a pipeline gets only what
+  /// it requests. **Failure:** upstream's goes through each pipeline after its values; the first failure to arrive here
   /// ends the stream and cancels the rest. **Completion:** when all pipelines have completed. A pipeline that completes
   /// before upstream gets no more values; when all have, upstream is cancelled. **Cancellation:** cancels upstream and all pipelines.
-  /// **Policy:** holds at most `limit` values, and as many results; a result waits until it is asked for. Values that are
+  /// **Policy:** holds at most `limit` values, and as many results; a result waits for demand. Values that are
   /// left when pipelines complete early, or whose loop is closed, are dropped, and reported to
   /// ``StreamDiagnostics/onDrop(_:)``.
   ///

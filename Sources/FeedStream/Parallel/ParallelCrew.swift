@@ -1,7 +1,7 @@
 internal import CLibUV
 import Synchronization
 
-/// The loops that work for one subscription, and what each of them has to do.
+/// The loops that work for one subscription, and the work of each.
 // @unchecked: used at the stream's home only, but for the loops' load, which is atomic.
 @usableFromInline final class ParallelCrew: @unchecked Sendable {
   /// How many pieces of work a loop has at most: one that it does, and one so that it need not wait for the next.
@@ -98,7 +98,7 @@ import Synchronization
     atHome { [self] in
       pieces[rail] -= 1
       then()
-      // A loop that waits only for this goes on until it has been dealt with.
+      // A loop that waits only for this continues until it has been dealt with.
       total -= 1
       updateWaiting()
     }

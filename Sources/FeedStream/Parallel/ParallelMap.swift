@@ -9,10 +9,10 @@ extension Publisher where Output: Sendable {
   /// when they do not, by how long `transform` has taken. Results are delivered where the stream lives, which keeps running while any are being computed, unless
   /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
-  /// **Demand:** upstream is asked for `limit` values, and for more as results are delivered. **Failure:** passes
+  /// **Demand:** `limit` values are requested from upstream, and more as results are delivered. **Failure:** passes
   /// through after the results of the values before it. **Cancellation:** computations that have not begun never do;
   /// the results of others are discarded. **Policy:** holds at most `limit` values and results. A result waits until it
-  /// is asked for and, with `ordering` `.preserved`, for those before it. Values whose loop is closed are dropped, and
+  /// is requested and, with `ordering` `.preserved`, for those before it. Values whose loop is closed are dropped, and
   /// reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:

@@ -10,7 +10,7 @@ import Synchronization
   @exclusivity(unchecked) @usableFromInline var work: (count: Int, began: UInt64, ended: UInt64) = (0, 0, 0)
   /// True when the loop has handed it back.
   @exclusivity(unchecked) @usableFromInline var isDone = false
-  /// How many of the results have been delivered.
+  /// The number of results that have been delivered.
   @exclusivity(unchecked) @usableFromInline var delivered = 0
 
   @inlinable init(_ inputs: ContiguousArray<Input>) { self.inputs = inputs }
@@ -41,7 +41,7 @@ import Synchronization
   func set() { flag.store(true, ordering: .relaxed) }
 }
 
-/// The stage of `parallelMap`: hands values that wait to loops that are free, and delivers what comes back.
+/// The stage of `parallelMap`: hands values that wait to loops that are free, and delivers the results.
 // @unchecked: used at the stream's home only; the loops return there before they use it.
 @usableFromInline
 final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers.FailureMode>:
@@ -65,7 +65,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   @exclusivity(unchecked) @usableFromInline var batches = FIFO<Batch>()
   /// How many values wait, are being worked on, or wait as results.
   @exclusivity(unchecked) @usableFromInline var held = 0
-  /// How many more values upstream may be asked for.
+  /// The number of further values that may be requested from upstream.
   @exclusivity(unchecked) @usableFromInline var room: Int
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Mode.Failure>?
@@ -113,7 +113,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     }
   }
 
-  /// Asks upstream for what there is room for.
+  /// Requests as many values from upstream as there is room for.
   @inlinable @inline(never) func fill() {
     guard !isFilling, room > 0 else { return }
     isFilling = true
@@ -186,7 +186,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     batches = FIFO()
   }
 
-  /// Delivers the results that are ready and asked for, in order, then the ending.
+  /// Delivers the results that are ready and requested, in order, then the completion.
   @inlinable @inline(never) func drain() {
     guard !isDraining else { return }
     isDraining = true

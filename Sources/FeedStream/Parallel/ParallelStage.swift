@@ -1,4 +1,4 @@
-/// The stage of `parallel`: gives values to pipelines on other loops that have asked, and delivers what comes back.
+/// The stage of `parallel`: gives values to pipelines on other loops with demand, and delivers the results.
 // @unchecked: used at the stream's home only; the loops return there before they use it.
 @usableFromInline
 final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
@@ -11,12 +11,12 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private struct Rail {
     let pipeline: Pipeline
     var asked = Subscribers.Demand.none
-    /// How many values are on their way to it.
+    /// The number of values that are on their way to it.
     var away = 0
     /// True when it takes no more values.
     var isDeaf = false
     var isDone = false
-    /// How many of its results have been delivered since it was last asked for more.
+    /// The number of its results that have been delivered since the last request.
     var delivered = 0
   }
 
@@ -36,7 +36,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private var rails: [Rail] = []
   private var waiting = FIFO<Input>()
   private var arrivals = FIFO<Arrival>()
-  /// How many more values upstream may be asked for.
+  /// The number of further values that may be requested from upstream.
   private var room: Int
   private var demand = Subscribers.Demand.none
   private var ending: Subscribers.Completion<Failure>?
@@ -113,7 +113,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
 
   // MARK: The loops
 
-  /// Gives values to the pipelines that have asked; after the last value, tells them that there are no more.
+  /// Gives values to the pipelines with demand; after the last value, tells them that there are no more.
   private func dispatch() {
     while !waiting.isEmpty, let index = freeRail() {
       var count = min(crew.share(of: waiting.count), window - rails[index].away)
@@ -154,7 +154,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     }
   }
 
-  /// The pipeline with the least to do among those that have asked.
+  /// The pipeline with the least to do among those with demand.
   private func freeRail() -> Int? {
     var best: Int?
     for index in rails.indices {
@@ -178,7 +178,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     dispatch()
   }
 
-  /// No pipeline takes another value: upstream is done with, and what waits is dropped.
+  /// No pipeline takes another value: upstream is cancelled, and waiting values are dropped.
   private func noMore() {
     up.take()?.cancel()
     if ending == nil {
@@ -225,7 +225,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     }
   }
 
-  /// Delivers what has arrived and is asked for, and the completion when all pipelines have completed.
+  /// Delivers what has arrived and is requested, and the completion when all pipelines have completed.
   private func drain() {
     guard !isDraining else { return }
     isDraining = true

@@ -68,7 +68,7 @@
   private let window: Int
   private let tell: () -> Void
 
-  /// - Parameter window: how many results may be on their way at once.
+  /// - Parameter window: the number of results that may be on their way at the same time.
   init(window: Int, tell: @escaping () -> Void) {
     self.window = window
     self.tell = tell

@@ -1,4 +1,4 @@
-/// One loop's pipeline, with what it needs to hear from home and what home needs to hear of it.
+/// One loop's pipeline, with the messages to and from its home.
 // @unchecked: used on its loop only, once it has been made; what goes home is `Sendable`.
 final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @unchecked Sendable {
   /// The changes on a loop since home last heard of them.

@@ -10,29 +10,29 @@
 ///     downstream  --a------bc|
 ///
 /// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription. An error that
-/// it throws ends the stream. A source that can wait sends only what is asked for: see ``Emitter/onRequest(_:)``.
+/// it throws ends the stream. A source that can wait sends only what is requested: see ``Emitter/onRequest(_:)``.
 /// Callbacks on other threads send through ``Emitter/sender``.
 ///
-/// **Demand:** a value sent before it is asked for is held. The ending follows the values held, and needs no request.
+/// **Demand:** a value sent before it is requested is held. The completion follows the values held, and needs no request.
 /// **Policy:** holds up to `size` values, 256 by default; when they do not fit, `whenFull` decides, and by default
 /// the newest is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's passes
-/// immediately when the values held have not been asked for; `whenFull`'s passes with the next request, after the
-/// values that this asks for. The values still held then are dropped, and reported. **Cancellation:** runs the
-/// clean-up given to ``Emitter/onCancel(_:)``, and discards the values held.
+/// immediately when the values held have not been requested; `whenFull`'s passes with the next request, after the
+/// values that this requests. The values still held then are dropped, and reported. **Cancellation:** runs the
+/// cleanup given to ``Emitter/onCancel(_:)``, and discards the values held.
 public struct Create<Output, Failure: Error>: Publisher {
   @usableFromInline let size: Int
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
   @usableFromInline let body: (Emitter) throws(Failure) -> Void
 
   /// - Parameters:
-  ///   - size: how many values that are not asked for yet to hold; more than zero, `.max` for no limit.
+  ///   - size: how many values that are not requested yet to hold; more than zero, `.max` for no limit.
   ///   - whenFull: what to do with a value for which there is no room.
-  ///   - body: sends values and the ending, now or later; throws to end the stream.
+  ///   - body: sends values and the completion, now or later; throws to end the stream.
   @inlinable public init(
     size: Int = 256, whenFull: Publishers.BufferingStrategy<Failure> = .dropNewest,
     _ body: @escaping (Emitter) throws(Failure) -> Void
   ) {
-    precondition(size > 0, "Create(size: \(size)): values need room to wait in; use 1 or more")
+    precondition(size > 0, "Create(size: \(size)): the buffer has no room; use 1 or more")
     self.size = size
     self.whenFull = whenFull
     self.body = body
@@ -61,7 +61,7 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// True when a completion has been sent; after a cancellation, nobody expects values to arrive.
     private var hasCompleted = false
     private var mustAskAgain = false
-    /// Called when values are asked for, and at the end: by senders.
+    /// Called when values are requested, and at the end: by senders.
     var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
     @usableFromInline init(_ buffer: BufferStage<Output, Failure>) { self.buffer = buffer }
@@ -72,7 +72,7 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// The outstanding demand of the subscriber: this many values can be sent without being held.
     @inlinable public var demand: Subscribers.Demand { buffer?.demand ?? .none }
 
-    /// Delivers `value`, or holds it until it is asked for. When not active, drops and reports it.
+    /// Delivers `value`, or holds it until it is requested. When not active, drops and reports it.
     @inlinable public func send(_ value: Output) {
       guard let buffer else { return refuse(value) }
       let standing = buffer.demand
@@ -96,7 +96,7 @@ public struct Create<Output, Failure: Error>: Publisher {
       buffer?.receive(completion: completion)
     }
 
-    /// Runs `produce` whenever the subscriber asks for values, immediately if it already has, with the outstanding
+    /// Runs `produce` whenever the subscriber requests values, immediately if it already has, with the outstanding
     /// demand.
     ///
     /// When a source sends that many values and then waits, none is held or dropped:

@@ -1,4 +1,4 @@
-/// Delivers computed values, each computed from the state that the one before left, when it is asked for.
+/// Delivers computed values, each computed from the state that the one before left, when it is requested.
 ///
 ///     Generate(state: 1) { state in
 ///       defer { state *= 2 }
@@ -11,8 +11,8 @@
 /// Unlike on `sequence(state:next:).publisher`, operators on it are applied as values pass, so that it may be
 /// endless.
 ///
-/// **Demand:** as many as asked for, in the call that asks; one is computed ahead. **Failure:** none.
-/// **Cancellation:** immediately. **Policy:** computes the values asked for and one more; drops nothing.
+/// **Demand:** as many values as requested, within the request; one is computed ahead. **Failure:** none.
+/// **Cancellation:** immediately. **Policy:** computes the requested values and one more; drops nothing.
 @frozen public struct Generate<State, Output>: Publisher {
   public typealias Failure = Never
 

@@ -6,7 +6,7 @@
 /// Cold: every subscription has its own count. There is no burst after a stall: ticks that a busy scheduler missed
 /// are skipped, and not counted.
 ///
-/// **Demand:** each tick takes one of the values asked for. **Policy:** a tick that nobody has asked for is dropped,
+/// **Demand:** each tick takes one of the requested values. **Policy:** a tick that nobody has requested is dropped,
 /// reported, and counted, so that the numbers show a gap. A poll that takes longer than the interval is therefore
 /// followed by the next regular tick, not by those it missed. **Failure:** none. **Cancellation:** immediately.
 public struct Interval<Context: Scheduler>: Publisher {

@@ -7,7 +7,7 @@ extension Optional {
   ///     Optional(1).publisher          1|
   ///     Optional<Int>.none.publisher   |
   ///
-  /// **Demand:** the value waits for the first request; the ending of an empty one needs none. **Failure:** none.
+  /// **Demand:** the value waits for the first request; the completion of an empty one needs none. **Failure:** none.
   /// **Cancellation:** immediately. **Policy:** forwards.
   @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Wrapped

@@ -1,14 +1,14 @@
-/// Delivers recorded values, then the recorded ending.
+/// Delivers recorded values, then the recorded completion.
 ///
 ///     Record(output: [1, 2], completion: .finished)    12|
 ///
-/// **Demand:** as many as asked for, in the call that asks. **Failure:** the recorded one, with the last value, or
+/// **Demand:** as many values as requested, within the request. **Failure:** the recorded one, with the last value, or
 /// immediately if there are no values. **Cancellation:** immediately. **Policy:** forwards.
 public struct Record<Output, Failure: Error>: Publisher {
-  /// The recorded values and ending.
+  /// The recorded values and the completion.
   public let recording: Recording
 
-  /// Makes a recording with `record`; if that adds no ending, the recording finishes.
+  /// Makes a recording with `record`; if that adds no completion, the recording finishes.
   public init(record: (inout Recording) -> Void) {
     var recording = Recording()
     record(&recording)
@@ -26,18 +26,18 @@ public struct Record<Output, Failure: Error>: Publisher {
       "Cancelled Events", delivering: recording.output, then: recording.completion, showingEnding: true)
   }
 
-  /// Values and an ending, in the order in which they were received.
+  /// Values and a completion, in the order in which they were received.
   public struct Recording {
     public typealias Input = Output
 
     public private(set) var output: [Output] = []
-    /// The ending; `.finished` as long as none was received.
+    /// The completion; `.finished` until one is received.
     public private(set) var completion: Subscribers.Completion<Failure> = .finished
     private var hasEnded = false
 
     public init() {}
 
-    /// Makes a recording that has ended.
+    /// Makes a completed recording.
     public init(output: [Output], completion: Subscribers.Completion<Failure> = .finished) {
       self.output = output
       self.completion = completion
@@ -46,17 +46,18 @@ public struct Record<Output, Failure: Error>: Publisher {
 
     /// Records a value.
     ///
-    /// - Precondition: the recording has not ended.
+    /// - Precondition: the recording has not completed.
     public mutating func receive(_ input: Output) {
-      precondition(!hasEnded, "Recording.receive: the recording has ended; record values before the ending")
+      precondition(!hasEnded, "Recording.receive: the recording has completed; record values before the completion")
       output.append(input)
     }
 
-    /// Records the ending.
+    /// Records the completion.
     ///
-    /// - Precondition: the recording has not ended.
+    /// - Precondition: the recording has not completed.
     public mutating func receive(completion: Subscribers.Completion<Failure>) {
-      precondition(!hasEnded, "Recording.receive(completion:): the recording has ended already; record one ending")
+      precondition(
+        !hasEnded, "Recording.receive(completion:): the recording has already completed; record one completion")
       self.completion = completion
       hasEnded = true
     }
@@ -96,7 +97,7 @@ extension Record.Recording: Encodable where Output: Encodable, Failure: Encodabl
 }
 
 extension Record.Recording: Decodable where Output: Decodable, Failure: Decodable {
-  /// Decodes a recording, which has ended.
+  /// Decodes a completed recording.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: RecordingKeys.self)
     self.init(

@@ -9,8 +9,8 @@ extension Publishers {
   ///     demand                   1--2---
   ///     [1, 2, 3, 4].publisher   1--23--     (4, and the ending with it, wait for another request)
   ///
-  /// **Demand:** as many as asked for, in the call that asks. **Failure:** none. **Cancellation:** immediately.
-  /// **Policy:** forwards; takes one element more from the sequence than is asked for.
+  /// **Demand:** as many values as requested, within the request. **Failure:** none. **Cancellation:** immediately.
+  /// **Policy:** forwards; takes one element more from the sequence than is requested.
   @frozen public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
     public typealias Output = Elements.Element
 

@@ -48,8 +48,8 @@ extension Publishers {
   /// Hot, as Combine's `Timer.TimerPublisher`; ``Interval`` is the cold form. There is no burst after a stall: ticks
   /// that a busy scheduler missed are skipped.
   ///
-  /// **Demand:** each tick takes one of the values that a subscriber has asked for. **Policy:** a subscriber that has
-  /// not asked for a tick misses it, which is reported. **Failure:** none. **Cancellation:** ends a subscription
+  /// **Demand:** each tick takes one of the values that a subscriber has requested. **Policy:** a subscriber that has
+  /// not requested a tick misses it, which is reported. **Failure:** none. **Cancellation:** ends a subscription
   /// immediately; the timer runs until every connection has been cancelled.
   public final class Timer<Context: Scheduler>: ConnectablePublisher {
     public typealias Output = Context.SchedulerTimeType

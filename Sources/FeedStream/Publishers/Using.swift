@@ -12,7 +12,7 @@ extension Publishers {
   ///
   /// - Parameters:
   ///   - resource: makes the resource, once per subscriber, when it subscribes.
-  ///   - dispose: runs once, before the ending is delivered or when the subscriber cancels.
+  ///   - dispose: runs once, before the completion is delivered or when the subscriber cancels.
   ///   - publisher: makes the publisher to subscribe to.
   @inlinable public static func using<Resource, P: Publisher>(
     _ resource: @escaping () -> Resource, dispose: @escaping (Resource) -> Void,

@@ -1,4 +1,4 @@
-/// An ``EventLoop`` or its virtual twin, whichever it is, as a type of its own.
+/// An ``EventLoop`` or its virtual twin, as one concrete type.
 ///
 /// Operators of time make it of `any LoopScheduler`; nobody else needs to: `stream.debounce(for: pause, scheduler: scheduler)`.
 public struct AnyLoopScheduler: Scheduler {

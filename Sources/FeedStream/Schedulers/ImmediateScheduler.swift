@@ -40,7 +40,7 @@ extension ImmediateScheduler {
 }
 
 extension ImmediateScheduler.SchedulerTimeType {
-  /// A length of time that nobody waits for.
+  /// A length of time, for which this scheduler does not wait.
   public struct Stride: ExpressibleByFloatLiteral, Comparable, SignedNumeric, Codable, Sendable,
     SchedulerTimeIntervalConvertible
   {

@@ -67,7 +67,7 @@ extension StreamInstant {
   }
 }
 
-// `Strideable` asks for a signed number; as everywhere in Combine, a bare number is a number of seconds.
+// `Strideable` requires a signed number; as everywhere in Combine, a bare number is a number of seconds.
 extension StreamInstant.Stride: ExpressibleByFloatLiteral {
   @inlinable public init(floatLiteral value: Double) { self = .seconds(value) }
   @inlinable public init(integerLiteral value: Int) { self = .seconds(value) }

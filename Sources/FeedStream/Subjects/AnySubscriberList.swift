@@ -22,7 +22,7 @@
   /// The lane in which the subject was made, if it is part of a stream that lives in one.
   @usableFromInline final let lane = SerialLane.current
 
-  /// Called when a subscriber attaches, asks for values or leaves, and when the subject ends. None for most subjects.
+  /// Called when a subscriber attaches, requests values or leaves, and when the subject ends. None for most subjects.
   @exclusivity(unchecked) @usableFromInline final var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
   @exclusivity(unchecked) private var isAbandoned = false
@@ -53,7 +53,7 @@
     for watcher in watchers { watcher.changed() }
   }
 
-  /// True when there is a subscriber and each has asked for a value.
+  /// True when there is a subscriber and each has requested a value.
   final var isWanted: Bool {
     var isWanted = false
     for case .some(let outlet) in outlets {

@@ -2,7 +2,7 @@
 @usableFromInline final class Conduit: GuardedSubscription {
   private let name: StaticString
   @exclusivity(unchecked) private var ledger: AnySubjectEntry?
-  // Kept until the ending: a subscriber keeps the subject alive, and its list.
+  // Kept until the completion: a subscriber keeps the subject alive, and its list.
   @exclusivity(unchecked) private var subject: AnyObject?
   @exclusivity(unchecked) private var onRequest: ((AnySubjectEntry) -> Void)?
   @exclusivity(unchecked) private var demandAtEnd = Subscribers.Demand.none

@@ -3,10 +3,10 @@
 ///     value       0---1---2--|
 ///     subscriber     0-1---2--|
 ///
-/// **Demand, policy:** the current value is delivered on the first request. A value sent to a subscriber that has not
-/// asked for one waits for its request; `send(_:)` counts it as dropped. When a newer value replaces it, or the ending
-/// comes first, it is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the subject is asked for
-/// everything immediately. **Failure:** the ending goes to every subscriber immediately, requested or not, and to later
+/// **Demand, policy:** the current value is delivered on the first request. A value sent to a subscriber without demand
+/// waits for its request; `send(_:)` counts it as dropped. When a newer value replaces it, or the completion comes
+/// first, it is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the subject gets unlimited demand
+/// immediately. **Failure:** the completion goes to every subscriber immediately, requested or not, and to later
 /// subscribers, without a value. **Cancellation:** a subscriber cancels its own subscription only. **Re-entrancy:** a
 /// value sent while another is being delivered is delivered immediately, before the rest of the subscribers have
 /// received the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
@@ -17,7 +17,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   @exclusivity(unchecked) @usableFromInline var current: Output
   /// True when a subscriber has missed the current value.
   @exclusivity(unchecked) @usableFromInline var isMissed = false
-  /// True when a subscriber missed a value sent during a delivery; it may ask for it when that delivery returns.
+  /// True when a subscriber missed a value sent during a delivery; it may request it when that delivery returns.
   @exclusivity(unchecked) @usableFromInline var isMissedWithin = false
 
   /// The current value; setting it sends it. After the subject has ended it can still be set, but nobody is notified.
@@ -59,7 +59,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// loop serves requests made within it, so the stack stays flat.
   @inlinable func catchUp(_ ledger: AnySubjectEntry) {
     guard ledger.isBehind else { return }
-    // It has asked for the current value: one that is just being sent is not to come to it a second time.
+    // It has requested the current value: one that is just being sent is not to come to it a second time.
     if ledger.demand > .none { ledger.position = conduits.version }
     guard !ledger.isBeingServed else { return }
     ledger.isBeingServed = true
@@ -74,7 +74,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// The number of subscribers: those that have neither cancelled nor received the completion.
   @inlinable public var subscriberCount: Int { conduits.count }
 
-  /// Sets the current value and delivers it to the subscribers that have asked for one.
+  /// Sets the current value and delivers it to the subscribers that have requested one.
   ///
   /// - Returns: how many subscribers received it and how many missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
@@ -99,13 +99,13 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   }
 
   @inline(never) @usableFromInline func noteMissed(_ value: Output, isReplaced: Bool, _ isWithin: Bool) {
-    // Nobody can ask for it any more.
+    // Nobody can request it any more.
     if isReplaced { return StreamDiagnostics.dropped(value, conduits.name, .bufferFull) }
     isMissed = true
     if isWithin { isMissedWithin = true }
   }
 
-  /// Delivers the current value to subscribers that asked for it in their answer to the one before.
+  /// Delivers the current value to subscribers that requested it in their answer to the one before.
   @inline(never) @usableFromInline func serveMissed() {
     while isMissedWithin {
       isMissedWithin = false

@@ -13,7 +13,7 @@ public protocol ObservableObject: AnyObject {
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
   /// Signals before a ``Published`` property is set; one publisher for all properties, of superclasses too.
   ///
-  /// An object without such properties gets a publisher of its own at every call.
+  /// An object without such properties gets a new publisher at every call.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
     var mirror: Mirror? = Mirror(reflecting: self)
@@ -27,12 +27,12 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
   }
 }
 
-/// Signals that an object is about to change. It never ends.
+/// Signals that an object is about to change. It never completes.
 ///
 ///     send()      --x--x--
 ///     subscriber  --x--x--
 ///
-/// **Demand, policy:** a subscriber that has not asked for a signal misses it. **Failure:** none. **Cancellation:** a
+/// **Demand, policy:** a subscriber that has not requested a signal misses it. **Failure:** none. **Cancellation:** a
 /// subscriber cancels its own subscription only.
 public final class ObservableObjectPublisher: Publisher {
   public typealias Output = Void

@@ -1,15 +1,15 @@
-/// A subject that delivers each value to those who are subscribed when it is sent.
+/// A subject that delivers each value to its present subscribers.
 ///
 ///     sent          --a--b--c--|
 ///     subscriber      x--b--c--|
 ///
-/// **Demand, policy:** a subscriber that has not asked for a value does not receive it; `send(_:)` counts it as
+/// **Demand, policy:** a subscriber that has not requested a value does not receive it; `send(_:)` counts it as
 /// dropped. A value that is dropped or has no subscriber is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher
-/// that feeds the subject is asked for everything once a subscriber asks for anything. **Failure:** the ending goes to
-/// every subscriber immediately, requested or not, and to later subscribers. **Cancellation:** a subscriber cancels its
-/// own subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered immediately,
-/// before the rest of the subscribers have received the first. **Confinement:** not `Sendable`; send to it on the
-/// thread its subscribers live on.
+/// that feeds the subject is given unlimited demand once a subscriber requests anything. **Failure:** the completion
+/// goes to every subscriber immediately, requested or not, and to later subscribers. **Cancellation:** a subscriber
+/// cancels its own subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered
+/// immediately, before the rest of the subscribers have received the first. **Confinement:** not `Sendable`; send to it
+/// on the thread its subscribers live on.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -43,7 +43,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
   /// The number of subscribers: those that have neither cancelled nor received the completion.
   @inlinable public var subscriberCount: Int { conduits.count }
 
-  /// Delivers `value` to the subscribers that have asked for one.
+  /// Delivers `value` to the subscribers that have requested one.
   ///
   /// - Returns: how many subscribers received it and how many missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery { conduits.pass(value) }

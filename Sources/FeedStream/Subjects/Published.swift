@@ -38,7 +38,7 @@ public struct Published<Value> {
     @inlinable set { owner[keyPath: storage].state.set(newValue) }
   }
 
-  /// Delivers a published property's value, and every new one just before it is set. It never ends.
+  /// Delivers a published property's value, and every new one just before it is set. It never completes.
   ///
   ///     property    a---b---c--
   ///     subscriber    a-b---c--
@@ -77,7 +77,7 @@ extension Publisher where Failure == Never {
   @usableFromInline let subject: CurrentValueSubject<Value, Never>
   @exclusivity(unchecked) @usableFromInline var value: Value
   @exclusivity(unchecked) @usableFromInline var changes = 0
-  /// The owner's publisher, once somebody has asked for it.
+  /// The owner's publisher, once somebody has requested it.
   @exclusivity(unchecked) @usableFromInline var objectWillChange: ObservableObjectPublisher?
 
   @usableFromInline init(_ value: Value) {

@@ -4,7 +4,7 @@
 ///     subscriber of count: 2            23-4--|
 ///
 /// **Demand, policy:** every subscriber is served from the kept values, at its own pace and in order. It misses values
-/// that were discarded before it asked for them, which is reported to ``StreamDiagnostics/onDrop(_:)``. The ending
+/// that were discarded before it requested them, which is reported to ``StreamDiagnostics/onDrop(_:)``. The completion
 /// follows the last value kept. **Failure:** follows the last value kept, as finishing does. **Cancellation:** a
 /// subscriber cancels its own subscription only. **Re-entrancy:** a value sent while another is being delivered comes
 /// after it, for every subscriber. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
@@ -32,13 +32,13 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// The position of the next value to be sent.
   @inlinable var end: Int { origin + kept.count }
   /// The number of deliveries that are in progress. Nothing is discarded during a delivery, so that a value sent within one
-  /// reaches everybody who has asked for it.
+  /// reaches everybody who has requested it.
   @exclusivity(unchecked) @usableFromInline var servings = 0
   @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
 
   /// Keeps the last `count` values.
   ///
-  /// - Parameter count: 0 or more; `Int.max` keeps everything.
+  /// - Parameter count: 0 or more; `Int.max` keeps all values.
   @inlinable public convenience init(count: Int) { self.init(limit: count, startAgeing: nil) }
 
   /// Keeps what was sent less than `maxAge` ago, and at most the last `count` values.
@@ -82,16 +82,16 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     conduits.add(subscriber, to: self, from: start) { [self] ledger in
       serve(conduits.outlet(ledger))
     }
-    // Nothing is kept and the subject has ended: the ending needs no request.
+    // Nothing is kept and the subject has ended: the completion needs no request.
     if completion != nil { conduits.visit(serve) }
   }
 
   /// The number of subscribers: those that have neither cancelled nor received the completion.
   @inlinable public var subscriberCount: Int { conduits.count }
 
-  /// Keeps `value` and delivers it to the subscribers that have asked for it.
+  /// Keeps `value` and delivers it to the subscribers that have requested it.
   ///
-  /// - Returns: how many subscribers received it, and how many have not asked for it yet.
+  /// - Returns: how many subscribers received it, and how many have not requested it yet.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     conduits.confinement.check("ReplaySubject")
     guard completion == nil else {
@@ -105,7 +105,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     servings += 1
     conduits.visit { outlet in
       serve(outlet)
-      // Within a delivery, the loop that runs delivers it next when that much has been asked for.
+      // Within a delivery, the loop that runs delivers it next when that much has been requested.
       let isDue = outlet.isBeingServed && outlet.demand >= position - outlet.position
       if outlet.position >= position || isDue { delivery.delivered += 1 } else { delivery.dropped += 1 }
     }
@@ -125,7 +125,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   // MARK: Keeping
 
-  /// Delivers what the subscriber of `outlet` has asked for, then the ending if it has received everything.
+  /// Delivers what the subscriber of `outlet` has requested, then the completion if it has received everything.
   @inlinable func serve(_ outlet: SubjectEntry<Output, Failure>) {
     // The running loop serves a request made while it delivers: the stack stays flat.
     guard !outlet.isBeingServed else { return }

@@ -1,7 +1,7 @@
 extension Publisher {
   /// Feeds `subject` with everything this publisher delivers.
   ///
-  /// **Demand:** unlimited, once somebody asks the subject for values.
+  /// **Demand:** unlimited, once a subscriber of the subject requests values.
   ///
   /// - Parameters:
   ///   - subject: the subject.
@@ -51,7 +51,7 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
   @usableFromInline let passage: Unmanaged<SubscriberList<Target.Output, Target.Failure>>?
   /// Any other subject.
   @exclusivity(unchecked) @usableFromInline weak var other: Target?
-  /// True from the arrival of the subscription until its ending or a cancellation.
+  /// True from the arrival of the subscription until its completion or a cancellation.
   @exclusivity(unchecked) @usableFromInline var isLive = false
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   private let completed: (() -> Void)?

@@ -19,7 +19,7 @@
   ///
   /// - Parameters:
   ///   - position: where it begins among the values that the subject keeps.
-  ///   - onRequest: called when the subscriber asks for values, after the demand is noted.
+  ///   - onRequest: called when the subscriber requests values, after the demand is noted.
   @inlinable func add<S: Subscriber<Output, Failure>>(
     _ subscriber: S, to subject: AnyObject, from position: Int = 0, onRequest: ((AnySubjectEntry) -> Void)? = nil
   ) {
@@ -39,7 +39,7 @@
     }
   }
 
-  /// Adds a subscriber that lives in a lane of its own.
+  /// Adds a subscriber that lives in its own lane.
   @inline(never) @usableFromInline func cross<S: Subscriber<Output, Failure>>(
     _ subscriber: S, from lane: SerialLane, to subject: AnyObject, _ position: Int,
     _ onRequest: ((AnySubjectEntry) -> Void)?
@@ -54,14 +54,14 @@
     unsafeDowncast(ledger, to: SubjectEntry<Output, Failure>.self)
   }
 
-  /// Delivers `input` to every subscriber that has asked for a value, and reports it unless everybody receives it.
+  /// Delivers `input` to every subscriber that has requested a value, and reports it unless everybody receives it.
   @inlinable func pass(_ input: Output) -> Delivery {
     let delivery = send(input)
     if delivery.isLost || delivery.dropped > 0 { report(input, delivery) }
     return delivery
   }
 
-  /// Delivers `input` to every subscriber that has asked for a value.
+  /// Delivers `input` to every subscriber that has requested a value.
   @inlinable func send(_ input: Output) -> Delivery {
     sendToEach { entry in
       guard entry.spend() else { return false }
@@ -71,7 +71,7 @@
   }
 
   /// The same for the value of a subject that has a current one, and that `input` has just become: the version of that
-  /// number. Not to a subscriber that has caught up with it, or with a newer one, as it asked for it within the
+  /// number. Not to a subscriber that has caught up with it, or with a newer one, as it requested it within the
   /// sending.
   @inlinable func send(_ input: Output, version: Int) -> Delivery {
     sendToEach { entry in
@@ -121,7 +121,7 @@
     let ended = outlets.compactMap { $0?.takeRetainedValue() }
     outlets = []
     if sendings > 0 { retired.append(contentsOf: ended) }
-    // A subscriber that is cancelled by another's ending does not receive it.
+    // A subscriber that is cancelled by another's completion does not receive it.
     for ledger in ended where ledger.isActive { end(outlet(ledger), completion) }
     if !watchers.isEmpty { tellWatchers() }
   }

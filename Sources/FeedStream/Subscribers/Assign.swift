@@ -1,7 +1,7 @@
 extension Publisher where Failure == Never {
   /// Writes every value to a property of `object`.
   ///
-  /// **Demand:** unlimited, immediately. **Lifetime:** retains `object` until the ending or until cancelled.
+  /// **Demand:** unlimited, immediately. **Lifetime:** retains `object` until the completion or until cancelled.
   ///
   /// - Parameters:
   ///   - keyPath: the property.
@@ -22,7 +22,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Subscribers {
-  /// Writes the values it receives to a property of an object, and releases the object at the ending.
+  /// Writes the values it receives to a property of an object, and releases the object at the completion.
   public final class Assign<Root, Input>: Subscriber, Cancellable {
     public typealias Failure = Never
 

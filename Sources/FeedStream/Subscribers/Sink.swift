@@ -47,9 +47,9 @@ extension Subscribers {
     @exclusivity(unchecked) private var onValue: ((Input) -> Void)?
     @exclusivity(unchecked) private var onCompletion: ((Subscribers.Completion<Failure>) -> Void)?
 
-    /// The closure that receives values; after the ending, a closure that does nothing.
+    /// The closure that receives values; after the completion, a closure that does nothing.
     public var receiveValue: (Input) -> Void { onValue ?? { _ in } }
-    /// The closure that receives the ending; after the ending, a closure that does nothing.
+    /// The closure that receives the completion; after the completion, a closure that does nothing.
     public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void { onCompletion ?? { _ in } }
 
     @exclusivity(unchecked) private var subscription: (any Subscription)?
@@ -91,7 +91,7 @@ extension Subscribers {
     }
 
     public func cancel() {
-      // What is below a queue is touched there alone.
+      // What is below a queue is touched only there.
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       // The subscription may still be on its way, as with `subscribe(on:)`: it will be refused.
       isOpen = false
@@ -132,7 +132,7 @@ extension SubscriptionWatch {
   }
 }
 
-/// Tells the watch of a sink of what arrives, on whichever thread.
+/// Reports arriving events to the watch of a sink, on any thread.
 private struct WatchedSinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible {
   let link: SinkLink<Input, Failure>
   let watch: SubscriptionWatch

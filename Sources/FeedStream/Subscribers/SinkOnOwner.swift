@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Subscribes closures that work on `owner`, without keeping it alive.
+  /// Subscribes closures that work on `owner`, without retaining it.
   ///
   ///     final class List {
   ///       var cancellables: Set<AnyCancellable> = []
@@ -11,12 +11,12 @@ extension Publisher {
   ///     }
   ///
   /// **Demand:** unlimited, immediately. **Lifetime:** `owner` is held weakly, so it may keep the returned cancellable.
-  /// When a value or an ending arrives and the owner is gone, the subscription is cancelled and nothing is delivered.
+  /// When a value or a completion arrives and the owner is gone, the subscription is cancelled and nothing is delivered.
   /// **Failure:** without `receiveCompletion` a failure goes to ``StreamDiagnostics/onUnhandledFailure(_:)``.
   ///
   /// - Parameters:
   ///   - owner: handed to the closures, so that they need not capture it.
-  ///   - receiveCompletion: receives the ending.
+  ///   - receiveCompletion: receives the completion.
   ///   - receiveValue: receives each value.
   ///   - file: names the subscription in warnings, together with the line.
   ///   - line: the line in the file.

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// A marble diagram: the inputs of an operator, the operator, and its output, as text or as a picture.
+/// A marble diagram: the inputs of an operator, the operator, and its output, as text or as an image.
 ///
 ///     let recorder = typing.debounce(for: 2, scheduler: time).record(on: time)
 ///     time.run()
@@ -18,7 +18,7 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
   public var output: Lane
   /// The demand, drawn under the output; see ``Recorder/demandLane(_:)``.
   public var demand: Lane?
-  /// True when the picture shows the time of each event. The text always does.
+  /// True when the image shows the time of each event. The text always does.
   public var showsTimes: Bool
 
   public init(
@@ -45,7 +45,7 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// The diagram as a picture: a complete SVG document without a background, in colors that can be read on light and
+  /// The diagram as an image: a complete SVG document without a background, in colors that can be read on light and
   /// dark.
   ///
   /// Time runs from left to right. Distances are to scale, except that long waits are shortened and dotted. A value has
@@ -131,7 +131,7 @@ extension Recorder {
       })
   }
 
-  /// The demand over time: requests and answers to values, added up for each instant.
+  /// The demand over time: requests and return values, added up for each instant.
   public func demandLane(_ title: String = "demand") -> MarbleDiagram.Lane {
     let start = subscribedAt ?? time.now
     var sums: [(time: StreamInstant.Stride, demand: Subscribers.Demand)] = []
@@ -155,7 +155,7 @@ extension Recorder {
   ///   - caption: the text in the box, which is the operator's call; without it there is no box.
   ///   - inputs: the operator's inputs.
   ///   - showsDemand: true to show the demand too.
-  ///   - showsTimes: true when the picture shows the time of each event.
+  ///   - showsTimes: true when the image shows the time of each event.
   public func diagram(
     _ caption: String = "", inputs: [MarbleDiagram.Lane] = [], showsDemand: Bool = false, showsTimes: Bool = false
   ) -> MarbleDiagram {

@@ -41,7 +41,7 @@ extension Recorder {
     compare(with: marbles, MarbleKey(sorting: values, failure: failure), frame, site)
   }
 
-  /// - Parameter endless: a finding about endless work, which the message includes.
+  /// - Parameter endless: a message about endless work, to include in the failure.
   func compare(
     with marbles: String, _ key: MarbleKey<Input, Failure>, _ frame: StreamInstant.Stride, _ site: CallSite,
     endless: String? = nil
@@ -88,7 +88,7 @@ extension Recorder {
   func hint(isMissing: Bool) -> String {
     if subscribedAt == nil { return "\nThere was no subscription." }
     guard isMissing, !isOver, let next = time.pending.first else { return "" }
-    return "\nIt is \(time.now.nanoseconds.asTime), and there is more to do: \(next). Move time on, or run()."
+    return "\nIt is \(time.now.nanoseconds.asTime), and work is pending: \(next). Advance time, or call run()."
   }
 
   /// The events, their time counted from the subscription or the beginning of its diagram.

@@ -6,11 +6,11 @@ extension ScriptedPublisher {
   ///     source.expectSubscriptions("^---!", "--^--!")
   ///     unused.expectSubscriptions()
   ///
-  /// Time counts from when the publisher was made. `!` marks a cancellation or the delivery of the ending; without `!`
+  /// Time counts from when the publisher was made. `!` marks a cancellation or the delivery of the completion; without `!`
   /// the subscription is still live.
   ///
   /// - Parameters:
-  ///   - diagrams: see ``SubscriptionMarbles``; none when nobody may subscribe.
+  ///   - diagrams: see ``SubscriptionMarbles``; none when no subscription is expected.
   ///   - frame: the duration of one character.
   public func expectSubscriptions(
     _ diagrams: String..., frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
@@ -41,7 +41,7 @@ extension ScriptedPublisher {
       """
       The subscriptions differ from the \(expected.count == 1 ? "diagram" : "diagrams"):
       \(text.draw(frame: frame, mark: nil) ?? text.draw())
-      \(expected.isEmpty ? "Nobody was to subscribe." : actual.isEmpty ? "Nobody subscribed." : "To paste: \(paste)")
+      \(expected.isEmpty ? "No subscription was expected." : actual.isEmpty ? "There was no subscription." : "To paste: \(paste)")
       """, site)
   }
 

@@ -15,7 +15,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - time: the scheduler; the diagram begins now.
-  ///   - demand: how the recorder asks for values, from its subscription on.
+  ///   - demand: the recorder's requests, from its subscription on.
   ///   - subscription: see ``SubscriptionMarbles``; `"---!"` subscribes now, `"---^"` never cancels.
   ///   - frame: the duration of one character.
   public func record(

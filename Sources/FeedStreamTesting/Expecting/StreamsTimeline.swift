@@ -16,7 +16,7 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
   }
 
   var streams: [Member] = []
-  /// The ending of the stream of streams, if there is one.
+  /// The completion of the stream of streams, if there is one.
   var ending: [(time: StreamInstant.Stride, event: StreamEvent<Never, Failure>)] = []
 
   /// The time at which the two first differ, in any stream.

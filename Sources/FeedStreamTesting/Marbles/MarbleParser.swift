@@ -56,7 +56,7 @@ struct MarbleParser {
       self.group = nil
       step()
     case "^":
-      if origin != nil { throw error(at: index, "the test began at the first ^ already; remove one") }
+      if origin != nil { throw error(at: index, "the test already begins at the first ^; remove one") }
       if group != nil { throw error(at: index, "the test cannot begin within a group; write ^ before the (") }
       origin = now
       step()
@@ -68,7 +68,7 @@ struct MarbleParser {
 
   private mutating func add(_ symbol: Marbles.Symbol, endsStream: Bool) throws(MarbleError) {
     if let ending {
-      throw error(at: index, "the stream has ended at character \(ending + 1) already; remove what follows")
+      throw error(at: index, "the stream has already completed at character \(ending + 1); remove what follows")
     }
     if endsStream { ending = index }
     marbles.append(Marbles.Marble(time: now, symbol: symbol, offset: index))

@@ -75,8 +75,8 @@ struct MarbleText {
 
   /// The drawing in instants: a line of times, then the lanes, then a mark under `mark`.
   ///
-  /// Of more than a hundred instants, only those around `mark`, or else the first, are drawn; a last line says how many
-  /// are left out.
+  /// If there are more than a hundred instants, only those around `mark`, or else the first, are drawn; a last line
+  /// says how many are left out.
   func draw(mark: StreamInstant.Stride? = nil) -> String {
     let all = Set(lanes.flatMap { $0.events.map(\.time) } + [0] + (mark.map { [$0] } ?? [])).sorted()
     let middle = mark.flatMap { all.firstIndex(of: $0) } ?? 0

@@ -1,4 +1,4 @@
-/// A value that a character in a marble diagram can stand for by itself.
+/// A value that a character in a marble diagram represents without a definition.
 public protocol MarbleValue {
   /// Makes the value that `marble` stands for; `nil` when it stands for none.
   init?(marble: Character)

@@ -11,7 +11,7 @@ import FeedStream
 /// | `(ab\|)` | these happen at one instant; a group takes one frame |
 /// | ` 100ms ` | between two characters, and set off by spaces: they are that far apart instead of one frame.
 /// Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
-/// | `^` | in a hot publisher: the test begins here; what is before it has happened already. A cold one has no such
+/// | `^` | in a hot publisher: the test begins here; earlier events have already happened. A cold one has no such
 /// time |
 /// | space, end of a line | nothing; for alignment |
 ///
@@ -54,7 +54,7 @@ public struct Marbles: Equatable, Sendable {
   }
 }
 
-/// Says why a drawing cannot be read, and points at the character.
+/// The reason why a drawing cannot be read, and the character that causes it.
 public struct MarbleError: Error, Equatable, CustomStringConvertible {
   /// The drawing.
   public var text: String

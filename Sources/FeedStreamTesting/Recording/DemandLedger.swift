@@ -6,11 +6,11 @@ public struct DemandLedger: CustomStringConvertible {
   public enum Entry: Equatable, Sendable {
     /// The subscriber called `request`.
     case requested(Subscribers.Demand)
-    /// The subscriber answered a value with this.
+    /// The subscriber returned this after a value.
     case answered(Subscribers.Demand)
     /// A value arrived.
     case used
-    /// A value arrived that nobody had asked for.
+    /// A value arrived that nobody had requested.
     case overdrawn
   }
 
@@ -41,10 +41,10 @@ public struct DemandLedger: CustomStringConvertible {
     return isCovered
   }
 
-  public var description: String { "asked for \(asked.inWords), received \(used)" }
+  public var description: String { "requested \(asked.inWords), received \(used)" }
 }
 
 extension Subscribers.Demand {
-  /// As words for a sentence: `3` or `unlimited`.
+  /// The demand in words: `3` or `unlimited`.
   var inWords: String { max.map(String.init) ?? "unlimited" }
 }

@@ -1,10 +1,10 @@
 import FeedStream
 
-/// The requests of a ``Recorder``: at first, in answer to each value, and later.
+/// The requests of a ``Recorder``: at first, after each value, and later.
 public struct DemandScript: Sendable, CustomStringConvertible {
   /// The request on subscription; with `.none` nothing is requested.
   public var initial: Subscribers.Demand
-  /// The answers to the first value, the second and so on; the last answer is repeated for all that follow.
+  /// The demand returned after the first value, the second and so on; the last one is repeated for all that follow.
   public var answers: [Subscribers.Demand]
   /// The later requests, with times counted from the subscription.
   public var later: [Later]
@@ -40,7 +40,7 @@ public struct DemandScript: Sendable, CustomStringConvertible {
   public static let unlimited = DemandScript("unlimited", initial: .unlimited)
   /// Requests nothing until the test calls ``Recorder/request(_:)``.
   public static let none = DemandScript("nothing", initial: .none)
-  /// Requests one value, and one more in answer to each.
+  /// Requests one value, and one more after each.
   public static let oneByOne = DemandScript("one at a time", initial: .max(1), answers: [.max(1)])
 
   /// Requests this many values; for more, the test calls ``Recorder/request(_:)``.

@@ -20,7 +20,7 @@ extension Recorder {
 
 extension Recorder: Auditable {
   var leftover: String? {
-    let live = isLive ? "The subscription made here is still live: end the stream or cancel it." : nil
+    let live = isLive ? "The subscription made here is still live: complete the stream, or cancel it." : nil
     let parts = [unreadLeftover, live].compactMap { $0 }
     return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
@@ -31,7 +31,7 @@ extension Recorder: Auditable {
     guard !unread.isEmpty else { return nil }
     let list = unread.prefix(5).map { "\($0)" }.joined(separator: ", ")
     let what = unread.count == 1 ? "an event" : "\(unread.count) events"
-    return "Nobody looked at \(what): \(list)\(unread.count > 5 ? ", …" : "")."
+    return "The test did not expect \(what): \(list)\(unread.count > 5 ? ", …" : "")."
   }
 
   func settle() { if isCancelledAtEnd { cancel() } }

@@ -22,12 +22,12 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   public var onValue: ((Input) -> Void)?
   /// Called for each violation, with the rule's number.
   var onViolation: ((_ rule: Int, _ message: String) -> Void)?
-  /// Called within each callback, after the event is recorded; the subscription is `nil` after the ending.
+  /// Called within each callback, after the event is recorded; the subscription is `nil` after the completion.
   var onCallback: (() -> Void)?
-  /// True when the recorder answers a value by calling `request` within the callback instead.
+  /// True when the recorder calls `request` within the callback instead of returning demand.
   var answersByRequest = false
 
-  /// The account of demand: each request, each answer to a value, each value that used one.
+  /// The account of demand: each request, each returned demand, each value that used one.
   public private(set) var ledger = DemandLedger()
   /// The time at which the subscription arrived.
   public private(set) var subscribedAt: StreamInstant?
@@ -54,7 +54,8 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     self.script = script
     site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
     for later in script.later where later.after.nanoseconds < 0 {
-      site.fail("This demand script asks in the past, after \(later.after.nanoseconds.asTime); use zero or more")
+      site.fail(
+        "This demand script requests values in the past, after \(later.after.nanoseconds.asTime); use zero or more")
     }
     auditEntry = time.audit.add(self, site)
   }
@@ -74,7 +75,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     events.compactMap { if case .value(let value) = $0.content { value } else { nil } }
   }
 
-  /// The ending, if there is one. Reading it counts as reading all events.
+  /// The completion, if there is one. Reading it counts as reading all events.
   public var completion: Subscribers.Completion<Failure>? {
     for event in events { if case .completion(let completion) = event.content { return completion } }
     return nil
@@ -93,12 +94,12 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// The unread events; they stay unread.
   var unreadEvents: ArraySlice<Timed<Event>> { received[readCount...] }
   private(set) var hasEnded = false
-  /// The ending; it stays unread.
+  /// The completion; it stays unread.
   var ending: Timed<Event>? { received.last { $0.content.isCompletion } }
 
   // MARK: Actions
 
-  /// Asks for more values.
+  /// Requests more values.
   public func request(_ demand: Subscribers.Demand) {
     guard let subscription else { return }
     ledger.ask(demand, at: time.now)
@@ -148,7 +149,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     checkDelivery(of: "the value \(input)")
     let valueIndex = ledger.used
     if !ledger.use(at: time.now) {
-      violate(4, "the value \(input) was delivered without being asked for; \(ledger)")
+      violate(4, "the value \(input) was delivered without demand; \(ledger)")
     }
     received.append(Timed(.value(input), at: time.now))
     onValue?(input)
@@ -164,7 +165,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   }
 
   public func receive(completion: Subscribers.Completion<Failure>) {
-    checkDelivery(of: "the ending \(Event.completion(completion))")
+    checkDelivery(of: "the completion \(Event.completion(completion))")
     received.append(Timed(.completion(completion), at: time.now))
     hasEnded = true
     onValue = nil
@@ -181,7 +182,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     if subscribedAt == nil {
       violate(2, "\(what()) was delivered before a subscription")
     } else if hasEnded {
-      violate(5, "\(what()) was delivered after the ending \(received.last.map { "\($0.content)" } ?? "")")
+      violate(5, "\(what()) was delivered after the completion \(received.last.map { "\($0.content)" } ?? "")")
     } else if isCancelled {
       violate(6, "\(what()) was delivered after cancel() had returned")
     }

@@ -19,8 +19,8 @@ extension Publisher where Output: Publisher {
   ///
   /// - Parameters:
   ///   - time: the scheduler.
-  ///   - demand: how to ask for streams.
-  ///   - streamDemand: how to ask each stream for its values.
+  ///   - demand: the requests for streams.
+  ///   - streamDemand: the requests to each stream.
   public func recordStreams(
     on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand: DemandScript = .unlimited,
     streamDemand: DemandScript = .unlimited, fileID: StaticString = #fileID, filePath: StaticString = #filePath,

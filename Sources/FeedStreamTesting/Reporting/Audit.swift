@@ -31,7 +31,7 @@ final class Audit {
 
   /// Watches a source that was made at `site`.
   ///
-  /// - Parameter leftover: a sentence that says what is left over, or `nil`.
+  /// - Parameter leftover: a sentence that names the leftovers, or `nil`.
   func add(_ site: CallSite, leftover: @escaping () -> String?) { sources.append((leftover, site)) }
 
   /// Notes a failed expectation, which has been reported.

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// The values and the ending that upstream gave to an operator in one run of ``StreamRules``.
+/// The values and the completion that upstream gave to an operator in one run of ``StreamRules``.
 public struct Given: Sendable {
   /// The way in which a stream ends.
   public enum Ending: Sendable {
@@ -15,7 +15,7 @@ public struct Given: Sendable {
   let runs: [[Int]]?
   /// True when upstream fails after its values; otherwise it finishes.
   public let fails: Bool
-  /// True when value n arrives n + 1 milliseconds after the start and the ending a millisecond after the last value
+  /// True when value n arrives n + 1 milliseconds after the start and the completion a millisecond after the last value
   /// (immediately when there is none); otherwise everything arrives in one instant.
   public let isTimed: Bool
 
@@ -40,7 +40,7 @@ public struct Given: Sendable {
 /// which values it may leave out, and when.
 public struct Due<Output> {
   let lanes: [[Output]]
-  /// The ending; `nil` for upstream's.
+  /// The completion; `nil` for upstream's.
   let ending: Given.Ending?
   /// True when a failure may come before values that are listed here.
   let mayBeCutShort: Bool
@@ -59,7 +59,7 @@ public struct Due<Output> {
     Due(lanes: lanes, ending: ending, mayBeCutShort: true)
   }
 
-  /// Nothing but the ending.
+  /// Nothing but the completion.
   public static func nothing(then ending: Given.Ending? = nil) -> Due { .values([], then: ending) }
 
   var count: Int { lanes.reduce(0) { $0 + $1.count } }

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Compares the events of one run with what the operator must deliver.
+/// Compares the events of one run with the expected events.
 struct DueJudge<Output, Failure: Error> {
   let due: Due<Output>
   let traits: StreamRules.Traits
@@ -43,14 +43,14 @@ struct DueJudge<Output, Failure: Error> {
   private var loss: String? {
     guard script.cancellation == .never, !isCutShort else { return nil }
     if ending == nil {
-      return isEverythingAsked ? "the ending was not delivered, though everything was asked for" : nil
+      return isEverythingAsked ? "the completion was not delivered, although every value was requested" : nil
     }
     guard isJudged, !maySkip, values.count < due.count else { return nil }
     if endingDue != .finished, due.mayBeCutShort || traits.contains(.failsAtOnce) { return nil }
-    return "the stream ended after \(values), where \(due.inWords) was due"
+    return "the stream completed after \(values), where \(due.inWords) was due"
   }
 
-  /// True when the demand covers all values due and one more, so that no ending waits for demand.
+  /// True when the demand covers all values due and one more, so that no completion waits for demand.
   private var isEverythingAsked: Bool {
     if traits.contains(.spendsDemand) { return script.demand.isUnlimited }
     return script.demand.isComplete || due.count < 5

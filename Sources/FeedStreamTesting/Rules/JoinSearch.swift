@@ -2,11 +2,11 @@ import FeedStream
 
 /// An event that one of several upstreams sent.
 public struct JoinEvent: Sendable, CustomStringConvertible {
-  /// Which upstream: 0 for the first.
+  /// The upstream's index, from 0.
   public let upstream: Int
   public let event: StreamEvent<Int, MarbleFailure>
 
-  /// The value, or `nil` for an ending.
+  /// The value, or `nil` for a completion.
   public var value: Int? { if case .value(let value) = event { value } else { nil } }
   public var isFinished: Bool { if case .completion(.finished) = event { true } else { false } }
   public var isFailure: Bool { if case .completion(.failure) = event { true } else { false } }
@@ -25,28 +25,28 @@ extension [JoinEvent] {
   /// True when an upstream has ended.
   public func hasEnded(_ upstream: Int) -> Bool { contains { $0.upstream == upstream && $0.value == nil } }
 
-  /// The ending of a stream that fails with the first failure, and otherwise finishes when `isDone`.
+  /// The completion of a stream that fails with the first failure, and otherwise finishes when `isDone`.
   public func ending(finishedWhen isDone: Bool) -> Given.Ending? {
     contains(where: \.isFailure) ? .fails : isDone ? .finished : nil
   }
 }
 
 extension StreamRules {
-  /// Runs an operator of several publishers through everything that these may send in turn: values, endings and
+  /// Runs an operator of several publishers through everything that these may send in turn: values, completions and
   /// failures in every order, up to a number of events. The shortest history that breaks a rule fails the test.
   ///
   ///     StreamRules.verify("merge", joining: 2, expects: { history in
   ///       (history.compactMap(\.value), history.ending(finishedWhen: history.hasEnded(0) && history.hasEnded(1)))
   ///     }) { $0[0].merge(with: $0[1]) }
   ///
-  /// After each event the values and the ending are compared with `expects`. Until the ending no upstream may be
-  /// cancelled; with the ending, all running ones must be.
+  /// After each event the values and the completion are compared with `expects`. Until the completion no upstream may be
+  /// cancelled; with the completion, all running ones must be.
   ///
   /// - Parameters:
   ///   - count: how many upstreams there are.
   ///   - limit: the maximum number of events.
   ///   - cancelsEarly: true for an operator that cancels an upstream while it continues, as `race` does with a loser.
-  ///   - expects: returns the values that must have been delivered so far, and the ending, or `nil` while the stream
+  ///   - expects: returns the values that must have been delivered so far, and the completion, or `nil` while the stream
   ///     continues.
   ///   - build: applies the operator.
   @discardableResult public static func verify<P: Publisher>(
@@ -142,7 +142,7 @@ private struct JoinSearch<P: Publisher> {
     else { return (.orderIsKept, "\(recorder.values) was delivered, where \(due.values) is due") }
     switch (recorder.completion, due.ending) {
     case (nil, nil), (.finished, .finished), (.finished, .either), (.failure, .fails), (.failure, .either): return nil
-    case (nil, let ending?): return (.nothingLostInSilence, "the ending was not delivered (\(ending) is due)")
+    case (nil, let ending?): return (.nothingLostInSilence, "the completion was not delivered (\(ending) is due)")
     case (.finished, _): return (.oneEnding, "the stream finished")
     case (.failure, _): return (.oneEnding, "the stream failed")
     }
@@ -152,9 +152,9 @@ private struct JoinSearch<P: Publisher> {
     let running = Set((0..<count).filter { !history.hasEnded($0) })
     if expects(history).ending != nil {
       return running.isSubset(of: cancelled)
-        ? nil : (.everythingReleased, "an upstream was not cancelled with the ending")
+        ? nil : (.everythingReleased, "an upstream was not cancelled on completion")
     }
     guard !cancelsEarly, !running.isDisjoint(with: cancelled) else { return nil }
-    return (.everythingReleased, "an upstream was cancelled while the stream went on")
+    return (.everythingReleased, "an upstream was cancelled while the stream continued")
   }
 }

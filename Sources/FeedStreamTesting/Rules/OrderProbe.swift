@@ -17,7 +17,7 @@ struct OrderProbe<P: Publisher> {
       return RuleRun<P>.Breach(
         rule: .orderIsKept,
         message: "\(values[accounted]) was delivered after \(values.prefix(accounted)), where 1 and 2 are sent within "
-          + "the delivery of 0, and one more is asked for between them")
+          + "the delivery of 0, and one more is requested between them")
     }
     return nil
   }

@@ -69,7 +69,9 @@ struct RuleRun<P: Publisher> {
         settle(time)
       }
     }
-    if leaked != nil { result.breach(.everythingReleased, "the subscriber was still retained after it was over") }
+    if leaked != nil {
+      result.breach(.everythingReleased, "the subscriber was still retained after the stream was over")
+    }
     return result
   }
 
@@ -130,7 +132,7 @@ struct RuleRun<P: Publisher> {
         case .nothing: return
         case .moved: log.result.steps += 1
         case .endless(let finding):
-          log.result.breach(.nothingLostInSilence, "what is due later never comes: \(finding)")
+          log.result.breach(.nothingLostInSilence, "a later event never arrives: \(finding)")
           log.result.steps = stepLimit
         }
       }
@@ -159,13 +161,13 @@ struct RuleRun<P: Publisher> {
     if recorder.subscribedAt == nil { result.breach(.oneSubscription, "the subscriber received no subscription") }
     if second { result.breach(.oneSubscription, "the second subscription was not cancelled") }
     if records.contains(where: { $0.requests.contains { $0.content == .none } }) {
-      result.breach(.demandAddsUp, "upstream was asked for no values")
+      result.breach(.demandAddsUp, "upstream received request(.none)")
     }
     let isCancelled = recorder.cancelledAt != nil
     guard recorder.hasEnded || isCancelled else { return }
-    let how = isCancelled && !recorder.hasEnded ? "the subscriber had cancelled" : "the ending"
+    let how = isCancelled && !recorder.hasEnded ? "the subscriber had cancelled" : "the completion"
     if records.contains(where: \.isLive) || wentOn(records, after: recorder.cancelledAt) {
-      result.breach(isCancelled ? .cancelIsFinal : .everythingReleased, "upstream went on after \(how)")
+      result.breach(isCancelled ? .cancelIsFinal : .everythingReleased, "upstream continued after \(how)")
     } else if records.contains(where: { $0.subscription != nil }) {
       result.breach(.everythingReleased, "the subscription of upstream was still held after \(how)")
     }

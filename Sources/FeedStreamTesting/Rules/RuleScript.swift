@@ -62,7 +62,7 @@ struct RuleScript: CustomStringConvertible {
   var description: String {
     let kind =
       switch source {
-      case .synchronous: count == 0 ? "a source that ends immediately" : "a synchronous source"
+      case .synchronous: count == 0 ? "a source that completes immediately" : "a synchronous source"
       case .subject: "a subject"
       case .scheduled: "a scheduled source"
       case .misbehaving(let misbehaviour): "a source that \(misbehaviour)"

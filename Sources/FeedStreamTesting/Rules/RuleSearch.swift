@@ -150,32 +150,32 @@ struct RuleSearch<P: Publisher> {
     for (index, event) in actual.enumerated() {
       guard index < expected.count else {
         return RuleRun<P>.Breach(
-          rule: .orderIsKept, message: "\(event) was delivered, which unlimited demand does not bring")
+          rule: .orderIsKept, message: "\(event) was delivered, although it is not delivered with unlimited demand")
       }
       if !isSame(expected[index], event) {
         if case .completion(.failure) = event, !expected[index].isCompletion {
           return RuleRun<P>.Breach(rule: .orderIsKept, message: Self.overtaking)
         }
         return RuleRun<P>.Breach(
-          rule: .orderIsKept, message: "\(event) was delivered where unlimited demand brings \(expected[index])")
+          rule: .orderIsKept, message: "\(event) was delivered, where unlimited demand delivers \(expected[index])")
       }
     }
     guard actual.count < expected.count, script.cancellation == .never,
       script.demand.isComplete || expected.filter({ !$0.isCompletion }).count <= 5
     else { return nil }
     return RuleRun<P>.Breach(
-      rule: .nothingLostInSilence, message: "\(expected[actual.count]) was asked for and not delivered")
+      rule: .nothingLostInSilence, message: "\(expected[actual.count]) was requested and not delivered")
   }
 
   private mutating func report(_ breach: RuleRun<P>.Breach, _ script: RuleScript) -> String {
     summary.broken = breach.rule
     let result = run.run(script, describes: true)
     var advice = ""
-    if breach.message == Self.overtaking { advice = "\nIf the operator means that, and says so: traits: .failsAtOnce" }
+    if breach.message == Self.overtaking { advice = "\nIf that is intended and documented, use traits: .failsAtOnce" }
     if case .misbehaving = script.source {
       advice = """
-        \nThis source breaks the rules itself, and the operator is to protect its subscriber from that. For one that keeps \
-        nothing back, as map does, say traits: .passesStrays; survives: says which sources are tried.
+        \nThis source breaks the rules itself, and the operator should protect its subscriber from that. For an operator without \
+        state, such as map, use traits: .passesStrays; survives: lists the sources to try.
         """
     }
     let key = MarbleKey<P.Output, P.Failure>(values: [:], failure: nil)

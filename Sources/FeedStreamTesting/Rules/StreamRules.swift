@@ -25,7 +25,7 @@ public enum StreamRules {
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// Its output depends on when it is requested: it samples or collects by time, as documented. With less than
-    /// unlimited demand only the endings are compared, with others and with the expectation.
+    /// unlimited demand only the completions are compared, with others and with the expectation.
     public static let dependsOnDemand = Traits(rawValue: 1 << 0)
     /// It keeps its upstream when its subscriber cancels, because others share it.
     public static let sharesUpstream = Traits(rawValue: 1 << 1)
@@ -40,13 +40,13 @@ public enum StreamRules {
     /// It drops values that were not requested when they arrived, as documented. With less than unlimited demand it
     /// then delivers the rest, in order.
     public static let dropsUnasked = Traits(rawValue: 1 << 5)
-    /// Values that it drops count as delivered, as documented: it may need more demand to go on.
+    /// Values that it drops count as delivered, as documented: it may need more demand to continue.
     public static let spendsDemand = Traits(rawValue: 1 << 8)
-    /// It never ends by itself: time is advanced a few times only.
+    /// It never completes, so time is advanced only a few times.
     public static let isEndless = Traits(rawValue: 1 << 7)
   }
 
-  /// Summarizes the check.
+  /// A summary of the check.
   public struct Summary: Sendable {
     /// The number of scripts that have run.
     public var scripts = 0
@@ -54,18 +54,18 @@ public enum StreamRules {
     public var broken: StreamRule?
   }
 
-  /// The misbehaviours that an operator with state survives.
+  /// The kinds of misbehavior that an operator with state must survive.
   public static let usualMisbehaviours: Set<Misbehaviour> = [
     .emitsAfterEnding, .completesTwice, .ignoresCancel, .subscribesTwice,
   ]
 
-  /// Checks the operator that `build` applies and fails the test with the shortest script that breaks a rule.
+  /// Checks an operator, and fails the test with the shortest script that breaks a rule.
   ///
   /// - Parameters:
   ///   - name: the operator's name for the message.
   ///   - traits: the ways in which the operator differs from a plain one.
-  ///   - survives: the misbehaviours of a source from which the operator protects its subscriber.
-  ///   - expects: what the operator must deliver for the given values, stated without using it.
+  ///   - survives: kinds of source misbehavior from which the operator protects its subscriber.
+  ///   - expects: returns the expected result for the given values, without using the operator.
   ///   - build: applies the operator.
   /// - Returns: a summary of the check.
   @discardableResult public static func verify<P: Publisher>(

@@ -23,7 +23,7 @@ public final class UnimplementedScheduler: LoopScheduler, Sendable {
   private func fail(_ call: String) {
     guard !hasFailed.exchange(true, ordering: .relaxed) else { return }
     site.fail(
-      "UnimplementedScheduler\(name.isEmpty ? "" : " (“\(name)”)"): \(call), which this test is not to need; give it a "
+      "UnimplementedScheduler\(name.isEmpty ? "" : " (“\(name)”)"): \(call), which this test should not need; give it a "
         + "VirtualTimeScheduler, or an immediate one.")
   }
 

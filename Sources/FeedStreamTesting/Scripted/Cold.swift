@@ -1,8 +1,8 @@
 import FeedStream
 
 extension VirtualTimeScheduler {
-  /// A stream of strings that plays `marbles` to each subscriber from the beginning; a value waits until it is asked
-  /// for.
+  /// A stream of strings that plays `marbles` to each subscriber from the beginning; a value waits for
+  /// demand.
   ///
   ///     let answers = time.cold("--a-b|")
   ///

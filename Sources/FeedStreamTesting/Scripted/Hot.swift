@@ -2,7 +2,7 @@ import FeedStream
 
 extension VirtualTimeScheduler {
   /// A stream of strings that plays `marbles` once, from now on, to whoever is subscribed; `^` marks now. A value that
-  /// was not asked for is lost, which the ``SubscriptionRecord`` shows.
+  /// was not requested is lost, which the ``SubscriptionRecord`` shows.
   ///
   ///     let typing = time.hot("s-e-a 500ms |")
   ///

@@ -5,7 +5,7 @@ public enum Misbehaviour: String, CaseIterable, Hashable, Sendable, CustomString
   case emitsBeyondDemand = "emits values without demand"
   case emitsAfterEnding = "emits a value after its completion"
   case completesTwice = "completes twice"
-  case ignoresCancel = "goes on after it was cancelled"
+  case ignoresCancel = "continues after it was cancelled"
   case subscribesTwice = "hands out two subscriptions"
   case emitsBeforeSubscription = "emits a value before its subscription"
   case completesBeforeSubscription = "completes before its subscription"
@@ -15,8 +15,8 @@ public enum Misbehaviour: String, CaseIterable, Hashable, Sendable, CustomString
 
 /// A publisher that breaks one rule on purpose, by name, to prove that operators survive it.
 ///
-/// Otherwise it is correct: values on request, one ending. The values of ``Misbehaviour/ignoresCancel`` come a
-/// millisecond apart; one that was not asked for is left out.
+/// Otherwise it is correct: values on request, one completion. The values of ``Misbehaviour/ignoresCancel`` come a
+/// millisecond apart; one that was not requested is left out.
 public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let misbehaviour: Misbehaviour
   private let values: [Output]
@@ -104,7 +104,7 @@ private final class MisbehavingSubscription: Subscription {
   private(set) var isCancelled = false
 
   func request(_ demand: Subscribers.Demand) {
-    // Held while it runs: the ending releases it.
+    // Held while it runs: the completion releases it.
     let serve = onRequest
     serve?(demand)
   }

@@ -15,8 +15,8 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public enum Kind: Sendable {
     /// Separately for each subscriber, counted from its subscription; a value waits until it is requested.
     case cold
-    /// Once, counted from when the publisher was made. A subscriber that has not asked for a value misses it, and one
-    /// that subscribes after the ending receives it immediately.
+    /// Once, counted from when the publisher was made. A subscriber that has not requested a value misses it, and one
+    /// that subscribes after the completion receives it immediately.
     case hot
     /// Separately for each subscriber, in the call that requests them; the times in the script have no effect.
     case synchronous
@@ -50,7 +50,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     }
     if let end = script.firstIndex(where: { $0.event.isCompletion }), end + 1 < script.count {
       site.fail(
-        "This script goes on after its ending: \(script[end + 1].event) comes after \(script[end].event); "
+        "This script continues after its completion: \(script[end + 1].event) comes after \(script[end].event); "
           + "remove what follows, or use a MisbehavingPublisher.")
     }
     if kind != .hot, let first = script.first, first.time.nanoseconds < 0 {
@@ -72,7 +72,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     subscriptions.append(record)
     time.audit.add(site) {
       record.isLive
-        ? "A subscription to the publisher made here is still live: \(record). Cancel it, or end the stream." : nil
+        ? "A subscription to the publisher made here is still live: \(record). Cancel it, or complete the stream." : nil
     }
     let subscription = ScriptedSubscription(record, time)
     func step(_ event: Event, _ position: Int) -> ScriptedSubscription.Step {

@@ -10,7 +10,7 @@ public final class SubscriptionRecord: CustomStringConvertible {
   public internal(set) var answered = Subscribers.Demand.none
   /// The time of the first cancellation, if any.
   public internal(set) var cancelledAt: StreamInstant?
-  /// The time at which the ending was delivered, if it was.
+  /// The time at which the completion was delivered, if it was.
   public internal(set) var endedAt: StreamInstant?
   /// The number of values that were delivered.
   public internal(set) var delivered = 0
@@ -22,16 +22,16 @@ public final class SubscriptionRecord: CustomStringConvertible {
 
   init(subscribedAt: StreamInstant) { self.subscribedAt = subscribedAt }
 
-  /// True when the subscriber has neither cancelled nor received the ending.
+  /// True when the subscriber has neither cancelled nor received the completion.
   public var isLive: Bool { cancelledAt == nil && endedAt == nil }
 
-  /// The total demand of the subscriber, by requests and in answers.
+  /// The total demand of the subscriber, requested and returned.
   public var demand: Subscribers.Demand { requests.reduce(answered) { $0 + $1.content } }
 
   public var description: String {
     var parts = ["subscribed at \(subscribedAt.nanoseconds.asTime)"]
-    parts += requests.map { "asked for \($0.content.inWords) at \($0.time.nanoseconds.asTime)" }
-    if answered > .none { parts.append("for \(answered.inWords) more in answers") }
+    parts += requests.map { "requested \($0.content.inWords) at \($0.time.nanoseconds.asTime)" }
+    if answered > .none { parts.append("requested \(answered.inWords) more by return values") }
     if delivered > 0 { parts.append("received \(delivered)") }
     if dropped > 0 { parts.append("missed \(dropped)") }
     if let cancelledAt { parts.append("cancelled at \(cancelledAt.nanoseconds.asTime)") }
@@ -45,7 +45,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   let record: SubscriptionRecord
   private let time: VirtualTimeScheduler
   private var demand = Subscribers.Demand.none
-  /// The events that wait for demand; the ending is the last.
+  /// The events that wait for demand; the completion is the last.
   private var waiting: ArraySlice<Step> = []
   private var isDelivering = false
   private var isOver = false
@@ -91,7 +91,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     }
   }
 
-  /// Delivers the waiting events, as far as they have been requested; the ending comes with the last value.
+  /// Delivers the waiting events, as far as they have been requested; the completion comes with the last value.
   func drain() {
     guard !isDelivering else { return }
     isDelivering = true

@@ -1,19 +1,19 @@
 import FeedStream
 
 extension StepVerifier {
-  /// Asks for more values.
+  /// Requests more values.
   public func thenRequest(
     _ count: Int, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
   ) -> Self {
     adding(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)) { run in
-      guard count > 0 else { return "thenRequest(\(count)) asks for nothing; ask for one value or more." }
+      guard count > 0 else { return "thenRequest(\(count)) requests nothing; request one value or more." }
       run.recorder.request(.max(count))
       return nil
     }
   }
 
-  /// Advances time, whatever happens in it.
+  /// Advances time, regardless of events.
   public func thenAdvance(
     by interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -39,7 +39,7 @@ extension StepVerifier {
     let site = CallSite(fileID: fileID, filePath: filePath, line: line, column: column)
     return adding(site) { run in
       while true {
-        if let trouble = run.advance(site) { return "expected values to come to an end, but \(trouble)" }
+        if let trouble = run.advance(site) { return "expected the values to complete, but \(trouble)" }
         guard case .value(let value)? = run.recorder.unreadEvents.first?.content, isTaken(value) else { return nil }
         _ = run.take("a value", site)
         consume(value)
@@ -47,7 +47,7 @@ extension StepVerifier {
     }
   }
 
-  /// Keeps the values that the following steps take, for ``expectRecorded(_:fileID:filePath:line:column:where:)``.
+  /// Records the values that the following steps take, for ``expectRecorded(_:fileID:filePath:line:column:where:)``.
   ///
   /// - Parameter keep: also receives each of them.
   public func recordWith(_ keep: @escaping (Output) -> Void = { _ in }) -> Self {

@@ -59,7 +59,7 @@ public struct StepVerifier<Output, Failure: Error> {
     return copy
   }
 
-  /// Names the step before, for the message when it fails.
+  /// Names the previous step, for its failure message.
   public func `as`(
     _ name: String, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column

@@ -27,8 +27,8 @@ final class VerificationRun<Output, Failure: Error> {
     while !isReached() {
       guard steps < time.workLimit else {
         return
-          "nothing happened until \(time.now.nanoseconds.asTime), in which time was moved \(steps) times, and there "
-          + "is more to do: \(time.pending.first.map { "\($0)" } ?? "")."
+          "nothing happened until \(time.now.nanoseconds.asTime), after \(steps) steps of time, and there "
+          + "is pending work: \(time.pending.first.map { "\($0)" } ?? "")."
       }
       switch time.step(site) {
       case .nothing: return nil
@@ -75,7 +75,7 @@ extension Recorder {
     if subscribedAt == nil { return "there was no subscription" }
     if let ending { return ending.inWords() + " already" }
     if cancelledAt != nil { return "the subscription had been cancelled" }
-    if ledger.balance == .none { return "nothing happened: the subscriber has asked for no more (\(ledger))" }
+    if ledger.balance == .none { return "nothing happened: the subscriber has requested no more (\(ledger))" }
     return "nothing happened, and nothing is left to do at \(time.now.nanoseconds.asTime)"
   }
 }

@@ -33,7 +33,7 @@ struct Patience {
     let names = makers.sorted { $0.value > $1.value }.prefix(3).map { "  \($0.key)" }.joined(separator: "\n")
     let place = instant.map { "at \($0.nanoseconds.asTime)" } ?? "in one run()"
     return """
-      \(limit) pieces of work ran \(place) and there is more: something keeps rescheduling itself. The last were from
+      \(limit) pieces of work ran \(place), and more are pending: something keeps rescheduling itself. The last came from
       \(names)
       """
   }

@@ -2,8 +2,8 @@ import FeedStream
 
 /// A loop of another thread in virtual time: a place where streams live apart from those of its scheduler, on one thread.
 ///
-/// Its work is due at once. With ``VirtualTimeScheduler/Order/seeded(_:)`` the seed decides which of several loops goes first,
-/// so that a race between threads becomes a seed that fails.
+/// Its work is due immediately. With ``VirtualTimeScheduler/Order/seeded(_:)`` the seed decides which of several loops
+/// goes first, so that a race between threads becomes a seed that fails.
 ///
 ///     let time = VirtualTimeScheduler(order: .seeded(7))
 ///     let group = EventLoopGroup(count: 3, on: time)

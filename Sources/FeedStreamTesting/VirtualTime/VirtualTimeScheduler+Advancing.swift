@@ -38,7 +38,7 @@ extension VirtualTimeScheduler {
     let now = self.now
     guard instant >= now else {
       return site.fail(
-        "advance(to: \(instant.nanoseconds.asTime)): time cannot go back, and it is \(now.nanoseconds.asTime) already; "
+        "advance(to: \(instant.nanoseconds.asTime)): time cannot go back, and it is already \(now.nanoseconds.asTime); "
           + "advance to a later instant, or by an interval with advance(by:)")
     }
     drive(to: instant, site)

@@ -99,11 +99,11 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     /// There is no work.
     case nothing
     case moved
-    /// The work that was due did not come to an end; the text says which.
+    /// Work kept scheduling more work; the text names it.
     case endless(String)
   }
 
-  /// Says what to do about endless work.
+  /// The advice for endless work.
   static let advice = "\nStop it, advance by a time instead of running to the end, or raise workLimit."
 
   /// Advances time to the next work and runs what is due then.

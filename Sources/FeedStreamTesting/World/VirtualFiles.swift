@@ -6,10 +6,10 @@ public import FeedStream
 ///     time.files.capacity = 100                                  // a disk that gets full
 ///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
 ///
-/// A path is what was given, without looking at `.`, `..` or links; the folders above a file are there.
+/// Paths are used as given, without resolving `.`, `..` or links; the folders above a file are there.
 // @unchecked: everything in virtual time runs on one thread, also what an event loop would give to its pool.
 public final class VirtualFiles: FileSystem, @unchecked Sendable {
-  /// A call that can fail.
+  /// A file system call that can fail.
   public enum Operation: Hashable, Sendable {
     case open, read, write, sync, rename
   }
@@ -63,7 +63,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// Appends to a file, which is made if it is not there.
+  /// Appends to a file, which is created if missing.
   public func append(_ bytes: Chunk, to path: String) {
     (nodes[path] ?? make(path)).bytes += bytes
     touch(path, .content)

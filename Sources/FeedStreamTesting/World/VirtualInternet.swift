@@ -10,7 +10,7 @@ public final class VirtualInternet {
     public var bytesPerSecond: Int?
     /// The number of bytes that each direction holds, on the way and unread, before its writer has to wait: 64 KiB by default.
     public var buffer = 64 * 1024
-    /// The most bytes that arrive as one chunk: 16 KiB by default. With 1 every byte comes alone.
+    /// The maximum number of bytes that arrive as one chunk: 16 KiB by default. With 1, every byte arrives alone.
     public var segment = 16 * 1024
     /// Loses the connection when this many bytes of the side that connected have arrived.
     public var lostAfterBytesUp: Int?
@@ -37,11 +37,11 @@ public final class VirtualInternet {
 
   /// The quality of connections made from now on.
   public var link = Link()
-  /// The answers of addresses, where they are not the usual ones.
+  /// The results of connecting to addresses, if they aren't the default.
   public var answers: [SocketAddress: Answer] = [:]
   /// The addresses of hosts. Numeric addresses are their own; any other name is not known.
   public var hosts: [String: [String]] = ["localhost": ["127.0.0.1"]]
-  /// The time that a lookup takes; `nil` for without end.
+  /// The time that a lookup takes; `nil` if it never completes.
   public var lookUpLatency: StreamInstant.Stride? = .zero
   /// True for a datagram that gets lost on its way.
   public var losesDatagram: (Datagram) -> Bool = { _ in false }

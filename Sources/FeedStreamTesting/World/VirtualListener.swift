@@ -4,7 +4,7 @@ import FeedStream
 final class VirtualListener: ListeningSocket {
   let address: SocketAddress
   var onReady: (() -> Void)?
-  /// Without effect: virtual time runs as long as something is due.
+  /// Has no effect: virtual time runs as long as work is due.
   var keepsLoopAlive = false
   private let backlog: Int
   private var waiting: [VirtualChannel] = []

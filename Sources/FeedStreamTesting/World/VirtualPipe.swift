@@ -6,7 +6,7 @@ final class VirtualPipe {
   private weak var time: VirtualTimeScheduler?
   private let name: String
   private let link: VirtualInternet.Link
-  /// After how many bytes delivered the connection is lost, and what is done about it.
+  /// The number of delivered bytes after which the connection is lost, and the action then.
   private var lostAfter: Int?
   var onLoss: (() -> Void)?
 
@@ -16,7 +16,7 @@ final class VirtualPipe {
   private var ending: ((SystemError?) -> Void)?
   private var hasEnded = false
   private var failure: Int32?
-  /// The time when the line has sent what it has.
+  /// The time when the line has sent everything.
   private var freeAt: StreamInstant
 
   // On the way, and arrived.
@@ -98,7 +98,7 @@ final class VirtualPipe {
     awaitArrival()
   }
 
-  /// The other side has closed: what is written fails from now on.
+  /// The peer has closed: what is written fails from now on.
   func readerIsGone() {
     isReaderGone = true
     stopReading()

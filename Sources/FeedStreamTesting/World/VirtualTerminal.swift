@@ -13,7 +13,7 @@ public final class VirtualTerminal: TerminalPort {
   /// True while keys are read as they are pressed.
   public private(set) var isRaw = false
 
-  /// The bytes that it would be sent if the process ended now.
+  /// The bytes to send to it if the process ended now.
   public private(set) var farewell: Chunk?
 
   /// Its size: 80 by 24 by default.
@@ -27,7 +27,7 @@ public final class VirtualTerminal: TerminalPort {
       time, client: .unix("the keyboard"), server: .unix("the terminal"), VirtualInternet.Link())
   }
 
-  /// Presses keys: what a terminal sends for them.
+  /// Presses keys, given as the bytes that a terminal sends.
   public func press(_ bytes: Chunk) {
     pressed.append(bytes)
     pressNext()
@@ -89,7 +89,7 @@ public final class VirtualStandardStreams {
   func channel(_ number: Int32) -> StandardChannel {
     if number == 0, hasNoInput { return .nothing }
     open(number)
-    // Each use has an end of its own to close: the stream stays.
+    // Each use has its own end to close: the stream stays.
     return .channel(BorrowedChannel(inner[number]!))
   }
 }

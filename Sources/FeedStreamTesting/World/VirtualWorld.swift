@@ -56,9 +56,9 @@ extension VirtualTimeScheduler {
   /// The process's standard streams.
   public var standardStreams: VirtualStandardStreams { world.standardStreams }
 
-  /// Has the process receive a signal.
+  /// Sends a signal to the process.
   ///
-  /// - Returns: true when somebody watches for it; otherwise it would have its default action.
+  /// - Returns: true when the signal is being watched; otherwise its default action would follow.
   @discardableResult public func raise(_ signal: Int32) -> Bool {
     let watches = world.signalWatches.values.filter { $0.number == signal }
     for watch in watches { schedule { watch.announce() } }

@@ -47,7 +47,7 @@ final class ClientHandshake {
         throw .badHandshake(reason: "the field Connection does not name upgrade")
       }
       guard head.values("Sec-WebSocket-Accept") == [AcceptKey.answer(to: key)] else {
-        throw .badHandshake(reason: "the field Sec-WebSocket-Accept does not answer the key")
+        throw .badHandshake(reason: "the field Sec-WebSocket-Accept does not match the key")
       }
       var agreement = Agreement()
       let chosen = head.values("Sec-WebSocket-Protocol")
@@ -112,7 +112,7 @@ final class ClientHandshake {
         guard let (head, length) = try ResponseHead.parse(bytes) else { return }
         settle(head, Chunk(bytes[length...]))
       } catch {
-        settle(.failure(.badHandshake(reason: "it isn't a response of HTTP/1.1, or is longer than 16 KiB")))
+        settle(.failure(.badHandshake(reason: "it isn't an HTTP/1.1 response, or is longer than 16 KiB")))
       }
     }
   }

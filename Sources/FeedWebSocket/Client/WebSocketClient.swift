@@ -10,17 +10,17 @@ public struct WebSocketClient {
   /// The offers to a server, and the demands on it.
   public struct Options {
     public var limits = WebSocketLimits()
-    /// How messages are compressed when the server can; `nil` to offer no compression.
+    /// The compression of messages, if the server supports it; `nil` to offer none.
     public var compression: WebSocketCompression? = WebSocketCompression(keepsContext: true)
     /// The subprotocols that are offered, the preferred one first.
     public var subprotocols: [String] = []
     /// Further fields of the request, such as `Authorization`, `Cookie` or `Origin`.
     public var headers: [(name: String, value: String)] = []
-    /// Whom to trust of servers of `wss://`; those whom the system trusts, unless given.
+    /// The trusted roots for `wss://`; the system's by default.
     public var tls: TLSClient?
-    /// How long the lookup, connecting and TLS may each take: ten seconds unless changed.
+    /// The time limit for each of lookup, connecting and TLS: ten seconds by default.
     public var connectDeadline: StreamInstant.Stride = .seconds(10)
-    /// How long the server may take to answer the handshake, once connected: ten seconds unless changed.
+    /// The time limit for the server's handshake response, once connected: ten seconds by default.
     public var handshakeDeadline: StreamInstant.Stride = .seconds(10)
 
     public init() {}

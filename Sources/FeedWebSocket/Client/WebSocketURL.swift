@@ -21,7 +21,9 @@ struct WebSocketURL: Hashable {
     guard !text.contains("#") else { throw bad("a fragment (#) has no meaning here") }
     let rest = text[colon.upperBound...]
     let authority = rest.prefix { $0 != "/" && $0 != "?" }
-    guard !authority.contains("@") else { throw bad("give a user and a password in the header Authorization") }
+    guard !authority.contains("@") else {
+      throw bad("send a user name and a password in the Authorization header field")
+    }
     let tail = rest[authority.endIndex...]
     target = tail.isEmpty ? "/" : tail.hasPrefix("?") ? "/" + tail : String(tail)
 
@@ -31,7 +33,7 @@ struct WebSocketURL: Hashable {
       guard let end = authority.firstIndex(of: "]") else { throw bad("a bracket is not closed") }
       name = authority[authority.index(after: authority.startIndex)..<end]
       let after = authority[authority.index(after: end)...]
-      guard after.isEmpty || after.hasPrefix(":") else { throw bad("something other than a port follows the bracket") }
+      guard after.isEmpty || after.hasPrefix(":") else { throw bad("only a port may follow the bracket") }
       number = after.isEmpty ? nil : after.dropFirst()
     } else if let colon = authority.firstIndex(of: ":") {
       name = authority[..<colon]
@@ -40,13 +42,13 @@ struct WebSocketURL: Hashable {
     guard !name.isEmpty else { throw bad("it names no host") }
     let isAddress = authority.hasPrefix("[")
     guard name.utf8.allSatisfy({ isAddress ? $0 != UInt8(ascii: "[") : Self.isHostByte($0) }) else {
-      throw bad("the host has characters that no host has")
+      throw bad("the host has characters that aren't allowed in a host")
     }
     host = String(name)
     if let number, !number.isEmpty {
       guard number.utf8.count <= 5, number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(number),
         (1...65_535).contains(port)
-      else { throw bad("a port is between 1 and 65535") }
+      else { throw bad("the port must be from 1 to 65535") }
       self.port = port
     } else {
       port = isSecure ? 443 : 80
@@ -68,7 +70,7 @@ struct WebSocketURL: Hashable {
   }
 
   private var bracketed: String { host.contains(":") ? "[\(host)]" : host }
-  /// Where to connect to.
+  /// The address to connect to.
   var place: String { "\(bracketed):\(port)" }
   /// The value of `Host`.
   var field: String { port == (isSecure ? 443 : 80) ? bracketed : place }

@@ -4,9 +4,9 @@ package struct DeflateTerms: Hashable, Sendable {
   package var serverForgets = false
   /// True when the client forgets each message before the next.
   package var clientForgets = false
-  /// How far back the server's matches reach, as a power of two: 8 to 15.
+  /// The server's window size, as a power of two: 8 to 15.
   package var serverWindowBits = 15
-  /// How far back the client's matches reach.
+  /// The client's window size.
   package var clientWindowBits = 15
 
   package init() {}
@@ -96,7 +96,7 @@ extension WebSocketCompression {
       default: throw FieldSyntaxError()
       }
     }
-    // What was asked for must be granted.
+    // What was requested must be granted.
     guard keepsContext || terms.serverForgets, windowBits == 15 || seen.contains("server_max_window_bits") else {
       throw FieldSyntaxError()
     }

@@ -57,7 +57,7 @@ final class DeflateContext {
   private let leastBytes: Int
   private var deflater: Deflater?
 
-  /// Those that no message uses.
+  /// The streams that no message uses.
   private static let spare = Mutex<[Deflater.Kind: [Deflater]]>([:])
 
   /// - Returns: `nil` when zlib cannot compress on these terms: a window of 8 bits is too small for it, and messages are sent

@@ -65,7 +65,7 @@ final class InflateContext {
   private let keepsWindow: Bool
   private var inflater: Inflater?
 
-  /// Those that no message uses. A few are enough: a message takes one only from its first byte to its last.
+  /// The streams that no message uses. A few are enough: a message takes one only from its first byte to its last.
   private static let spare = Mutex<[Inflater]>([])
 
   init(keepsWindow: Bool) { self.keepsWindow = keepsWindow }

@@ -1,9 +1,9 @@
-/// How messages are compressed where both sides can: permessage-deflate (RFC 7692).
+/// The compression of messages, if both sides support it: permessage-deflate (RFC 7692).
 public struct WebSocketCompression: Hashable, Sendable {
   /// True when a message may refer to the ones before it, which makes messages that are alike much shorter, and takes up to
   /// 300 KiB of memory for each socket. False to forget each message: sockets then share that memory.
   public var keepsContext: Bool
-  /// How far back matches reach, as a power of two: 9 to 15. Less takes less memory.
+  /// The window size, as a power of two: 9 to 15. A smaller one takes less memory.
   public var windowBits: Int
   /// zlib's level, 1 (fast) to 9.
   public var level: Int

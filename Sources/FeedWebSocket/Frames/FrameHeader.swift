@@ -30,13 +30,13 @@ package struct FrameHeader: Equatable, Sendable {
     self.count = count
   }
 
-  /// The most bytes that it takes.
+  /// The maximum number of bytes that it takes.
   package static let longest = 14
 
   /// Reads the header at the beginning of `bytes`.
   ///
   /// - Parameters:
-  ///   - isMasked: true when the other side has to mask, as a client has; false when it must not.
+  ///   - isMasked: true when the peer has to mask, as a client has; false when it must not.
   ///   - mayCompress: true when compression was negotiated.
   /// - Returns: the header and its length; `nil` when more bytes are needed.
   static func parse(

@@ -50,12 +50,12 @@ package struct MessageReader: ~Copyable {
     input = input.isEmpty ? chunk : Chunk(joining: [input, chunk])
   }
 
-  /// Keeps no more memory than what waits needs.
+  /// Keeps only the memory that waiting bytes need.
   package mutating func compact() { if !input.isEmpty { input = input.compacted() } }
 
   /// The next thing that can be made of the bytes, or `nil` when more are needed.
   ///
-  /// - Parameter wantsMessage: false to stop where a message begins, and to read control frames before it alone.
+  /// - Parameter wantsMessage: false to stop where a message begins, and to read only control frames before it.
   package mutating func next(wantsMessage: Bool = true) throws(ProtocolFailure) -> Event? {
     while true {
       if header == nil, try !beginFrame() { return nil }

@@ -9,7 +9,7 @@ struct ResponseHead {
   /// The values of all fields of this name.
   func values(_ name: String) -> [String] { fields.filter { TokenList.isSame($0.name, name) }.map(\.value) }
 
-  /// The most bytes, and the most fields, that a head has.
+  /// The maximum number of bytes, and of fields, of a head.
   static let mostBytes = 16 * 1024
   static let mostFields = 100
 

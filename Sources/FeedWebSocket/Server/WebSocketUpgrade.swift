@@ -1,7 +1,7 @@
 public import FeedHTTPServer
 public import FeedStream
 
-/// The demands of a server on a client that wants a socket, and what it gives.
+/// A server's requirements for a client that opens a socket, and its offers.
 public struct WebSocketUpgrade: Sendable {
   /// The pages that may open sockets: browsers name theirs in the field `Origin`; other programs mostly send none, and may
   /// pretend any.
@@ -15,7 +15,7 @@ public struct WebSocketUpgrade: Sendable {
   }
 
   public var limits = WebSocketLimits()
-  /// How messages are compressed when the client offers it; `nil` for never.
+  /// The compression of messages, if the client offers it; `nil` for none.
   public var compression: WebSocketCompression? = WebSocketCompression()
   /// The subprotocols that are spoken, the preferred one first. A client that offers none of them gets a socket without.
   public var subprotocols: [String] = []
@@ -33,7 +33,7 @@ public struct WebSocketUpgrade: Sendable {
   /// - Returns: what was agreed on and the response's fields, or the response that refuses.
   func check(_ request: HandshakeRequest) -> Result<(Agreement, HTTPServer.Headers), HandshakeRefusal> {
     guard request.isGet, request.isCurrentVersion else {
-      return refuse(.badRequest, "a socket is opened by GET over HTTP/1.1")
+      return refuse(.badRequest, "open a WebSocket with GET over HTTP/1.1")
     }
     guard TokenList.parse(request.values("Upgrade"))?.contains(where: { TokenList.isSame($0, "websocket") }) == true,
       TokenList.parse(request.values("Connection"))?.contains(where: { TokenList.isSame($0, "upgrade") }) == true
@@ -126,7 +126,7 @@ extension HTTPServer.Request {
   ///
   /// - Parameters:
   ///   - options: what is asked of the client, and given to it.
-  ///   - body: is given the socket once the response is written. Its publisher is subscribed to, and cancelled when the socket is
+  ///   - body: receives the socket once the response is written. Its publisher is subscribed to, and cancelled when the socket is
   ///     closed. If it fails with anything but a ``WebSocketError``, the socket is closed with 1011, and `StreamDiagnostics` hears of it.
   public func upgradeToWebSocket<P: Publisher>(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
@@ -145,7 +145,7 @@ extension HTTPServer.Request {
   ///
   /// - Parameters:
   ///   - options: what is asked of the client, and given to it.
-  ///   - body: is given the socket once the response is written. What it returns is kept, and cancelled when the socket is closed.
+  ///   - body: receives the socket once the response is written. What it returns is kept, and cancelled when the socket is closed.
   public func upgradeToWebSocket(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> AnyCancellable
   ) -> HTTPServer.Response {

@@ -45,7 +45,7 @@ struct OutgoingMessage {
   /// True within a frame, where no other frame can go.
   private(set) var isWithinFrame = false
 
-  /// How many bytes are compressed, or masked, at a time.
+  /// The number of bytes that are compressed, or masked, at a time.
   static let step = 64 * 1024
 
   init(_ message: WebSocketMessage, isCompressed: Bool) {

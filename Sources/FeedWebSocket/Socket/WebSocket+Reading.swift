@@ -12,14 +12,14 @@ extension WebSocket: PullSource {
 }
 
 extension WebSocket {
-  /// The messages of the other side, as they are requested.
+  /// The messages of the peer, as they are requested.
   ///
-  /// Finishes when the other side closes with 1000, 1001 or no code, and after ``close(_:reason:)``.
+  /// Finishes when the peer closes with 1000, 1001 or no code, and after ``close(_:reason:)``.
   ///
-  /// **Demand:** without demand no message is read, and the other side has to wait as soon as the system's buffers are full;
+  /// **Demand:** without demand no message is read, and the peer has to wait as soon as the system's buffers are full;
   /// pings that come before the next message are answered, pings after it wait. **Failure:** ``WebSocketError``; also for a
   /// second subscriber while one reads. **Cancellation:** stops reading messages; the socket stays open, and another subscriber may go
-  /// on. **Policy:** holds what one read of the connection gives, and the message that is arriving.
+  /// on. **Policy:** holds the bytes of one read, and the message that is arriving.
   public var messages: Messages { Messages(socket: self) }
 
   /// See ``WebSocket/messages``.

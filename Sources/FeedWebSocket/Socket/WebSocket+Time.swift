@@ -2,7 +2,7 @@ internal import FeedStream
 
 // Deadlines. One alarm for each socket, which is set again when it is due: most of the time nothing needs it.
 extension WebSocket {
-  /// Sets the alarm for what is due next, unless it comes earlier anyway.
+  /// Sets the alarm for the next due work, unless it is set for an earlier time.
   func watch() {
     guard state != .closed else { return }
     var due: StreamInstant
@@ -21,7 +21,7 @@ extension WebSocket {
     alarm = scheduler.once(after: max(delay, .zero)) { [weak self] in self?.look() }
   }
 
-  /// How long the write that is under way may take.
+  /// The time limit for the running write.
   private var writeLimit: StreamInstant.Stride {
     limits.writeGrace + .seconds(Double(batchBytes) / Double(limits.bytesPerSecond))
   }
@@ -38,7 +38,7 @@ extension WebSocket {
     if hasPassed(closeBegan, limits.closeDeadline) { return drop(.finished) }
     if state == .open {
       // A ping is answered after what is sent before it, and its answer is read when messages are wanted again. A write that
-      // makes no progress has a deadline of its own.
+      // makes no progress has its own deadline.
       if !isReading || isWriting {
         lastHeard = now
         pingSent = nil

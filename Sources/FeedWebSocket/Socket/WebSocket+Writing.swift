@@ -81,7 +81,7 @@ extension WebSocket {
     encodedBytes += chunk.count
   }
 
-  /// Writes what is encoded, and asks for more as long as there is room.
+  /// Writes what is encoded, and requests more as long as there is room.
   func flush() {
     guard !isFlushing, !isPumping, state != .closed else { return }
     withExtendedLifetime(self) {
@@ -128,7 +128,7 @@ extension WebSocket {
 
   private func hasWritten(_ count: Int, _ error: SystemError?) {
     isWriting = false
-    // The other side has made room for what had to wait: it lives.
+    // The peer has made room for what had to wait: it lives.
     if let writeBegan, writeBegan < scheduler.now {
       lastHeard = scheduler.now
       pingSent = nil

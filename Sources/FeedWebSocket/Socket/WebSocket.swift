@@ -1,32 +1,32 @@
 internal import FeedHTTPServer
 public import FeedStream
 
-/// One side of a WebSocket connection: messages from the other side, and messages to it (RFC 6455).
+/// One side of a WebSocket connection: messages from the peer, and messages to it (RFC 6455).
 ///
 ///     socket.messages                        // an echo
 ///       .write(to: socket)
 ///
-/// It answers pings and sends its own when the other side is silent. It is kept by the streams that read and write it; a
+/// It answers pings and sends its own when the peer is silent. It is kept by the streams that read and write it; a
 /// server's socket lives until it is closed. One that is released is closed. Lives on its scheduler's thread.
 public final class WebSocket {
   enum State {
     case open
-    /// A close frame is sent or about to be; the other side's is awaited.
+    /// A close frame is sent or about to be; the peer's is awaited.
     case closing
-    /// The other side has closed, or has broken the protocol; a close frame is being written.
+    /// The peer has closed, or has broken the protocol; a close frame is being written.
     case ending
-    /// Nothing is written any more; the end of the connection is awaited, and what still comes is thrown away.
+    /// Nothing is written any more; the end of the connection is awaited, and further bytes are discarded.
     case lingering
     case closed
   }
 
-  /// The other side.
+  /// The peer's address.
   public let peer: SocketAddress
   /// The subprotocol that both sides have agreed on.
   public let subprotocol: String?
   /// True when messages may be compressed.
   public let isCompressed: Bool
-  /// The other side's close frame, once it has come.
+  /// The peer's close frame, once it has come.
   public internal(set) var received: WebSocketClose?
   /// True once messages can no longer be sent.
   public var isClosed: Bool { state != .open }
@@ -49,7 +49,7 @@ public final class WebSocket {
   @exclusivity(unchecked) var isHeld = false
   /// Frames wait to be read until the answers of pings are written.
   @exclusivity(unchecked) var isBlocked = false
-  /// How the messages ended, once they have.
+  /// The completion of the messages, if there was one.
   @exclusivity(unchecked) var completion: Subscribers.Completion<WebSocketError>?
   @exclusivity(unchecked) var discardedBytes = 0
 
@@ -126,13 +126,13 @@ public final class WebSocket {
     pump()
   }
 
-  /// Sends a close frame after the messages that wait, and closes the connection once the other side has answered.
+  /// Sends a close frame after the messages that wait, and closes the connection once the peer has answered.
   ///
   /// Messages that still arrive are discarded. Closing again does nothing.
   ///
   /// - Parameters:
   ///   - code: the reason as a number.
-  ///   - reason: the reason in words, which the other side may log: at most 123 bytes of UTF-8; more is cut off.
+  ///   - reason: the reason in words, which the peer may log: at most 123 bytes of UTF-8; more is cut off.
   public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
     guard state == .open else { return }
     state = .closing
@@ -151,14 +151,14 @@ public final class WebSocket {
 
   // MARK: Ending
 
-  /// The other side has broken the protocol: it is told so, and nothing more is read.
+  /// The peer has broken the protocol: it gets a close frame, and nothing more is read.
   func fail(_ failure: ProtocolFailure) {
     end(
       .failure(.protocolBroken(failure.code, reason: "\(failure)")),
       answering: WebSocketClose(failure.code, "\(failure)"))
   }
 
-  /// The other side has closed.
+  /// The peer has closed.
   func closed(by close: WebSocketClose) {
     received = close
     let completion: Subscribers.Completion<WebSocketError> =

@@ -15,19 +15,19 @@ public enum WebSocketError: Error, Hashable, Sendable {
   case badHandshake(reason: String)
   /// The handshake took longer than this.
   case handshakeTimedOut(after: StreamInstant.Stride)
-  /// The other side broke the protocol or a limit; it was told so with this code.
+  /// The peer broke the protocol or a limit; the socket was closed with this code.
   case protocolBroken(WebSocketCloseCode, reason: String)
-  /// The other side closed with a code that says that something is wrong.
+  /// The peer closed with a code that says that something is wrong.
   case closedByPeer(WebSocketClose)
-  /// The connection ended without a close frame; `nil` when the other side closed it.
+  /// The connection ended without a close frame; `nil` when the peer closed it.
   case connectionLost(SystemError?)
-  /// The other side has not answered a ping for this long.
+  /// The peer has not answered a ping for this long.
   case noPong(after: StreamInstant.Stride)
-  /// The other side has taken nothing of what was written for this long.
+  /// The peer has read nothing for this long.
   case notReading(after: StreamInstant.Stride)
   /// The socket is closed: the message was not sent.
   case closed
-  /// Somebody else reads the messages already.
+  /// The messages already have a subscriber.
   case alreadyRead
 }
 
@@ -35,21 +35,22 @@ extension WebSocketError: CustomStringConvertible {
   /// One sentence about the failure, and one about the remedy where there is one.
   public var description: String {
     switch self {
-    case .badURL(let url, let reason): "\(url.prefix(200).debugDescription) is not a URL of WebSocket: \(reason)."
+    case .badURL(let url, let reason): "\(url.prefix(200).debugDescription) is not a WebSocket URL: \(reason)."
     case .unreachable(let error): "The server is unreachable: \(error)."
     case .notSecure(let error): "The connection is not secure: \(error)."
     case .refused(let status, let reason):
       "The server refused with status \(status)\(reason.isEmpty ? "" : " \(reason)")\(Self.hint(status))."
     case .badHandshake(let reason): "The server's response to the handshake is wrong: \(reason)."
     case .handshakeTimedOut(let limit): "The handshake took longer than \(limit.seconds) s."
-    case .protocolBroken(let code, let reason): "The other side broke the protocol: \(reason). It was told \(code)."
-    case .closedByPeer(let close): "The other side closed with \(close)."
-    case .connectionLost(nil): "The other side closed the connection without a close frame."
+    case .protocolBroken(let code, let reason):
+      "The peer violated the protocol: \(reason). The socket was closed with \(code)."
+    case .closedByPeer(let close): "The peer closed the socket with \(close)."
+    case .connectionLost(nil): "The peer closed the connection without a close frame."
     case .connectionLost(let error?): "The connection was lost: \(error)."
-    case .noPong(let limit): "The other side has not answered a ping for \(limit.seconds) s."
-    case .notReading(let limit): "The other side has read nothing for \(limit.seconds) s."
+    case .noPong(let limit): "The peer has not responded to a ping for \(limit.seconds) s."
+    case .notReading(let limit): "The peer has read nothing for \(limit.seconds) s."
     case .closed: "The socket is closed; nothing can be sent."
-    case .alreadyRead: "The messages have a subscriber already; use share() for several."
+    case .alreadyRead: "The messages already have a subscriber; use share() for several."
     }
   }
 

@@ -1,4 +1,4 @@
-/// The way in which the other side breaks the protocol, or a limit.
+/// The way in which the peer breaks the protocol, or a limit.
 package enum ProtocolFailure: Error, Hashable, Sendable {
   case reservedBits
   case reservedOpcode(UInt8)
@@ -37,7 +37,7 @@ package enum ProtocolFailure: Error, Hashable, Sendable {
 extension ProtocolFailure: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .reservedBits: "reserved bits are set that nothing was negotiated for"
+    case .reservedBits: "reserved bits are set without a negotiated extension"
     case .reservedOpcode(let opcode): "a frame has the reserved opcode \(opcode)"
     case .fragmentedControl: "a control frame is fragmented"
     case .longControl: "a control frame is longer than 125 bytes"
@@ -45,7 +45,7 @@ extension ProtocolFailure: CustomStringConvertible {
     case .masked: "a frame of the server is masked"
     case .longLength: "the length of a frame is not in its shortest form"
     case .strayContinuation: "a continuation frame continues nothing"
-    case .interleaved: "a message begins within another one"
+    case .interleaved: "a message begins before the last one is complete"
     case .invalidText: "a text is not valid UTF-8"
     case .shortClose: "a close frame has half a code"
     case .closeCode(let code): "a close frame has the code \(code), which must not be sent"

@@ -14,9 +14,9 @@ public final class FeedCache {
   /// - Parameters:
   ///   - store: keeps the feeds.
   ///   - scheduler: delivers results; its thread pool runs the store's calls.
-  ///   - policy: how old a feed must be before a load may delete it; seven days by default. A load with a smaller
+  ///   - policy: the age at which a load may delete a feed; seven days by default. A load with a smaller
   ///     maximum age does not show such a feed, and leaves it for others.
-  ///   - now: the wall clock that feeds are stamped with and their age is measured by.
+  ///   - now: the wall clock, for the feeds' timestamps and ages.
   public init(
     store: any FeedStore, on scheduler: any LoopScheduler, policy: FeedCachePolicy = FeedCachePolicy(),
     now: @escaping @Sendable () -> Date = { Date() }
@@ -27,16 +27,16 @@ public final class FeedCache {
     worker = SerialWorker(on: scheduler)
   }
 
-  /// Calls `body` on the scheduler when every earlier call of the store has ended, so that saves are completed.
+  /// Calls `body` on the scheduler when all earlier calls of the store, such as saves, are completed.
   public func whenIdle(_ body: @escaping () -> Void) {
     worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
   }
 
-  /// The saved feed of one address.
+  /// The saved feed of one URL.
   public func feed(at address: URL) -> LocalFeed { LocalFeed(address: address, cache: self) }
 }
 
-/// The saved feed of one address: load it, validate it, replace it.
+/// The saved feed of one URL: load it, validate it, replace it.
 ///
 /// Each use case is a publisher that does nothing until it is subscribed to.
 public struct LocalFeed {
@@ -46,10 +46,10 @@ public struct LocalFeed {
 
 /// The feeds that loading may delete.
 public enum CacheCleaning: Hashable, Sendable {
-  /// Nothing: loading has no side effects.
+  /// No feed: loading has no side effects.
   case nothing
-  /// A feed that has expired, by the policy of its cache as well.
+  /// A feed that has expired, by the policy of its cache too.
   case expired
-  /// The same, or a feed that cannot be retrieved: leaves the cache as validation would.
+  /// An expired feed, or one that cannot be retrieved, as in a validation.
   case invalid
 }

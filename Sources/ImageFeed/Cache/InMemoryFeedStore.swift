@@ -1,7 +1,7 @@
 public import Foundation
 import Synchronization
 
-/// A store that forgets everything when the process ends: for tests, and for programs that want nothing on disk.
+/// A store that forgets everything when the process ends: for tests, and for programs that write nothing to disk.
 public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   private let feeds: Mutex<[URL: CachedFeed]>
   let notes = Mutex<[NoteKey: any StoredNote]>([:])
@@ -12,7 +12,7 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   /// Creates a store.
   ///
   /// - Parameters:
-  ///   - feeds: its first content.
+  ///   - feeds: its initial content.
   ///   - fault: called before every step; a cause makes the step fail with it. It must be quick and not call the store.
   public init(
     _ feeds: [URL: CachedFeed] = [:],

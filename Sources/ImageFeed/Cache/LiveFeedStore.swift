@@ -4,24 +4,25 @@ import Synchronization
 
 /// A store that reports its changes, by this process or by another one that shares it.
 public protocol LiveFeedStore: FeedStore {
-  /// Calls `changed` on `scheduler` when the watch stands, and after each change by anybody; some calls may be for nothing.
-  /// A failure is the last call.
+  /// Calls `changed` on `scheduler` when the watch has begun, and after each change by any process; some calls may be
+  /// spurious. A failure is the last call.
   ///
-  /// - Returns: what ends the watch.
+  /// - Returns: a cancellable that ends the watch.
   func watch(
     on scheduler: any LoopScheduler, _ changed: @escaping (Result<Void, FeedStoreError>) -> Void
   ) -> any Cancellable
 }
 
 extension LiveFeedStore {
-  /// The saved feed of an address and its changes, even those by another process.
+  /// The saved feed of a URL and its changes, even those by another process.
   ///
   ///     store.changes(of: url, on: loop).sink { print($0) } receiveValue: { print($0.added.count, "new") }
   ///
-  /// First the feed as it is saved, if it is: all of it is added. Then what was added, removed and moved, and the feed with
-  /// it. A feed that is only renewed has not changed. Nothing is asked of any server. Never finishes. **Demand:** the store
-  /// is read when a change is wanted; what was saved several times meanwhile is one change. **Failure:** the store's.
-  /// **Cancellation:** ends the watch immediately. **Policy:** holds the latest feed.
+  /// The first value is the saved feed, if there is one, with all images as added. Later values are the images that
+  /// were added, removed and moved, and the feed with them. A feed that is only renewed has not changed. Makes no
+  /// request. Never finishes. **Demand:** the store is read when a change is requested; several saves in between are
+  /// one change. **Failure:** the store's. **Cancellation:** ends the watch immediately. **Policy:** holds the latest
+  /// feed.
   ///
   /// - Parameters:
   ///   - address: the feed's.
@@ -33,8 +34,8 @@ extension LiveFeedStore {
     return AnyPublisher(FeedChanges(store: self, addresses: [address.absoluteURL], scheduler: scheduler, value: value))
   }
 
-  /// The same for many feeds, with one watch: a change is one look at the times of all, and only what differs is read. A feed
-  /// that cannot be read is a failure of its own, and the others go on.
+  /// Delivers the changes of many feeds through one file watch. On each change, compares all timestamps and reads only the
+  /// feeds that differ. A feed that can't be read is delivered as a failure, and the others continue.
   package func changes(
     of addresses: [URL], on scheduler: any LoopScheduler
   ) -> AnyPublisher<(address: URL, change: Result<FeedChange, FeedStoreError>), FeedStoreError> {
@@ -52,7 +53,7 @@ private struct FeedChanges<Output>: Publisher {
   let store: any LiveFeedStore
   let addresses: [URL]
   let scheduler: any LoopScheduler
-  /// The value that is delivered; what it throws is the ending.
+  /// The value that is delivered; what it throws is the completion.
   let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == FeedStoreError {

@@ -4,7 +4,7 @@ import Foundation
 extension LocalFeed {
   /// The saved feed, however old.
   ///
-  /// Finishes without a value when nothing is saved. No side effects. **Demand:** the feed is held until asked for.
+  /// Finishes without a value when nothing is saved. It has no side effects. **Demand:** the feed is held until requested.
   /// **Failure:** the retrieval's. **Cancellation:** a retrieval that has not begun does not begin.
   public func retrieve() -> AnyPublisher<CachedFeed, FeedStoreError> {
     let (address, store) = (address, cache.store)
@@ -15,8 +15,8 @@ extension LocalFeed {
 
   /// The saved feed, unless it has expired.
   ///
-  /// **Demand:** the feed is held until asked for. **Failure:** no feed is delivered when nothing is saved, when what
-  /// is saved is `maxAge` old or older (see ``FeedCachePolicy``), or when it cannot be read; ``CacheMiss`` says which,
+  /// **Demand:** the feed is held until requested. **Failure:** no feed is delivered when nothing is saved, when the saved
+  /// feed is `maxAge` old or older (see ``FeedCachePolicy``), or when it cannot be read; ``CacheMiss`` says which,
   /// and what happened to an expired feed. **Cancellation:** a retrieval that has not begun does not begin.
   ///
   /// - Parameters:
@@ -56,7 +56,7 @@ extension FeedStore {
     }
   }
 
-  /// - Returns: the error to report: the deletion's if it failed for a reason of its own, otherwise the retrieval's.
+  /// - Returns: the error to report: the deletion's if it failed for its own reason, otherwise the retrieval's.
   fileprivate func deleteUnreadable(at address: URL, after error: FeedStoreError) -> FeedStoreError {
     do throws(FeedStoreError) {
       try delete(for: address, if: .unreadable)

@@ -8,7 +8,7 @@ extension LocalFeed {
   /// insertion error, each delivered as such, the old feed is intact. **Cancellation:** a save that has not begun does
   /// not begin; the result of one that has begun is not delivered.
   ///
-  /// - Parameter asked: when the server was asked for `images`, if not now. A feed that was requested later is not
+  /// - Parameter asked: when `images` were requested, if not now. A feed that was requested later is not
   ///   replaced by one that was requested earlier and arrived late.
   public func save(_ images: FeedImages, asked: Date? = nil) -> AnyPublisher<FeedReplacement, FeedStoreError> {
     Deferred { replacing(CachedFeed(images: images, timestamp: asked ?? cache.now())) }.eraseToAnyPublisher()
@@ -25,7 +25,7 @@ extension LocalFeed {
     }
   }
 
-  /// Begins to renew the saved feed immediately, whoever listens.
+  /// Begins to renew the saved feed immediately, with or without a subscriber.
   func renewing(with renewal: FeedRenewal) -> Future<FeedReplacement?, FeedStoreError> {
     let (address, store, now) = (address, cache.store, cache.now)
     return Future { promise in

@@ -7,7 +7,7 @@ final class SavedViews: Sendable {
 
   private let views: [URL: SavedView]
   private let store: any FeedStore
-  /// Of each feed, what a look at all has said last.
+  /// The last result of examining all feeds, per feed.
   private let noted = Mutex<[URL: CachedFeedSummary]>([:])
 
   init(of addresses: [URL], in store: any FeedStore) {

@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// A picture that was decoded: its pixels, or a new file made of them.
+/// An image that was decoded: its pixels, or a new file made of them.
 public struct Picture: Hashable, Sendable {
   /// Pixels across and down.
   public struct Size: Hashable, Sendable, CustomStringConvertible {
@@ -16,7 +16,7 @@ public struct Picture: Hashable, Sendable {
     public var description: String { "\(width) × \(height)" }
   }
 
-  /// The wanted form of a picture.
+  /// The wanted form of an image.
   public enum Form: UInt32, Hashable, Sendable {
     /// Its pixels.
     case pixels = 0

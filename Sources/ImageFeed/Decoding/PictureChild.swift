@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// One picture on its way through the decoder.
+/// One image on its way through the decoder.
 final class PictureJob {
   /// There until it has ended.
   private(set) var request: PictureRequest?
@@ -14,7 +14,7 @@ final class PictureJob {
     self.deliver = deliver
   }
 
-  /// The first ending counts.
+  /// The first completion counts.
   func end(_ result: Result<Picture, PictureError>?) {
     request = nil
     let deliver = deliver.take()
@@ -22,11 +22,11 @@ final class PictureJob {
   }
 }
 
-/// A process that decodes pictures, one at a time. It is ended when it is released.
+/// A process that decodes images, one at a time. It is ended when it is released.
 final class PictureChild {
   /// An event of a child process.
   enum Event {
-    /// It can take another picture.
+    /// It can take another image.
     case isFree
     /// It was without work for as long as it may be.
     case isIdle
@@ -50,7 +50,7 @@ final class PictureChild {
   private var answered = 0
   private(set) var isLost = false
 
-  /// - Parameter notify: called with what happened, and with the picture that ended by it and its result.
+  /// - Parameter notify: called with the event, and with the image that it completed and its result.
   init(
     _ program: String, _ options: PictureDecoder.Options, on scheduler: any LoopScheduler,
     _ notify: @escaping (PictureChild, Event, PictureJob?, Result<Picture, PictureError>?) -> Void
@@ -84,7 +84,7 @@ final class PictureChild {
 
   var isFree: Bool { request == nil && writing == nil && !isLost }
 
-  /// True when it has decoded as many pictures as it may.
+  /// True when it has decoded as many images as it may.
   var isSpent: Bool { answered >= options.picturesPerChild }
 
   /// - Precondition: it is free.
@@ -128,13 +128,13 @@ final class PictureChild {
     leaveIfEnded()
   }
 
-  /// How it ended says why, and what it had written before counts.
+  /// Its exit status is the reason; a reply written before it counts.
   private func leaveIfEnded() {
     guard hasEndedWriting, let status else { return }
     lose(PictureError(status, isFirst: answered == 0))
   }
 
-  /// Ends it, and with it its picture.
+  /// Ends it, and with it its image.
   func lose(_ error: PictureError) {
     guard !isLost else { return }
     isLost = true
@@ -146,7 +146,7 @@ final class PictureChild {
     request = nil
   }
 
-  /// Nothing is lost by the signal that cannot be ignored: it has nothing but the picture.
+  /// Nothing is lost by the signal that cannot be ignored: it has nothing but the image.
   private func kill() {
     if status == nil { process.send(SIGKILL) }
   }

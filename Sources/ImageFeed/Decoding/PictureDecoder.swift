@@ -1,34 +1,34 @@
 public import FeedStream
 import Foundation
 
-/// Decodes pictures from strangers in processes that may do nothing else.
+/// Decodes untrusted images in processes that may do nothing else.
 ///
 ///     let decoder = PictureDecoder(on: loop)
 ///     let decoding = decoder.decode(bytes, fitting: Picture.Size(width: 320, height: 240))
 ///       .sink { print($0) } receiveValue: { print($0.size) }
 ///
-/// A picture that makes its process crash, take too long or too much memory is an error of that picture; another process
-/// takes the place of the one that is lost. The processes (`picture-decoder`, of this package) are started when there is work,
-/// decode one picture after another, and end when they are idle or this is released. They have no files, no network and
-/// 320 MiB of memory (seccomp and rlimits), and are not believed: an answer that does not fit its request ends the process.
+/// An image that makes its process crash, take too long or too much memory is an error of that image; another process
+/// replaces it. The processes (`picture-decoder`, of this package) are started when there is work,
+/// decode one image after another, and end when they are idle or this is released. They have no files, no network and
+/// 320 MiB of memory (seccomp and rlimits), and are not trusted: a reply that does not fit its request ends the process.
 ///
 /// JPEG, PNG, WebP and the first frame of a GIF are decoded, turned upright as EXIF says. Lives on its scheduler's thread, as
 /// streams do.
 public final class PictureDecoder {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// The most processes. As many as there are processors by default.
+    /// The maximum number of processes. As many as there are processors by default.
     public var children = Swift.max(1, ProcessInfo.processInfo.activeProcessorCount)
-    /// The time that one picture may take from when a process gets it, by the clock. 15 seconds by default. Of the processor's
-    /// time it may take 5 seconds, which cannot be chosen.
+    /// The time limit for one image in a process. 15 seconds by default. The limit of processor
+    /// time is 5 seconds and cannot be changed.
     public var deadline: Duration = .seconds(15)
-    /// The most pictures that wait for a process. 256 by default.
+    /// The maximum number of images that wait for a process. 256 by default.
     public var waiting = 256
-    /// The most bytes of the pictures that wait, as they came. 64 MiB by default; one that waits alone may have more.
+    /// The maximum number of encoded bytes of the waiting images. 64 MiB by default; a single waiting image may have more.
     public var waitingBytes = 64 << 20
-    /// For how long a process may be without work before it is ended. Ten seconds by default.
+    /// The time without work after which a process is ended. Ten seconds by default.
     public var idle: Duration = .seconds(10)
-    /// After how many pictures a process is replaced by another. 1,000 by default.
+    /// The number of images after which a process is replaced. 1,000 by default.
     public var picturesPerChild = 1_000
 
     public init() {}
@@ -38,30 +38,30 @@ public final class PictureDecoder {
   private let options: Options
   private let scheduler: any LoopScheduler
   private var waiting = FIFO<PictureJob>()
-  /// Of those that wait and were not cancelled.
+  /// The bytes of waiting images that were not cancelled.
   private var waitingCount = 0
   private var waitingBytes = 0
   private var children: [PictureChild] = []
   private var isServing = false
   private var isClosed = false
 
-  /// Starts nothing yet.
+  /// Makes a decoder; processes are started when needed.
   ///
   /// - Parameters:
-  ///   - program: the path of `picture-decoder`; ``findProgram()`` unless given.
+  ///   - program: the path of `picture-decoder`; ``findProgram()`` by default.
   ///   - options: limits.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
-  /// - Precondition: children, waiting and pictures of a child are more than zero.
+  /// - Precondition: children, waiting and images of a child are more than zero.
   public init(program: String? = nil, options: Options = Options(), on scheduler: any LoopScheduler) {
     precondition(
       options.children > 0 && options.waiting > 0 && options.picturesPerChild > 0,
-      "PictureDecoder: no picture could be decoded; use 1 or more children, waiting and picturesPerChild")
+      "PictureDecoder: no image could be decoded; use 1 or more children, waiting and picturesPerChild")
     self.program = program ?? Self.findProgram()
     self.options = options
     self.scheduler = scheduler
   }
 
-  /// True when there is a program to decode with; it may fail to start all the same.
+  /// True when there is a program to decode with; it may still fail to start.
   public var isAvailable: Bool { program != nil }
 
   /// The number of processes now.
@@ -70,15 +70,15 @@ public final class PictureDecoder {
   /// Their numbers, as the system has them.
   package var childNumbers: [Int32] { children.map(\.number) }
 
-  /// The picture, made smaller until it fits into `size`, never larger, in its proportions.
+  /// The image, scaled down to fit into `size`, never up, in its proportions.
   ///
-  /// **Demand:** begins when the picture is requested. **Failure:** ``PictureError``. **Cancellation:** a picture that waits
-  /// is dropped; what a process makes of one that it has is dropped. **Policy:** a picture for which there is no room to wait
-  /// fails with ``PictureError/busy``: what asks for many bounds itself, as with `flatMap(maxPublishers:)`.
+  /// **Demand:** begins when the image is requested. **Failure:** ``PictureError``. **Cancellation:** an image that waits
+  /// is dropped, and so is the result of one that is being decoded. **Policy:** an image for which there is no room to wait
+  /// fails with ``PictureError/busy``: limit the number of requests, for example with `flatMap(maxPublishers:)`.
   ///
   /// - Parameters:
-  ///   - bytes: the picture as it came, at most 32 MiB, 40 megapixels and 16,384 pixels a side.
-  ///   - size: the largest wanted; any by default. A side of 0 is not limited.
+  ///   - bytes: the encoded image, at most 32 MiB, 40 megapixels and 16,384 pixels per side.
+  ///   - size: the maximum size; any by default. A side of 0 is not limited.
   ///   - form: pixels by default.
   public func decode(
     _ bytes: Chunk, fitting size: Picture.Size? = nil, as form: Picture.Form = .pixels
@@ -105,14 +105,14 @@ public final class PictureDecoder {
     .eraseToAnyPublisher()
   }
 
-  /// The same for a picture's data.
+  /// The same for an image's data.
   public func decode(
     _ data: ImageData, fitting size: Picture.Size? = nil, as form: Picture.Form = .pixels
   ) -> AnyPublisher<Picture, PictureError> {
     decode(Chunk(data.bytes), fitting: size, as: form)
   }
 
-  /// Ends the processes; the pictures that are not ready fail with ``PictureError/closed``, and so do all later ones.
+  /// Ends the processes; images that are not ready fail with ``PictureError/closed``, and so do all later ones.
   public func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -133,9 +133,11 @@ public final class PictureDecoder {
     guard let request = job.request else { return }
     let bytes = request.bytes.count
     if isClosed { return job.end(.failure(.closed)) }
-    if program == nil { return job.end(.failure(.unavailable("picture-decoder is not beside this program."))) }
+    if program == nil {
+      return job.end(.failure(.unavailable("picture-decoder isn't installed next to this program.")))
+    }
     if bytes > PictureRequest.mostBytes {
-      return job.end(.failure(.tooLarge("The picture has \(bytes) bytes; at most 32 MiB are decoded.")))
+      return job.end(.failure(.tooLarge("The image has \(bytes) bytes; the limit is 32 MiB.")))
     }
     let hasRoom = waitingCount < options.waiting && waitingBytes + bytes <= options.waitingBytes
     guard hasRoom || waitingCount == 0 else { return job.end(.failure(.busy)) }
@@ -145,7 +147,7 @@ public final class PictureDecoder {
     serve()
   }
 
-  /// Nobody wants the picture any more. A process that has it goes on with it: starting another would take longer.
+  /// Cancels the request. A process that has it continues with it: starting another would take longer.
   private func leave(_ job: PictureJob) {
     if !job.isRunning, let request = job.request {
       waitingCount -= 1
@@ -156,9 +158,9 @@ public final class PictureDecoder {
 
   // MARK: Children
 
-  /// Gives pictures that wait to processes that are free, or new.
+  /// Gives images that wait to processes that are free, or new.
   private func serve() {
-    // A subscriber that receives an error may ask for another picture.
+    // A subscriber that receives an error may request another image.
     guard !isServing else { return }
     isServing = true
     defer { isServing = false }

@@ -1,34 +1,35 @@
 public import FeedStream
 public import Foundation
 
-/// The reason why a picture was not decoded.
+/// The reason why an image was not decoded.
 public enum PictureError: Error, Hashable, Sendable {
   /// There are no bytes.
   case empty
-  /// Nothing that begins as a picture does; the reason, where more is known.
+  /// The bytes don't begin like an image; the reason, if known.
   case notAPicture(String)
-  /// The bytes end within the picture.
+  /// The bytes end within the image.
   case truncated
-  /// More pixels, scans, bytes or comments than are decoded; the reason says which.
+  /// More pixels, scans, bytes or comments than the limits; the reason says which.
   case tooLarge(String)
-  /// A kind of picture that is not decoded.
+  /// A kind of image that is not decoded.
   case unsupported(String)
-  /// The bytes contradict themselves.
+  /// The data is inconsistent.
   case corrupt(String)
   /// Decoding needs more memory than a child may have.
   case outOfMemory
-  /// The child ended like this while it decoded the picture; `nil` when it was ended because its answer made no sense.
+  /// The exit status of a child that ended while it decoded the image; `nil` when it was ended because its reply was
+  /// invalid.
   case crashed(ExitStatus?)
-  /// The picture took more of the processor's time than it may, or more time than ``PictureDecoder/Options/deadline``.
+  /// The image took more processor time than the limit, or more time than ``PictureDecoder/Options/deadline``.
   case tookTooLong
-  /// As many pictures wait as may.
+  /// Too many images are waiting.
   case busy
   /// No child can be started.
   case unavailable(String)
   /// The decoder was closed.
   case closed
 
-  /// True when another try may succeed: the picture was not looked at.
+  /// True when a retry may succeed: the image was not examined.
   public var isTemporary: Bool {
     switch self {
     case .busy, .unavailable, .closed: true
@@ -40,19 +41,19 @@ public enum PictureError: Error, Hashable, Sendable {
 extension PictureError: CustomStringConvertible, LocalizedError {
   public var description: String {
     switch self {
-    case .empty: "The picture is empty."
-    case .notAPicture(""): "This is not a picture."
+    case .empty: "The image is empty."
+    case .notAPicture(""): "This is not an image."
     case .notAPicture(let reason), .tooLarge(let reason), .unsupported(let reason): reason
-    case .truncated: "The picture is cut off."
-    case .corrupt(""): "The picture is damaged."
-    case .corrupt(let reason): "The picture is damaged: \(reason)"
-    case .outOfMemory: "Decoding the picture takes more memory than it may."
-    case .crashed(nil): "The picture's decoder answered nonsense and was ended."
-    case .crashed(let status?): "The picture made its decoder crash: it \(status)."
-    case .tookTooLong: "Decoding the picture took too long."
-    case .busy: "Too many pictures wait to be decoded."
-    case .unavailable(let reason): "No picture can be decoded: \(reason)"
-    case .closed: "The decoder of pictures was closed."
+    case .truncated: "The image is cut off."
+    case .corrupt(""): "The image is damaged."
+    case .corrupt(let reason): "The image is damaged: \(reason)"
+    case .outOfMemory: "Decoding the image takes more memory than the limit."
+    case .crashed(nil): "The image decoder sent an invalid reply and was stopped."
+    case .crashed(let status?): "The image crashed the decoder: it \(status)."
+    case .tookTooLong: "Decoding the image took too long."
+    case .busy: "Too many images are waiting to be decoded."
+    case .unavailable(let reason): "No image can be decoded: \(reason)"
+    case .closed: "The image decoder is closed."
     }
   }
 

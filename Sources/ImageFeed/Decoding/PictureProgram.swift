@@ -5,7 +5,7 @@ extension PictureDecoder {
   ///
   /// For `/usr/bin/feed`, `/usr/bin/picture-decoder`, `/usr/libexec/picture-decoder` and `/usr/libexec/feed/picture-decoder`,
   /// the first of them that can be run; symbolic links to the program are followed first. `nil` when there is none. It is
-  /// not looked for in `PATH`: what decodes pictures from strangers comes with the program.
+  /// not looked for in `PATH`: the decoder of untrusted images comes with the program.
   public static func findProgram() -> String? {
     guard let program = runningProgram else { return nil }
     return findProgram(for: program)

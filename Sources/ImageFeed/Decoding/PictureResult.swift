@@ -3,7 +3,7 @@ import Foundation
 import PlainText
 
 extension PictureAnswer {
-  /// The picture, or why there is none; `nil` when the answer does not fit the request.
+  /// The image, or why there is none; `nil` when the answer does not fit the request.
   func result(for request: PictureRequest) -> Result<Picture, PictureError>? {
     switch status {
     case .decoded: return picture(for: request).map { .success($0) }
@@ -22,7 +22,7 @@ extension PictureAnswer {
 
   private var tooLarge: String {
     let size = originalSize.width > 0 ? "\(originalSize) pixels" : "too many pixels"
-    return "The picture has \(size); at most 40 megapixels and 16,384 a side are decoded."
+    return "The image has \(size); the limits are 40 megapixels, and 16,384 pixels per side."
   }
 
   private func picture(for request: PictureRequest) -> Picture? {
@@ -43,7 +43,7 @@ extension PictureAnswer {
 }
 
 extension PictureError {
-  /// A child ended like this while it had a picture.
+  /// A child ended like this while it had an image.
   ///
   /// - Parameter isFirst: true when the child had answered nothing before.
   init(_ status: ExitStatus, isFirst: Bool) {
@@ -51,8 +51,8 @@ extension PictureError {
     // What the child's own clock of processor time sends, and what the system's does.
     case .signaled(SIGPROF), .signaled(SIGXCPU): self = .tookTooLong
     case .exited(71) where isFirst:
-      self = .unavailable("the system does not let picture-decoder give up its rights (seccomp, rlimits).")
-    case .exited where isFirst: self = .unavailable("picture-decoder \(status) when it was started.")
+      self = .unavailable("the system does not let picture-decoder drop its privileges (seccomp, rlimits).")
+    case .exited where isFirst: self = .unavailable("picture-decoder \(status) on startup.")
     default: self = .crashed(status)
     }
   }

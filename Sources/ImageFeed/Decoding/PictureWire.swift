@@ -8,7 +8,7 @@ package struct PictureRequest: Sendable {
   package var height: Int
   package var form: Picture.Form
 
-  /// The most bytes of a picture as it came.
+  /// The maximum number of bytes of an image as it came.
   package static let mostBytes = 32 << 20
   static let headLength = 20
 
@@ -25,7 +25,7 @@ package struct PictureAnswer: Sendable {
   package var size: Picture.Size
   package var originalSize: Picture.Size
   package var form: Picture.Form
-  /// The picture, or the reason in words.
+  /// The image, or the reason in words.
   package var body: Chunk
   /// See ``Picture/color``.
   package var color: UInt32
@@ -33,7 +33,7 @@ package struct PictureAnswer: Sendable {
   package static let headLength = 36
   /// The most pixels of a picture.
   static let mostPixels = 40_000_000
-  /// The most pixels a side.
+  /// The maximum number of pixels per side.
   static let longestSide = 16_384
 
   package init(
@@ -106,7 +106,7 @@ struct PictureMessages {
   }
 
   private mutating func take(_ length: Int) -> Chunk {
-    // Joined once, when the last has come: a picture is large, and its chunks are small.
+    // Joined once, when the last has come: an image is large, and its chunks are small.
     let all = Chunk(joining: chunks)
     chunks = all.count > length ? [all.dropFirst(length)] : []
     count = all.count - length
@@ -114,7 +114,7 @@ struct PictureMessages {
   }
 }
 
-/// Makes answers of what a child writes. A child may be what a hostile picture has made of it: nothing is believed.
+/// Parses a child's replies. A hostile image may control the child, so nothing is trusted.
 struct PictureAnswers: ChunkDecoder {
   private var messages = PictureMessages(headLength: PictureAnswer.headLength) { numbers in
     let isPicture = numbers[0] == PictureAnswer.Status.decoded.rawValue
@@ -145,7 +145,7 @@ struct PictureAnswers: ChunkDecoder {
   mutating func finish() throws -> PictureAnswer? { nil }
 }
 
-/// Makes requests of what a decoder reads: for those that tests write.
+/// Parses a decoder's requests, for decoders in tests.
 package struct PictureRequests: ChunkDecoder {
   private var messages = PictureMessages(headLength: PictureRequest.headLength) { $0[0] }
 

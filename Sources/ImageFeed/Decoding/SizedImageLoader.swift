@@ -1,15 +1,15 @@
 public import FeedStream
 public import Foundation
 
-/// Pictures in sizes that fit a screen: made once by a decoder, and kept next to their originals.
+/// Images in sizes that fit a screen: made once by a decoder, and kept next to their originals.
 ///
-/// The widths are few (``ladder``), so that nobody can fill the disk by asking for many. Lives on its scheduler's thread, as
-/// streams do.
+/// There are few widths (``ladder``), so that nobody can fill the disk by requesting many. Lives on its scheduler's
+/// thread, as streams do.
 public final class SizedImageLoader {
-  /// The widths that pictures are made in, in pixels.
+  /// The widths that images are made in, in pixels.
   public static let ladder = [200, 400, 800, 1600]
 
-  /// The finding about a picture of these bytes: `nil` when it is shown as it came.
+  /// The finding about an image of these bytes: `nil` when it is shown as it came.
   private struct Finding {
     let digest: BodyDigest
     let error: PictureError?
@@ -26,18 +26,18 @@ public final class SizedImageLoader {
   private let decoder: PictureDecoder
   private let report: (FeedStoreError) -> Void
   private let flights = Flights<Wish, LoadedImage, SizedImageError>()
-  /// By the address of the size, or of the original when it cannot be decoded in any.
+  /// By the URL of the size, or of the original when it cannot be decoded in any.
   private var findings: [URL: Finding] = [:]
-  /// The number of pictures that were made.
+  /// The number of images that were made.
   public private(set) var made = 0
   /// Called with what was found out about an image when it was decoded. Does nothing by default.
   public var onFacts: (URL, ImageFacts) -> Void = { _, _ in }
 
   /// - Parameters:
   ///   - loader: loads the originals.
-  ///   - cache: where the smaller pictures are kept: that of `loader`, whose limits then count for both.
+  ///   - cache: keeps the resized images: that of `loader`, whose limits then apply to both.
   ///   - decoder: makes them.
-  ///   - report: is given the error of a save that failed: the picture is shown all the same. Does nothing by default.
+  ///   - report: receives the error of a failed save; the image is still shown. Does nothing by default.
   public init(
     _ loader: ImageLoader, cache: ImageCache, decoder: PictureDecoder,
     reportingTo report: @escaping (FeedStoreError) -> Void = { _ in }
@@ -48,18 +48,18 @@ public final class SizedImageLoader {
     self.report = report
   }
 
-  /// The picture at an address, as wide as the first width of the ladder that is not less than `width`.
+  /// The image at a URL, as wide as the first width of the ladder that is not less than `width`.
   ///
-  /// It is the original where that is no wider, would take fewer bytes, or is wanted wider than the ladder reaches; where it is
-  /// of a kind that browsers show and the decoder does not; and where there is no decoder to be had. A smaller one is a JPEG, or
-  /// a PNG where a pixel is transparent; that of an animation does not move. It counts as the latest for as long as its original
-  /// does, and is made again when that has changed.
+  /// It is the original if that is no wider, takes fewer bytes, or is requested wider than the ladder; if it is of a
+  /// kind that browsers show and the decoder does not; and if there is no decoder. A resized image is a JPEG, or a PNG
+  /// if a pixel is transparent; an animation becomes a still image. It counts as the latest for as long as its original
+  /// does, and is made again when the original has changed.
   ///
-  /// **Demand, cancellation:** as of ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; a picture that cannot be
-  /// decoded is not tried again while its bytes are the same and this is not released.
+  /// **Demand, cancellation:** as of ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
+  /// image that cannot be decoded is not tried again while its bytes are the same and this is not released.
   ///
   /// - Parameters:
-  ///   - url: where it is.
+  ///   - url: the image's URL.
   ///   - feed: the feed that names it, as of ``ImageLoader/data(for:of:isPrivate:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   ///   - width: in pixels; `nil` for the original.
@@ -99,10 +99,10 @@ public final class SizedImageLoader {
   /// Under which address a smaller picture is kept: one of no scheme that a feed can name.
   static func key(_ url: URL, width: Int) -> URL? { URL(string: "w\(width)+\(url.absoluteString)") }
 
-  /// Under which addresses a store keeps the smaller pictures of one.
+  /// Under which URLs a store keeps the smaller images of one.
   public static func addresses(of url: URL) -> [URL] { ladder.compactMap { key(url, width: $0) } }
 
-  /// True for the address of a smaller picture.
+  /// True for the URL of a smaller image.
   public static func isSized(_ url: URL) -> Bool {
     guard let scheme = url.scheme?.lowercased() else { return false }
     return ladder.contains { scheme.hasPrefix("w\($0)+") }
@@ -148,7 +148,7 @@ public final class SizedImageLoader {
     Just(image).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
   }
 
-  /// A smaller picture, or the original where that is better.
+  /// A smaller image, or the original where that is better.
   private func make(
     _ original: ImageData, at url: URL, _ step: Int, _ key: URL, _ digest: BodyDigest
   ) -> AnyPublisher<ImageData, PictureError> {
@@ -173,8 +173,8 @@ public final class SizedImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// Begins to save a smaller picture as the latest for as long as its original is, and passes it on; the ending waits for the
-  /// save.
+  /// Begins to save a smaller image as the latest for as long as its original is, and passes it on; the completion
+  /// waits for the save.
   private func keep(
     _ image: LoadedImage, from url: URL, _ key: URL, _ digest: BodyDigest
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
@@ -208,7 +208,7 @@ public final class SizedImageLoader {
   }
 
   private func note(_ finding: Finding, for key: URL) {
-    // As many as a long page has pictures; who asks again finds out again.
+    // As many as a long page has images; who asks again finds out again.
     if findings.count >= 10_000 { findings.removeAll() }
     findings[key] = finding
   }
@@ -219,7 +219,7 @@ extension BodyDigest {
   fileprivate var tag: String { "\"\(String(value, radix: 36))\"" }
 }
 
-/// The reason why there is no picture to show.
+/// The reason why there is no image to show.
 public enum SizedImageError: Error, Hashable, Sendable {
   /// There is no original.
   case image(ImageError)

@@ -1,6 +1,7 @@
-/// A number that stands for the bytes of a body: the same on every machine and in every release.
+/// A digest of the bytes of a body: the same on every machine and in every release.
 ///
-/// 64 bits, not hard to forge: who can forge one sends the feed anyway. Two different bodies have the same once in 2^64.
+/// It has 64 bits and isn't cryptographic: only the feed's own server could forge one. Two different bodies collide
+/// once in 2^64.
 public struct BodyDigest: Hashable, Sendable {
   public let value: UInt64
 
@@ -14,7 +15,7 @@ public struct BodyDigest: Hashable, Sendable {
     self = digest.finish()
   }
 
-  /// Makes a digest of bytes as they arrive; how they are cut does not matter.
+  /// Makes a digest of bytes as they arrive, in chunks of any size.
   public struct Builder: Sendable {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var word: UInt64 = 0

@@ -2,24 +2,24 @@ public import Foundation
 
 /// The reason why the cache had no feed to show.
 public enum CacheMiss: Error, Hashable, Sendable {
-  /// The cache was not asked: see ``FallbackPolicy``.
+  /// The cache was not read: see ``FallbackPolicy``.
   case notAsked
-  /// Nothing is saved for the address.
+  /// Nothing is saved for the URL.
   case empty
   /// The saved feed is too old, or its timestamp lies in the future (see ``FeedCachePolicy``).
   ///
-  /// - Parameter age: how long ago the server was asked for it; negative when its timestamp lies in the future.
+  /// - Parameter age: the time since it was requested; negative when its timestamp lies in the future.
   case expired(age: Duration, Fate)
   /// The saved feed cannot be read.
   case failed(FeedStoreError)
 
   /// The fate of an expired feed.
   public enum Fate: Hashable, Sendable {
-    /// It was deleted, as ``CacheCleaning`` asked.
+    /// It was deleted, as ``CacheCleaning`` requires.
     case deleted
-    /// It is still there: its deletion was not requested, it is too young for that, or a newer feed had replaced it.
+    /// It was kept: its deletion was not requested, it is too young, or a newer feed had replaced it.
     case kept
-    /// It is still there: its deletion failed.
+    /// It was kept: its deletion failed.
     case undeletable(FeedStoreError)
   }
 
@@ -36,9 +36,9 @@ extension CacheMiss: CustomStringConvertible, LocalizedError {
   /// One sentence, and more after a failure.
   public var description: String {
     switch self {
-    case .notAsked: "The saved feed was not looked for."
-    case .empty: "No feed is saved for this address."
-    case .expired(_, .deleted): "The saved feed had expired and is deleted."
+    case .notAsked: "The cache was not read."
+    case .empty: "No feed is saved for this URL."
+    case .expired(_, .deleted): "The saved feed had expired and was deleted."
     case .expired(_, .kept): "The saved feed has expired."
     case .expired(_, .undeletable(let error)): "The saved feed has expired. \(error)"
     case .failed(let error): "\(error)"

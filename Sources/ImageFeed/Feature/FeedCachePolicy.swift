@@ -8,7 +8,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
   /// Seven days: 604,800 seconds.
   public static let defaultMaxAge = Duration.seconds(604_800)
 
-  /// The furthest that a timestamp may lie in the future: five minutes. Beyond that, a wrong clock wrote it.
+  /// The maximum time by which a timestamp may lie in the future: five minutes. Beyond that, the clock was wrong.
   public static let clockTolerance = Duration.seconds(300)
 
   /// A policy with a maximum age, or none.
@@ -19,7 +19,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
   /// True when a feed with this timestamp may still be shown.
   ///
   /// A feed has expired when it is `maxAge` old to the microsecond, or older; and, under a maximum age, when its
-  /// timestamp is more than ``clockTolerance`` in the future: a clock that was wrong once does not make it immortal.
+  /// timestamp is more than ``clockTolerance`` in the future: a wrong clock must not make it last forever.
   public func isValid(_ timestamp: Date, now: Date) -> Bool {
     guard let maxAge else { return true }
     let age = Self.age(of: timestamp, now: now)
@@ -37,10 +37,10 @@ public struct FeedCachePolicy: Hashable, Sendable {
     return .microseconds(Int64((bounded * 1_000_000).rounded()))
   }
 
-  /// True when a feed asked for at `timestamp` must not replace a saved one asked for at `saved`: the saved one is
+  /// True when a feed requested at `timestamp` must not replace a saved one requested at `saved`: the saved one is
   /// newer, and its timestamp is credible.
   ///
-  /// After the clock was set back, the saved timestamp lies in the future; if it still counted, nothing could be saved
+  /// After the clock is set back, the saved timestamp lies in the future; if it still counted, nothing could be saved
   /// until that time.
   public static func isSuperseded(_ timestamp: Date, by saved: Date, now: Date) -> Bool {
     saved > timestamp && age(of: saved, now: now) >= .zero - clockTolerance

@@ -4,20 +4,20 @@ import Foundation
 public struct FeedChange: Hashable, Sendable {
   /// The feed as it is saved now; `nil` when it was deleted.
   public var feed: CachedFeed?
-  /// The places in the feed of images that it did not have.
+  /// The positions of the added images in the feed.
   public var added: [Int]
-  /// The images that it has no more, in the order that they had.
+  /// The removed images, in their former order.
   public var removed: [FeedImage]
-  /// Images that have another place among the others that stay: as few as explain the new order.
+  /// The images that moved: as few as explain the new order.
   public var moved: [Move]
-  /// The places in the feed of images that have another text or address under the same id.
+  /// The positions of images with a changed text or URL under the same id.
   public var edited: [Int]
 
-  /// An image that has another place.
+  /// An image that moved.
   public struct Move: Hashable, Sendable {
-    /// The former place.
+    /// The former position.
     public var from: Int
-    /// The present place.
+    /// The present position.
     public var to: Int
 
     public init(from: Int, to: Int) {

@@ -31,7 +31,7 @@ extension FeedImage {
 
     /// Describes an item.
     ///
-    /// - Parameter link: another URL than an absolute http or https one is left out.
+    /// - Parameter link: ignored unless it is an absolute http or https URL.
     public init(
       title: String? = nil, text: String? = nil, alt: String? = nil, link: URL? = nil, images: [Image] = []
     ) {

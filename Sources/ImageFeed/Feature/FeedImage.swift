@@ -8,7 +8,7 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   public let description: String?
   /// The place where it was taken, in the server's words. Untrusted text.
   public let location: String?
-  /// The address of the picture itself: absolute, http or https.
+  /// The URL of the image itself: absolute, http or https.
   ///
   /// It is parsed each time: keep it in a variable if you use it more than once.
   public var url: URL { address.url }

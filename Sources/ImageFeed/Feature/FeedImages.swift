@@ -4,7 +4,7 @@ import Foundation
 /// The images of a feed, in order: an immutable list that is compared, hashed and released in constant time.
 ///
 /// An event loop compares the feed that it shows with the one that has arrived, and releases the one that is replaced;
-/// for an array of 100,000 images either takes 10 ms. This list is made off the loop: all texts are in one block of
+/// for an array of 100,000 images, each takes 10 ms. This list is made off the loop: all texts are in one block of
 /// memory, together with a digest of them. Reading an element makes its strings.
 public struct FeedImages: Sendable {
   let storage: Storage
@@ -16,8 +16,8 @@ public struct FeedImages: Sendable {
     self = builder.finish()
   }
 
-  /// All images of `lists`, one list after another: O(n). Items without a picture are added up; the title and what was said
-  /// about polling are the first list's, ``next`` is the last one's.
+  /// All images of `lists`, one list after another: O(n). The counts of items without an image are added up; the title
+  /// and the advice on polling are the first list's, ``next`` is the last one's.
   public init(joining lists: [FeedImages]) {
     var builder = Builder(count: lists.reduce(0) { $0 + $1.count })
     for list in lists { for index in list.indices { list.withTexts(at: index) { builder.append($0) } } }
@@ -34,21 +34,21 @@ public struct FeedImages: Sendable {
     self.storage = storage
   }
 
-  /// The number of items without a picture in the document. It is saved, and not compared.
+  /// The number of items without an image in the document. It is saved, and not compared.
   public var omittedItems: Int { storage.omittedItems }
 
-  /// The document's advice on how often to poll; `nil` when no document that can say so was read. No part of
-  /// what is compared, and not saved.
+  /// The document's advice on how often to poll; `nil` when the document can't give such advice. It is not
+  /// compared, and not saved.
   public var polling: PollingHints? { storage.polling }
 
   /// The feed's own title, on one line; `nil` when it has none. Untrusted text, and not compared.
   public var title: String? { storage.title }
 
-  /// The address of the page that follows; `nil` when the document names none. It is neither compared nor saved.
+  /// The URL of the page that follows; `nil` when the document names none. It is neither compared nor saved.
   public var next: URL? { storage.next }
 
-  /// True when the document came out of a private network, and false when it did not; `nil` when nobody knows. Only what came
-  /// out of one may name pictures and pages in one (``ImageLoader``). It is saved, and not compared.
+  /// True when the document came out of a private network, and false when it did not; `nil` when nobody knows. Only a feed
+  /// from one may load images and pages from one (``ImageLoader``). It is saved, and not compared.
   public var isFromPrivateNetwork: Bool? { storage.isFromPrivateNetwork }
 
   /// The same images, with another ``isFromPrivateNetwork``. O(1).
@@ -58,7 +58,7 @@ public struct FeedImages: Sendable {
 
   final class Storage: Sendable {
     let records: [Record]
-    /// The texts of each record, one after another: description, location, address; in UTF-8; and its post.
+    /// The texts of each record, one after another: description, location, URL; in UTF-8; and its post.
     let texts: [UInt8]
     let digest: Int
     let omittedItems: Int
@@ -139,7 +139,7 @@ extension FeedImages: Hashable {
   /// Equal when both have the same images, byte for byte, in the same order.
   ///
   /// Compares digests: 64 bits, with a new key in each process. Two different lists compare as equal once in 2^64
-  /// comparisons, and no sender can know which.
+  /// comparisons, and no server can know which.
   public static func == (lhs: FeedImages, rhs: FeedImages) -> Bool {
     lhs.storage === rhs.storage || lhs.storage.digest == rhs.storage.digest && lhs.count == rhs.count
   }

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// Keeps the last feed of each address: the port between the feed and a database.
+/// Keeps the last feed of each URL: the port between feeds and a database.
 ///
 /// Every call **blocks** until it is done: make it on a thread pool, never on an event loop. A store may be called from
 /// any thread; calls on one store run one after another, and each is atomic for every process that shares the store: it
-/// happens whole or not at all, and a call that throws has changed nothing.
+/// happens completely or not at all, and a call that throws has changed nothing.
 public protocol FeedStore: Sendable {
   /// The feed saved for `address`, however old, or `nil` if there is none. Changes nothing.
   func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed?
 
-  /// Replaces the feed of `address` by `feed` (replaced, not merged), unless a newer one is there.
+  /// Replaces the feed of `address` by `feed` (replaced, not merged), unless a newer one is saved.
   ///
   /// Deleting the old feed and inserting the new one are one transaction: after a deletion error or an insertion error
   /// the old feed is intact.
@@ -21,7 +21,8 @@ public protocol FeedStore: Sendable {
   /// The saved feed of `address`, without its images; `nil` if there is none. Changes nothing.
   func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary?
 
-  /// Notes that the saved feed of `address` was current at a later moment than its timestamp, and leaves its images alone.
+  /// Notes that the saved feed of `address` was current at a later moment than its timestamp, and leaves its images the
+  /// response.
   ///
   /// Does nothing when something else was saved meanwhile: when the saved feed has other validators than
   /// ``FeedRenewal/since``.
@@ -35,20 +36,20 @@ public protocol FeedStore: Sendable {
   /// - Returns: true when a feed was deleted.
   @discardableResult func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool
 
-  /// The saved feeds, ordered by address, without the images themselves. Changes nothing.
+  /// The saved feeds, ordered by URL, without the images themselves. Changes nothing.
   func summaries() throws(FeedStoreError) -> [CachedFeedSummary]
 
   /// Deletes every feed.
   func deleteAll() throws(FeedStoreError)
 }
 
-/// A server's news about a saved feed that has not changed.
+/// The renewal of a saved feed that has not changed.
 public struct FeedRenewal: Hashable, Sendable {
-  /// The time when the server was asked.
+  /// The time of the request.
   public var timestamp: Date
-  /// The validators that the saved feed has.
+  /// The saved feed's present validators.
   public var since: FeedValidators
-  /// The validators that it gets.
+  /// The saved feed's new validators.
   public var validators: FeedValidators
 
   public init(timestamp: Date, since: FeedValidators, validators: FeedValidators) {
@@ -59,14 +60,14 @@ public struct FeedRenewal: Hashable, Sendable {
 }
 
 extension FeedStore {
-  /// Reads the whole feed: a store that can do with less has its own.
+  /// Reads the whole feed: a store that can do with less implements this itself.
   public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
     guard let feed = try retrieve(for: address) else { return nil }
     return CachedFeedSummary(
       address: address, timestamp: feed.timestamp, imageCount: feed.images.count, validators: feed.validators)
   }
 
-  /// Reads and replaces the whole feed: a store that can do with less has its own.
+  /// Reads and replaces the whole feed: a store that can do with less implements this itself.
   public func renew(
     for address: URL, with renewal: FeedRenewal, now: Date
   ) throws(FeedStoreError) -> FeedReplacement? {
@@ -88,11 +89,11 @@ public enum FeedReplacement: Hashable, Sendable {
   case replaced
   /// The same images were saved already: only their timestamp was renewed.
   case renewed
-  /// A newer feed was there, from a later request, and stays: nothing was written.
+  /// A newer feed, from a later request, was already saved and is kept: nothing was written.
   case superseded(by: Date)
 }
 
-/// The condition of a deletion, evaluated inside its transaction, so that a feed which somebody else saved after the
+/// The condition of a deletion, evaluated inside its transaction, so that a feed which another process saved after the
 /// caller looked is not deleted instead of the one the caller saw.
 public enum FeedDeletionCondition: Hashable, Sendable {
   /// Always.
@@ -105,7 +106,7 @@ public enum FeedDeletionCondition: Hashable, Sendable {
 
 /// One line of a store's table of contents.
 public struct CachedFeedSummary: Hashable, Sendable {
-  /// The address of the feed.
+  /// The URL of the feed.
   public let address: URL
   /// The time when it was requested.
   public let timestamp: Date

@@ -36,7 +36,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case diskFull
     /// The file or its folder may not be read or written.
     case notPermitted
-    /// Others used the file for longer than a call waits.
+    /// Other processes used the file for longer than a call waits.
     case busy
     /// The file, or this feed in it, is damaged or not a cache at all.
     case damaged(String)
@@ -74,11 +74,11 @@ extension FeedStoreError: CustomStringConvertible, LocalizedError {
   public var description: String {
     let what =
       switch self {
-      case .retrieval: "The saved feeds in \(place.printable) cannot be read"
-      case .deletion: "The saved feed in \(place.printable) cannot be deleted"
-      case .insertion: "The feed cannot be saved in \(place.printable)"
+      case .retrieval: "Cannot read the saved feeds in \(place.printable)"
+      case .deletion: "Cannot delete the saved feed in \(place.printable)"
+      case .insertion: "Cannot save the feed in \(place.printable)"
       }
-    // A server's address: what helps with a file does not help there.
+    // A server's URL: what helps with a file does not help there.
     return "\(what): \(place.contains("://") ? cause.onServer : cause.description)"
   }
 
@@ -92,9 +92,9 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     switch self {
     case .diskFull: "the disk is full. Free some space, or choose a cache file elsewhere."
     case .notPermitted: "permission denied. Allow access to the file and its folder, or choose another cache file."
-    case .busy: "another process keeps it busy. Try again when that is done."
+    case .busy: "another process has locked it. Try again when that process is done."
     case .damaged(let detail):
-      "it is damaged (\(detail.printable)). The next save sets the damaged file aside and starts a new one."
+      "it is damaged (\(detail.printable)). The next save renames the damaged file and starts a new one."
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another cache file."
     case .olderSchema(let version):
@@ -112,9 +112,9 @@ extension FeedStoreError.Cause {
   /// The same of a store that is a server.
   fileprivate var onServer: String {
     switch self {
-    case .diskFull: "its memory is full. Raise its limit, or remove what is not needed."
+    case .diskFull: "its memory is full. Raise its limit, or delete keys that aren't needed."
     case .notPermitted:
-      "permission denied. Correct user and password in the address, or allow that user to read and write there."
+      "permission denied. Correct the user and the password in the URL, or allow that user to read and write there."
     case .damaged(let detail): "it is damaged (\(detail.printable)). The next save of the feed replaces it."
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another database."

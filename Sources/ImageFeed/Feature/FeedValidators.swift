@@ -2,13 +2,13 @@ public import Foundation
 
 /// The validators that tell a server which version of a feed is saved.
 ///
-/// The two fields of HTTP (RFC 9110, section 8.8) are kept and sent back as they came, to the byte.
+/// The two HTTP fields (RFC 9110, section 8.8) are kept and sent back byte for byte.
 public struct FeedValidators: Hashable, Sendable {
   /// The value of the field `ETag`.
   public var etag: String?
   /// The value of the field `Last-Modified`.
   public var lastModified: String?
-  /// The address that gave these fields, where that is not the feed's own: a web page leads to it.
+  /// The URL that gave these fields, where that is not the feed's own: a web page leads to it.
   public var source: URL?
   /// The digest of the body's bytes, for a server that sends the same ones again.
   public var digest: BodyDigest?
@@ -29,22 +29,23 @@ public struct FeedValidators: Hashable, Sendable {
   /// True when the server gave none.
   public var isEmpty: Bool { etag == nil && lastModified == nil }
 
-  /// The time for which a server is believed that nothing has changed: eight days. Some say so forever.
+  /// The time for which a server's statement that nothing has changed is trusted: eight days. Some servers state so
+  /// forever.
   public static let longestTrust = Duration.seconds(8 * 86_400)
 
-  /// These, unless it is time to ask for the whole feed again: after ``longestTrust``, and when nobody knows how long
-  /// ago that was or a clock was wrong. None then.
+  /// These, unless it is time to request the whole feed again: after ``longestTrust``, and when it is unknown how long
+  /// ago that was, or a clock was wrong. Then there are none.
   public func trusted(at now: Date) -> FeedValidators {
     guard let wholeAsked else { return FeedValidators() }
     return FeedCachePolicy(maxAge: Self.longestTrust).isValid(wholeAsked, now: now) ? self : FeedValidators()
   }
 
-  /// The same two fields of HTTP, from the same address.
+  /// The same two HTTP fields, from the same URL.
   func matches(_ other: FeedValidators) -> Bool {
     etag == other.etag && lastModified == other.lastModified && source == other.source
   }
 
-  /// These, brought up to date by what came with the news that nothing has changed.
+  /// These, updated from a response that says that nothing has changed.
   ///
   /// A response without a body (status 304) leaves what it does not name; one with the same bytes as before replaces
   /// all.
@@ -58,7 +59,7 @@ public struct FeedValidators: Hashable, Sendable {
 }
 
 extension FeedValidators {
-  /// The fields of a request that is answered with a body only if something has changed (RFC 9110, section 13.1).
+  /// The fields of a conditional request, whose response has a body only if something has changed (RFC 9110, section 13.1).
   var conditions: [HTTPRequest.Header] {
     var fields: [HTTPRequest.Header] = []
     if let etag { fields.append(.init(name: "If-None-Match", value: etag)) }

@@ -5,8 +5,8 @@ public struct Saved<Value> {
   public let value: Value
   /// The time at which the value was requested, by the wall clock.
   ///
-  /// The value's age counts from it, and it decides which of two responses is newer: stamp a value when its request is
-  /// *sent*, so that a slow response that arrives after a later request's is not taken for the newer one.
+  /// The value's age counts from it, and it decides which of two responses is newer: set it when the value's request is
+  /// *sent*, so that a slow response isn't mistaken for a newer one.
   public let timestamp: Date
   /// The values by which the server recognizes whether the value has changed; empty when it sent none.
   public let validators: FeedValidators

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The images of one feed that have been shown, by their ids; all others are new.
 ///
-/// Remembers the images of the feed as it was shown last, and of those before the latest 10,000: an item that a feed drops
+/// Remembers the images of the feed as last shown, and the latest 10,000 former ones: an item that a feed drops
 /// and brings back is not new again.
 public struct ShownImages: Hashable, Sendable {
   /// The number of remembered images that the feed no longer has.
@@ -21,14 +21,14 @@ public struct ShownImages: Hashable, Sendable {
 
   init(ids: [FeedImage.ID]) { self.ids = ids }
 
-  /// Adds the images of a feed, which it has all of now.
+  /// Adds all present images of a feed.
   public mutating func add(_ images: FeedImages) {
     let present = Set(images.indices.map(images.id(at:)))
     ids.removeAll(where: present.contains)
     ids = ids.suffix(Self.kept) + present.sorted(in: images)
   }
 
-  /// Adds one image of a feed that has others, which may not have been shown.
+  /// Adds one image of a feed; its others may not have been shown.
   public mutating func add(_ id: FeedImage.ID) {
     if !ids.contains(id) { ids.append(id) }
   }

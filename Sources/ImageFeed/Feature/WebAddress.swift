@@ -1,12 +1,12 @@
 import FeedFormats
 import Foundation
 
-/// The address of a picture, which becomes a `URL` only when somebody asks for one.
+/// The URL of an image, which becomes a `URL` only when somebody requests one.
 ///
 /// Foundation's parser takes longer than all the rest of reading an image, and a `URL` several times the memory of its
-/// text. Most images of a feed are compared, saved and read again without anyone asking for their address.
+/// text. Most images of a feed are compared, saved and read again without anyone requesting their URL.
 enum WebAddress: Hashable, Sendable {
-  /// A text that is certainly an address: see ``isPlain(_:)``. A plain text is never `other`, so that equal addresses
+  /// A text that is certainly a URL: see ``isPlain(_:)``. A plain text is never `other`, so that equal URLs
   /// are equal here.
   case plain(String)
   case other(URL)
@@ -16,7 +16,7 @@ enum WebAddress: Hashable, Sendable {
     self = Self.isPlain(text) ? .plain(text) : .other(url.absoluteURL)
   }
 
-  /// `text` as an address if it is plain or `parse` accepts it.
+  /// `text` as a URL if it is plain or `parse` accepts it.
   init?(_ text: consuming String, parse: (String) -> URL? = { URL(string: $0) }) {
     if Self.isPlain(text) {
       self = .plain(text)
@@ -27,7 +27,7 @@ enum WebAddress: Hashable, Sendable {
     }
   }
 
-  /// `text` as an address; it was accepted before.
+  /// `text` as a URL; it was accepted before.
   init(_ text: String, isPlain: Bool) {
     // A URL can read its own text again.
     self = isPlain ? .plain(text) : .other(URL(string: text)!)
@@ -44,13 +44,13 @@ enum WebAddress: Hashable, Sendable {
 
   var url: URL {
     switch self {
-    // A plain text is an address for every parser.
+    // A plain text is a URL for every parser.
     case .plain(let text): URL(string: text)!
     case .other(let url): url
     }
   }
 
-  /// True for a text that is certainly an address: no two parsers can differ about it.
+  /// True for a text that is certainly a URL: no two parsers can differ about it.
   static func isPlain(_ text: String) -> Bool { isPlainWebAddress(text) }
 
   static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool { text.isPlainWebAddress }

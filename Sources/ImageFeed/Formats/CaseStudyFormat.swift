@@ -5,7 +5,7 @@ import Foundation
 /// `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in UTF-8 or UTF-16.
 ///
 /// The server's order is kept, and so are items that repeat an id; a `null` description or location is absent;
-/// unknown keys are ignored; no items make an empty feed. One bad item makes the whole feed invalid.
+/// unknown keys are ignored; without items the feed is empty. One bad item makes the whole feed invalid.
 public struct CaseStudyFormat: FeedFormat {
   public init() {}
 
@@ -51,7 +51,7 @@ extension FeedImages.Builder {
 }
 
 extension URL {
-  /// The case study's next page, of an address that asks for pages (`?limit=10`): the same with `after_id`, the id of the
+  /// The case study's next page, of a URL that requests pages (`?limit=10`): the same with `after_id`, the id of the
   /// last image. `nil` after a page that is not full.
   fileprivate func page(of count: Int, after id: UUID) -> URL? {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true), var items = parts.queryItems,

@@ -3,7 +3,7 @@ public import FeedStream
 
 /// A format in which a server may write a feed of images.
 ///
-/// A feed is read by the first format of a list that recognizes it: add a format of your own before those of the web,
+/// A feed is read by the first format of a list that recognizes it: add your own format before those of the web,
 ///
 ///     options.formats = [CompanyFormat()] + .web
 ///
@@ -11,21 +11,21 @@ public import FeedStream
 public protocol FeedFormat: Sendable {
   /// True when a document looks like one of this format.
   ///
-  /// Judge by the bytes of the body: types and names are often wrong. While a document arrives, this is asked with its first
-  /// kilobytes (16 or more), and what no format recognizes by them is not read to its end; of a document that is whole, it
-  /// is asked again.
+  /// Judge by the bytes of the body: types and names are often wrong. While a document arrives, this is called with its
+  /// first kilobytes (16 or more), and a document that no format recognizes isn't read to its end; for a complete
+  /// document, it is called again.
   func recognizes(_ document: WebDocument) -> Bool
 
   /// A reader for a document that this format recognizes and whose bytes are still arriving; `nil`, which is the default,
-  /// for a format that reads documents when they are whole.
+  /// for a format that reads only complete documents.
   ///
-  /// - Parameter beginning: the document's first bytes; they are given to the reader as well.
+  /// - Parameter beginning: the document's first bytes; they are given to the reader too.
   func reader(of beginning: WebDocument, within limits: FeedLimits) -> (any FeedReader)?
 
   /// The images of a document that this format recognizes, in its order.
   ///
   /// - Parameter limits: the limits of a document; see ``InvalidData/tooMuch(of:limit:)``.
-  /// - Throws: the error in the document. A part of a feed is never shown or saved as if it were the feed: when the end is
+  /// - Throws: the error in the document. A partial feed must not be shown or saved as if it were complete: when the end is
   ///   missing, throw ``InvalidData/cutOff(_:)`` with the images that arrived, or any other error.
   func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages
 }
@@ -34,7 +34,7 @@ extension FeedFormat {
   public func reader(of beginning: WebDocument, within limits: FeedLimits) -> (any FeedReader)? { nil }
 }
 
-/// Reads a document while it arrives. After an error it is of no further use, and the transfer is ended.
+/// Reads a document while it arrives. After an error it is not used again, and the transfer is ended.
 public protocol FeedReader {
   /// Takes the bytes that come next.
   mutating func read(_ bytes: Chunk) throws(InvalidData)

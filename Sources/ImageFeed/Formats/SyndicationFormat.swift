@@ -5,9 +5,9 @@ public import Foundation
 /// The formats of the web's feeds: RSS 0.90 to 2.0, Atom 0.3 and 1.0, JSON Feed 1 and 1.1, with Media RSS, iTunes and
 /// everything else that `FeedParser` reads.
 ///
-/// Each item with a picture is an image: the first of its pictures in the order of `FeedImageCandidate.Source`. Items
-/// without one are counted (``FeedImages/omittedItems``). An image is identified by its item's guid or Atom id, else by
-/// its item's link, else by its own address.
+/// Each item with an image is an image of the feed: the first of its images in the order of
+/// `FeedImageCandidate.Source`. Items without one are counted (``FeedImages/omittedItems``). An image is identified by
+/// its item's guid or Atom id, else by its item's link, else by its own URL.
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 
@@ -115,10 +115,10 @@ extension FeedDocument {
     throw .cutOff(images)
   }
 
-  /// The id of each item, from its guid, or else its link, or else the address of its picture. Items that repeat one
+  /// The id of each item, from its guid, or else its link, or else the URL of its image. Items that repeat one
   /// are numbered, except in the case study's format, which keeps them.
   ///
-  /// - Parameter feed: the document's final address.
+  /// - Parameter feed: the document's final URL.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {
     var counts: [UUID: UInt32] = [:]
     return items.map { item in
@@ -151,7 +151,7 @@ extension InvalidData {
       case .doctypeTooLong(let limit): .tooMuch(of: "bytes in its document type", limit: limit)
       case .textTooLong(let limit): .tooMuch(of: "bytes in a text", limit: limit)
       case .tooManyItems(let limit): .tooMuch(of: "items", limit: limit)
-      case .addressesTooLong(let limit): .tooMuch(of: "bytes in the addresses of pictures", limit: limit)
+      case .addressesTooLong(let limit): .tooMuch(of: "bytes in the URLs of images", limit: limit)
       }
   }
 }

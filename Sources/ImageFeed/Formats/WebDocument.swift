@@ -6,11 +6,11 @@ public struct WebDocument: Hashable, Sendable {
   public var body: Data
   /// The value of `Content-Type`, unchanged.
   public var type: String?
-  /// Its address after redirects, the base of its relative addresses.
+  /// Its URL after redirects, the base of its relative URLs.
   public var url: URL
   /// The values by which the server recognizes whether it has changed.
   public var validators: FeedValidators
-  /// The address of the feed of which this is a later page; images are identified within it. `nil` for ``url``.
+  /// The URL of the feed of which this is a later page; images are identified within it. `nil` for ``url``.
   public var feed: URL?
   /// See ``ArrivingDocument/isFromPrivateNetwork``.
   package var isFromPrivateNetwork: Bool?

@@ -1,10 +1,10 @@
-/// How much of a feed's history is kept: the items that its document no longer has.
+/// The limits of a feed's history: the items that its document no longer has.
 ///
-/// Whichever limit is reached first counts. Starred items are kept beyond both, and count for neither.
+/// The limit that is reached first applies. Starred items are kept beyond both, and count for neither.
 public struct HistoryPolicy: Hashable, Sendable {
-  /// The most items of a feed; 0 for none.
+  /// The maximum number of items of a feed; 0 for none.
   public var items: Int
-  /// How long ago an item was seen last at most; `nil` for any age.
+  /// The maximum time since an item was last seen; `nil` for any age.
   public var age: Duration?
 
   /// 1,000 items and 365 days for each feed.
@@ -14,6 +14,6 @@ public struct HistoryPolicy: Hashable, Sendable {
     self.age = age
   }
 
-  /// Keeps nothing but what is starred.
+  /// Keeps only starred items.
   public static var none: HistoryPolicy { HistoryPolicy(items: 0) }
 }

@@ -1,22 +1,22 @@
 public import Foundation
 
-/// Keeps what was seen, and what a person thinks of it, beside the saved feeds.
+/// Keeps the history of feeds, and stars, next to the saved feeds.
 ///
-/// An item that leaves its feed's document, however that comes, is kept in the same transaction; one that comes back is the
-/// feed's again. Calls block, as those of ``FeedStore`` do.
+/// An item that leaves its feed's document is kept in the same transaction; one that comes back belongs to the
+/// feed again. Calls block, as those of ``FeedStore`` do.
 public protocol HistoryStore: FeedStore {
-  /// The items that a feed has no more, the newest first: by when they were published, or else first seen. Changes nothing.
+  /// A feed's former items, newest first by publication date, or else by when they were first seen. Changes nothing.
   ///
   /// - Parameters:
-  ///   - place: where to go on; `nil` for the beginning.
-  ///   - limit: how many at most.
+  ///   - place: where to continue; `nil` for the beginning.
+  ///   - limit: the maximum number of items.
   func history(of address: URL, after place: SeenPage.Place?, limit: Int) throws(FeedStoreError) -> SeenPage
 
-  /// The items that fit a question, the newest first. The first question after a change brings the index of words up to date.
+  /// The items that match a query, newest first. The first query after a change updates the word index.
   func seen(_ query: SeenQuery) throws(FeedStoreError) -> SeenPage
 
-  /// The items that a name stands for: an id's text, or the URL of a post or an image. What feeds have comes before what they
-  /// had. Changes nothing.
+  /// The items with a name: the text of an id, or the URL of a post or an image. Present items come before former
+  /// ones. Changes nothing.
   func items(named name: String) throws(FeedStoreError) -> [SeenImage]
 
   /// The ids of a feed's starred items. Changes nothing.
@@ -29,18 +29,18 @@ public protocol HistoryStore: FeedStore {
     _ isStarred: Bool, _ id: FeedImage.ID, of address: URL, now: Date
   ) throws(FeedStoreError) -> Bool
 
-  /// The URLs of the images of all starred items. Changes nothing. A ``DiskImageStore`` that is given this keeps them.
+  /// The URLs of the images of all starred items. Changes nothing. Pass this to a ``DiskImageStore`` to keep the images.
   func starredImages() throws(FeedStoreError) -> Set<URL>
 
-  /// Brings a part of the index of words up to date, in a transaction of its own: of one feed after another, until
+  /// Updates a part of the word index, in a separate transaction: one feed after another, until
   /// `limit` items were read; nothing when that is 0.
   ///
-  /// - Returns: how many items of how many are indexed; equal when ``seen(_:)`` has nothing to index.
+  /// - Returns: the number of indexed items and of all items; equal when ``seen(_:)`` has nothing to index.
   func index(atMost limit: Int) throws(FeedStoreError) -> IndexProgress
 
-  /// How much there is. Changes nothing.
+  /// The size of the history. Changes nothing.
   func historySummary() throws(FeedStoreError) -> HistorySummary
 
-  /// Forgets what a feed had, its stars, and what was shown of it; of all feeds when `nil`.
+  /// Deletes a feed's history, its stars, and the record of its shown images; those of all feeds when `nil`.
   func forgetHistory(of address: URL?) throws(FeedStoreError)
 }

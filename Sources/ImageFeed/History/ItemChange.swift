@@ -4,13 +4,13 @@
 /// the same when its link is, or, of items without links, its image; but only where no other item of either document has that
 /// link or image: some feeds have one for all of their items.
 struct ItemChange {
-  /// Where in the old document items are that the new one does not have, each id once.
+  /// The positions in the old document of items that the new one does not have, each id once.
   private(set) var left: [Int] = []
-  /// Where in the new document items are that the old one did not have, each id once.
+  /// The positions in the new document of items that the old one did not have, each id once.
   private(set) var arrived: [Int] = []
   /// Items that have another id.
   private(set) var renamed: [(new: Int, old: Int)] = []
-  /// Where in the old document ids are.
+  /// The positions of ids in the old document.
   private let before: [FeedImage.ID: Int]
 
   init(from old: FeedImages, to new: FeedImages) {
@@ -22,7 +22,7 @@ struct ItemChange {
     match(old, new) { $0.linkDigest(at: $1) == nil ? $0.addressDigest(at: $1) : nil }
   }
 
-  /// Where in the old document the item with an id was.
+  /// The position in the old document of the item with an id.
   func place(of id: FeedImage.ID) -> Int? { before[id] }
 
   private static func places(in images: FeedImages) -> [FeedImage.ID: Int] {
@@ -45,7 +45,7 @@ struct ItemChange {
     left.removeAll(where: found.contains)
   }
 
-  /// Where the item with a mark is; `nil` for a mark that several have.
+  /// The position of the item with a mark; `nil` for a mark that several have.
   private static func unique(_ images: FeedImages, _ mark: (FeedImages, Int) -> UInt64?) -> [UInt64: Int?] {
     var places: [UInt64: Int?] = [:]
     for index in images.indices {
@@ -80,7 +80,7 @@ struct FirstSeen: Equatable {
 
   init(_ times: [Int64]) { self.times = times }
 
-  /// Reads what ``bytes`` wrote; `other` for what is missing or was never written.
+  /// Reads the form that ``bytes`` writes; `other` for missing or invalid bytes.
   init(_ bytes: UnsafeRawBufferPointer, count: Int, or other: Int64) {
     times = []
     times.reserveCapacity(count)

@@ -1,15 +1,15 @@
 public import Foundation
 
-/// An image that was seen: one that its feed has, or one that it had.
+/// A present or former image of a feed.
 public struct SeenImage: Hashable, Sendable {
   /// The URL of its feed.
   public var address: URL
-  /// The title that the feed had last. Untrusted text.
+  /// The feed's last title. Untrusted text.
   public var feedTitle: String?
   public var image: FeedImage
-  /// When a document had it for the first time, to the second.
+  /// The time when a document first had it, to the second.
   public var firstSeen: Date
-  /// When a document had it for the last time, to the second; `nil` while the saved one has it.
+  /// The time when a document last had it, to the second; `nil` while the saved one has it.
   public var lastSeen: Date?
   public var isStarred: Bool
   /// ``FeedImages/isFromPrivateNetwork`` of its feed.
@@ -29,7 +29,7 @@ public struct SeenImage: Hashable, Sendable {
   }
 }
 
-/// Some of what was seen, the newest first, and where the next part begins.
+/// A page of the history, newest first, and the place where the next page begins.
 public struct SeenPage: Hashable, Sendable {
   public var images: [SeenImage]
   /// `nil` when nothing follows.
@@ -59,19 +59,19 @@ public struct SeenPage: Hashable, Sendable {
   }
 }
 
-/// A question for what was seen.
+/// A query of the history.
 public struct SeenQuery: Hashable, Sendable {
-  /// Words that the title, the text, the alternative text or the place has, all of them; a word that ends with `*` is the
-  /// beginning of one. Anything when empty.
+  /// The words, all of which the title, the text, the alternative text or the place must contain; a word that ends with
+  /// `*` is the beginning of a word. Empty for any item.
   public var words: String
-  /// The last word is the beginning of one: somebody is typing it.
+  /// True when the last word is the beginning of a word that is being typed.
   public var isTyping: Bool
-  /// Of these feeds alone; of all when `nil`.
+  /// The feeds to search; all when `nil`.
   public var feeds: [URL]?
   public var isStarred: Bool
-  /// Only what no saved feed has any more.
+  /// True for former items only.
   public var isKept: Bool
-  /// The most images of one answer.
+  /// The maximum number of images per page.
   public var limit: Int
   public var after: SeenPage.Place?
 
@@ -90,7 +90,7 @@ public struct SeenQuery: Hashable, Sendable {
   }
 }
 
-/// How much of what was seen can be found by its words.
+/// The progress of the word index.
 public struct IndexProgress: Hashable, Sendable {
   /// Items of feeds whose index is up to date.
   public var indexed: Int
@@ -105,7 +105,7 @@ public struct IndexProgress: Hashable, Sendable {
   public var isComplete: Bool { indexed >= total }
 }
 
-/// How much a store keeps beside the saved feeds.
+/// The size of the history next to the saved feeds.
 public struct HistorySummary: Hashable, Sendable {
   /// Items that no saved feed has any more.
   public var kept: Int

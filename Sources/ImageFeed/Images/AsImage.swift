@@ -2,15 +2,15 @@ public import FeedStream
 public import Foundation
 
 extension Publisher where Output == HTTPResponse, Failure == HTTPError {
-  /// Maps each response to a picture, by its status and its first bytes, or fails with the reason why there is none.
+  /// Maps each response to an image, by its status and its first bytes, or fails with the reason why there is none.
   ///
-  /// **Demand:** passes through. **Failure:** ``RemoteImageError``: what kept a response from arriving,
-  /// ``RemoteImageError/unchanged(_:)`` for status 304, and a response that isn't a picture as invalid data.
+  /// **Demand:** passes through. **Failure:** ``RemoteImageError``: the reason why no response arrived,
+  /// ``RemoteImageError/unchanged(_:)`` for status 304, and a response that isn't an image as invalid data.
   /// **Cancellation:** passes through.
   ///
   /// - Parameters:
-  ///   - lifetime: for how long a picture counts as the latest when its server does not say.
-  ///   - now: the wall clock, for a response without a date of its own.
+  ///   - lifetime: the time for which an image counts as the latest, if its server doesn't set one.
+  ///   - now: the wall clock, for a response without a `Date`.
   public func asImage(
     lifetime: Duration, now: @escaping () -> Date = { Date() }
   ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
@@ -39,7 +39,7 @@ extension HTTPResponse {
 }
 
 extension HTTPHeaders {
-  /// The longest that a picture counts as the latest, whatever its server says: 365 days.
+  /// The longest that an image counts as the latest, whatever its server says: 365 days.
   private static let longestLifetime = Duration.seconds(31_536_000)
 
   /// The time that the response says that it is fresh; `nil` when it says nothing. It is saved all the same, to be shown when its

@@ -2,18 +2,19 @@ public import Foundation
 import GRDB
 import Synchronization
 
-/// Keeps pictures in a folder, one file each, with an index in SQLite, which several processes may share.
+/// Keeps images in a folder, one file each, with an index in SQLite, which several processes may share.
 ///
 /// Nothing happens on creation; the folder is made by the first save. The files and the index together never take more than
-/// `limit` bytes: room is made before a picture is written, by deleting those that were not used for longest until 70 % of
-/// the limit is left. An index that is lost or damaged is rebuilt from the files; a file that is lost, cut off or damaged
-/// counts as a picture that was never saved.
+/// `limit` bytes: before an image is written, the least recently used ones are deleted until 70 % of
+/// the limit is in use. An index that is lost or damaged is rebuilt from the files; a file that is lost, cut off or damaged
+/// counts as an image that was never saved.
 ///
-/// Images that its owner keeps, such as those of starred items, are never deleted to make room, and count for no limit.
+/// Images that its owner keeps, such as those of starred items, are never deleted to make room, and don't count towards
+/// the limit.
 public final class DiskImageStore: ImageStore {
   /// The absolute path of the folder.
   public let folder: String
-  /// The most bytes on disk.
+  /// The maximum number of bytes on disk.
   public let limit: Int
   private let index: Mutex<ImageIndex>
   private let kept: KeptImages
@@ -21,8 +22,8 @@ public final class DiskImageStore: ImageStore {
   /// Creates a store in a folder, which need not exist.
   ///
   /// - Parameters:
-  ///   - folder: relative to the current directory at this moment, or absolute. It is the store's alone.
-  ///   - limit: the most bytes on disk. 150 MB by default.
+  ///   - folder: relative to the current directory at this moment, or absolute. Only the store may use it.
+  ///   - limit: the maximum number of bytes on disk. 150 MB by default.
   ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
   ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by default.
   ///     Called within calls of the store, on their thread, when the limit is reached; it may block. While it fails, nothing
@@ -50,7 +51,7 @@ public final class DiskImageStore: ImageStore {
         return nil
       }
       try index.touch(url, row, now: now)
-      // The row is the newer one: a picture that has not changed is renewed there alone.
+      // The row is the newer one: an image that has not changed is renewed only there.
       let image = FetchedImage(file.image.value.data, lifetime: row.lifetime)
       return Saved(image, timestamp: row.timestamp, validators: row.validators)
     }
@@ -70,7 +71,7 @@ public final class DiskImageStore: ImageStore {
       do {
         try replaceFile(of: url, with: bytes)
       } catch {
-        // The file that was there still is, or is not any more: the index finds out when somebody asks for it.
+        // The file that was there still is, or is not any more: the index finds out when somebody requests it.
         try? index.settle(url, bytes: FileManager.default.size(atPath: path(of: url)))
         throw error
       }
@@ -79,9 +80,9 @@ public final class DiskImageStore: ImageStore {
     }
   }
 
-  /// Opens the file with these bytes of a picture, so that a slow sender need not hold them.
+  /// Opens the file with these bytes of an image, so that a slow sender need not hold them.
   ///
-  /// Blocks. What is open stays as it is, even when another picture replaces this one or room is made.
+  /// Blocks. The open file doesn't change, even when another image replaces this one or it is deleted.
   ///
   /// - Returns: a descriptor, which the caller closes, and where in the file the bytes are; `nil` when they are not kept.
   public func openFile(of image: ImageData, at url: URL) -> (descriptor: Int32, range: Range<Int64>)? {
@@ -102,7 +103,7 @@ public final class DiskImageStore: ImageStore {
     try perform(.deletion) { try $0.forgetAll() }
   }
 
-  /// Deletes every picture but those that its owner keeps.
+  /// Deletes all images except those that its owner keeps.
   public func deleteUnkept() throws(FeedStoreError) {
     let kept = try kept()
     try perform(.deletion) { try $0.forgetAll(but: kept) }

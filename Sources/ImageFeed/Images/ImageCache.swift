@@ -1,7 +1,8 @@
 public import FeedStream
 public import Foundation
 
-/// The saved pictures, on a loop: those used last in memory, all of them in a store whose calls run on the thread pool, one at a time.
+/// The saved images, on a loop: those used last in memory, all of them in a store whose calls run on the thread pool,
+/// one at a time.
 ///
 /// Lives on its scheduler's thread, as streams do.
 public final class ImageCache {
@@ -11,9 +12,9 @@ public final class ImageCache {
   var memory: MemoryImages
 
   /// - Parameters:
-  ///   - store: where pictures are kept.
+  ///   - store: keeps the images.
   ///   - scheduler: where results are delivered, and whose thread pool the store's calls run on.
-  ///   - memoryLimit: the most bytes of pictures kept in memory, one of them at most a tenth. 64 MiB by default.
+  ///   - memoryLimit: the maximum number of image bytes kept in memory; one image may take a tenth. 64 MiB by default.
   ///   - now: the wall clock.
   public init(
     store: any ImageStore, on scheduler: any LoopScheduler, memoryLimit: Int = 64 << 20,
@@ -25,7 +26,7 @@ public final class ImageCache {
     memory = MemoryImages(limit: memoryLimit)
   }
 
-  /// The saved picture of one address.
+  /// The saved image of one URL.
   public func image(at url: URL) -> LocalImage { LocalImage(url: url, cache: self) }
 
   /// Calls `body` on the scheduler once every call of the store that was requested before has ended.
@@ -34,17 +35,17 @@ public final class ImageCache {
   }
 }
 
-/// The saved picture of one address.
+/// The saved image of one URL.
 public struct LocalImage {
   public let url: URL
   let cache: ImageCache
 
-  /// The saved picture, in memory or on disk, unless it is older than it may be.
+  /// The saved image, in memory or on disk, unless its lifetime is over.
   ///
-  /// **Demand:** the picture is held until asked for. **Failure:** ``CacheMiss`` when nothing is saved, when its lifetime
-  /// is over, or when it cannot be read. **Cancellation:** a retrieval that has not begun is not begun.
+  /// **Demand:** the image is held until requested. **Failure:** ``CacheMiss`` when nothing is saved, when its lifetime
+  /// is over, or when it cannot be read. **Cancellation:** a retrieval that has not begun never begins.
   ///
-  /// - Parameter ageless: delivers a picture whose lifetime is over as well.
+  /// - Parameter ageless: delivers an image whose lifetime is over too.
   public func load(ageless: Bool = false) -> some Publisher<Saved<FetchedImage>, CacheMiss> {
     let now = cache.now
     return retrieve()
@@ -73,7 +74,7 @@ extension LocalImage: LocalCopy {
     .eraseToAnyPublisher()
   }
 
-  /// The saved picture, however old, in memory or on disk.
+  /// The saved image, however old, in memory or on disk.
   public func retrieve() -> AnyPublisher<Saved<FetchedImage>, FeedStoreError> {
     let (cache, url) = (cache, url)
     return Deferred { () -> AnyPublisher<Saved<FetchedImage>, FeedStoreError> in

@@ -4,7 +4,7 @@ extension ImageData {
   /// True when the format shows that the end is missing. Formats whose end nobody can see without decoding count as whole, and
   /// so does what is damaged otherwise.
   var isCutOff: Bool {
-    // Less holds no picture.
+    // Less holds no image.
     guard bytes.count >= 64 else { return false }
     return bytes.withUnsafeBytes { bytes in
       switch kind {
@@ -31,7 +31,7 @@ extension ImageData {
   }
 
   /// Segments up to the first scan, and the mark of the end after that (ISO/IEC 10918-1, annex B). A segment
-  /// may hold a small picture with an end of its own.
+  /// may hold a small image with its own end.
   private static func isCutOffJPEG(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var place = 2
     while place + 4 <= bytes.count {

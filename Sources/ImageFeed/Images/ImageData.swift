@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The bytes of a picture as its server sent them; they begin as a picture does.
+/// The bytes of an image as its server sent them; they begin as an image does.
 public struct ImageData: Hashable, Sendable {
-  /// The format of a picture, by its first bytes: neither its address nor its type can be believed.
+  /// The format of an image, by its first bytes, since its URL and its type can be wrong.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, gif, webp, avif, heif, jpegXL, bmp, tiff, icon
 
@@ -27,7 +27,7 @@ public struct ImageData: Hashable, Sendable {
   public let bytes: Data
   public let kind: Kind
 
-  /// - Throws: ``InvalidImage`` when the bytes are none, a web page, or nothing that begins as a picture does.
+  /// - Throws: ``InvalidImage`` when the bytes are none, a web page, or don't begin like an image.
   public init(_ bytes: Data) throws(InvalidImage) {
     guard !bytes.isEmpty else { throw .empty }
     guard let kind = Kind(bytes) else {
@@ -77,36 +77,36 @@ extension ImageData.Kind {
   }
 }
 
-/// The reason why a response isn't a picture.
+/// The reason why a response isn't an image.
 public enum InvalidImage: Error, Hashable, Sendable {
   /// The status was not 200.
   case status(Int)
   case empty
   case webPage
-  /// A drawing in SVG: a program of sorts, which is not run.
+  /// An SVG drawing, which can contain code and is not shown.
   case drawing
-  /// Nothing that begins as a picture does.
+  /// The bytes don't begin like an image.
   case notAnImage
-  /// A picture whose end is missing: what arrived. It is never saved.
+  /// An image whose end is missing: what arrived. It is never saved.
   case cutOff(ImageData)
 }
 
 extension InvalidImage: CustomStringConvertible, LocalizedError {
   public var description: String {
     switch self {
-    case .status(let status): "The server answered with status \(status) where a picture was expected."
-    case .empty: "The server sent an empty answer where a picture was expected."
-    case .webPage: "The server sent a web page where a picture was expected."
-    case .drawing: "The server sent an SVG drawing; only pictures made of pixels are shown."
-    case .notAnImage: "The server sent something that is not a picture."
-    case .cutOff: "The server sent a picture that is cut off."
+    case .status(let status): "The server responded with status \(status) where an image was expected."
+    case .empty: "The server sent an empty response where an image was expected."
+    case .webPage: "The server sent a web page where an image was expected."
+    case .drawing: "The server sent an SVG drawing; only pixel images are shown."
+    case .notAnImage: "The server sent something that is not an image."
+    case .cutOff: "The server sent an image that is cut off."
     }
   }
 
   public var errorDescription: String? { description }
 }
 
-/// A picture from its server, and how long it counts as the latest.
+/// An image from its server, and how long it counts as the latest.
 public struct FetchedImage: Hashable, Sendable {
   public var data: ImageData
   /// The time after its request for which no new request is needed.

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// The reason why a picture could not be had from its server.
+/// The reason why an image could not be loaded from its server.
 public enum RemoteImageError: Error, Hashable, Sendable {
   /// No whole response arrived.
   case connectivity(HTTPError)
-  /// A response arrived, and was not a picture.
+  /// A response arrived, and was not an image.
   case invalidData(InvalidImage)
-  /// The server said that what it sent before is still the latest (status 304).
+  /// The server said that the saved image is still the latest (status 304).
   case unchanged(FeedValidators)
 }
 
@@ -21,18 +21,18 @@ extension RemoteImageError: CustomStringConvertible, LocalizedError {
     switch self {
     case .connectivity(let error): "\(error)"
     case .invalidData(let error): "\(error)"
-    case .unchanged: "The server says that nothing has changed since it was last asked."
+    case .unchanged: "The server says that nothing has changed since the last request."
     }
   }
 
   public var errorDescription: String? { description }
 }
 
-/// The reason why there is no picture to show.
+/// The reason why there is no image to show.
 public struct ImageError: Error, Hashable, Sendable {
-  /// The reason why the server's picture isn't there.
+  /// The reason why the server's image isn't there.
   public var remote: RemoteImageError
-  /// The cache's failure; `nil` when it only had no picture.
+  /// The cache's failure; `nil` when it only had no image.
   public var cache: FeedStoreError?
 
   public init(remote: RemoteImageError, cache: FeedStoreError? = nil) {

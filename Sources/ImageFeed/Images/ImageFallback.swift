@@ -1,12 +1,13 @@
 public import FeedStream
 
 extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
-  /// Turns to the server when no picture is saved, or none that may be shown without asking again.
+  /// Falls back to the server when no saved image may be shown without another request.
   ///
-  /// The opposite order of a feed: a picture at an address hardly ever changes. **Demand:** passes through. **Failure:** what
-  /// the server failed with, and what the cache failed with, if it did. **Cancellation:** cancels the one that runs.
+  /// This is the opposite order of a feed's, because an image at a URL hardly ever changes. **Demand:** passes through.
+  /// **Failure:** the server's failure, and the cache's, if any. **Cancellation:** cancels the
+  /// running publisher.
   ///
-  /// - Parameter remote: the picture from its server.
+  /// - Parameter remote: the image from its server.
   public func fallback<P: Publisher>(
     to remote: P
   ) -> some Publisher<LoadedImage, ImageError> where P.Output == FetchedImage, P.Failure == RemoteImageError {
@@ -20,12 +21,12 @@ extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
 }
 
 extension Publisher where Output == LoadedImage, Failure == ImageError {
-  /// Turns to the saved picture, however old, when its server cannot be reached or gives none.
+  /// Falls back to the saved image, however old, when its server cannot be reached or sends none.
   ///
   /// **Demand:** passes through. **Failure:** this publisher's, when nothing is saved. **Cancellation:** cancels the one that
   /// runs.
   ///
-  /// - Parameter saved: the saved picture.
+  /// - Parameter saved: the saved image.
   public func fallback<P: Publisher>(
     to saved: P
   ) -> some Publisher<LoadedImage, ImageError> where P.Output == Saved<FetchedImage>, P.Failure == CacheMiss {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file of one picture: what is known of it in lines of text, an empty line, and its bytes. The lines are what the index
+/// The file of one image: what is known of it in lines of text, an empty line, and its bytes. The lines are what the index
 /// is made from when that is lost.
 struct ImageFile {
   var url: URL
@@ -10,7 +10,7 @@ struct ImageFile {
   /// No header of ours is longer.
   private static let longestHeader = 64 << 10
 
-  /// The name of the file for a picture, two characters of it a folder's.
+  /// The name of the file for an image, two characters of it a folder's.
   static func name(for url: URL) -> String {
     let digest = SHA1.digest(of: Array(url.absoluteString.utf8)).map { String(format: "%02x", $0) }.joined()
     return "\(digest.prefix(2))/\(digest.dropFirst(2))"

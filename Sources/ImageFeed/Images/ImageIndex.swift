@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
 
-/// The index of a folder of pictures: what is there, how large, and when it was used last.
+/// The index of a folder of images: what is there, how large, and when it was used last.
 ///
 /// Every change is one transaction. A row is written before its file and deleted with it, so that a process which ends in
 /// between leaves a row without a file, never a file that nobody counts.
 struct ImageIndex {
-  /// One picture.
+  /// One image.
   struct Entry {
     let bytes: Int
     let timestamp: Date
@@ -17,7 +17,7 @@ struct ImageIndex {
 
   /// The size that is left when room is made.
   static let share = 0.7
-  /// A use is written down when the last one was this long ago: a write for every picture shown would be too many.
+  /// A use is written down when the last one was this long ago: a write for every image shown would be too many.
   static let useResolution: TimeInterval = 60
   /// The least size of the index, with its log, in bytes.
   static let ownBytes = 256 << 10
@@ -59,7 +59,7 @@ struct ImageIndex {
     return ImageStoreUsage(count: row?[0] ?? 0, bytes: Int(row?[1] as Double? ?? 0), limit: limit)
   }
 
-  /// How many of these images are here, and their bytes.
+  /// The number of these images that are stored, and of their bytes.
   func usage(of urls: Set<URL>) throws -> ImageStoreUsage {
     try read(creating: false) { db in
       let entries = try urls.compactMap { try Self.entry($0, db) }
@@ -67,7 +67,7 @@ struct ImageIndex {
     } ?? ImageStoreUsage(count: 0, bytes: 0)
   }
 
-  /// Notes that a picture was used.
+  /// Notes that an image was used.
   func touch(_ url: URL, _ entry: Entry, now: Date) throws {
     // Also a use in the future: the clock was wrong then.
     guard abs(now.timeIntervalSince(entry.used)) >= Self.useResolution else { return }
@@ -77,16 +77,16 @@ struct ImageIndex {
     }
   }
 
-  /// The server was asked again, and the picture is the same.
+  /// The server was asked again, and the image is the same.
   func renew(_ url: URL, _ entry: Entry, with image: Saved<FetchedImage>, now: Date) throws {
     try write { db in try Self.insert(url, entry.bytes, image, now: now, db) }
   }
 
-  /// Makes room for the file of a picture, next to the one that it replaces, and counts it as there.
+  /// Makes room for the file of an image, next to the one that it replaces, and counts it as there.
   ///
   /// Images that are kept stay, and their bytes do not count; one of them is saved however large it is.
   ///
-  /// - Returns: false when it is larger than what is left after making room.
+  /// - Returns: false when it is larger than the room that can be made.
   func reserve(_ bytes: Int, for url: URL, _ image: Saved<FetchedImage>, now: Date) throws -> Bool {
     try write { db in
       let limit = limit - (try Self.ownBytes(db))

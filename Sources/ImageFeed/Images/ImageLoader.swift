@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// Loads pictures' data: from memory, from the disk, or else from their servers.
+/// Loads images' data: from memory, from the disk, or else from their servers.
 ///
 ///     let loader = ImageLoader(client: client, cache: ImageCache(store: DiskImageStore(folder: "images"), on: loop))
 ///     let subscription = loader.data(for: url).sink(receiveCompletion: { print($0) }, receiveValue: { print($0.data.kind) })
@@ -10,13 +10,13 @@ public import Foundation
 public final class ImageLoader {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// The time that a request may take in all. 30 seconds by default.
+    /// The time limit for a request. 30 seconds by default.
     public var timeout: Duration = .seconds(30)
-    /// The largest picture taken, in bytes. 20 MiB by default.
+    /// The maximum size of an image, in bytes. 20 MiB by default.
     public var maxBytes = 20 << 20
-    /// For how long a picture is shown without asking its server again when that does not say. Seven days by default.
+    /// The time for which an image is shown without another request, if its server doesn't set one. Seven days by default.
     public var lifetime: Duration = .seconds(604_800)
-    /// For how long a server that said there is no such picture, or sent something else, is not asked again. A minute by
+    /// The time without another request after a server sent no image. A minute by
     /// default.
     public var errorLifetime: Duration = .seconds(60)
 
@@ -36,7 +36,7 @@ public final class ImageLoader {
   private let flights = Flights<Wish, LoadedImage, ImageError>()
   private var refusals: [URL: (error: ImageError, until: Date)] = [:]
 
-  /// - Parameter report: is given the error of a save that failed: the picture is shown all the same. Does nothing by default.
+  /// - Parameter report: receives the error of a failed save; the image is still shown. Does nothing by default.
   public init(
     client: any HTTPClient, cache: ImageCache, options: Options = Options(),
     reportingTo report: @escaping (FeedStoreError) -> Void = { _ in }
@@ -47,17 +47,17 @@ public final class ImageLoader {
     self.report = report
   }
 
-  /// The picture at an address: the saved one, or else the server's, which is saved.
+  /// The image at a URL: the saved one, or else the server's, which is saved.
   ///
-  /// A request for a picture that is being loaded shares that load. A picture whose lifetime is over is requested again with
-  /// the validators that came with it, and shown nonetheless when its server cannot be reached. A server that had no picture
-  /// is not asked again for a while (``Options/errorLifetime``). **Demand:** the picture is held until asked for.
+  /// A request for an image that is being loaded shares that load. An image whose lifetime is over is requested again with
+  /// the validators that came with it, and is still shown when its server cannot be reached. A server that had no image
+  /// gets no further request for a while (``Options/errorLifetime``). **Demand:** the image is held until requested.
   /// **Failure:** ``ImageError`` when there is nothing to show; nothing is saved then. **Cancellation:** closes the request
-  /// when nobody else waits for it; a save that was asked for is carried out.
+  /// when nobody else waits for it; a save that was requested is completed.
   ///
   /// - Parameters:
-  ///   - url: where it is.
-  ///   - feed: the feed that names it. Only if that came out of a private network, the picture may
+  ///   - url: the image's URL.
+  ///   - feed: the feed that names it. Only if that came out of a private network, the image may
   ///     (`HTTPRequest.origin`); without one, the address is the user's own choice.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   public func data(
@@ -77,7 +77,7 @@ public final class ImageLoader {
 
   /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even when it was only in memory.
   ///
-  /// For an image that is to stay, after its store knows that: see ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``.
+  /// For an image to keep, after its store knows that: see ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``.
   /// **Demand, failure, cancellation:** as there. An error of the save is reported, as every save's.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     let (local, report) = (cache.image(at: url), report)
@@ -104,7 +104,7 @@ public final class ImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// The server's picture; asked for with the validators of the saved one, if there is one.
+  /// The server's image; asked for with the validators of the saved one, if there is one.
   private func remote(
     _ url: URL, of feed: URL?, _ isPrivate: Bool?, saved: LocalImage
   ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
@@ -133,7 +133,7 @@ public final class ImageLoader {
   private func remember(_ error: ImageError, for url: URL) {
     guard case .invalidData = error.remote, options.errorLifetime > .zero else { return }
     let now = cache.now()
-    // As many as a screen has pictures: older ones go first when there are more.
+    // As many as a screen has images: older ones go first when there are more.
     if refusals.count >= 1000 { refusals = refusals.filter { $0.value.until > now } }
     if refusals.count >= 1000 { refusals.removeAll() }
     refusals[url] = (error, now.addingTimeInterval(options.errorLifetime / .seconds(1)))

@@ -1,26 +1,26 @@
 public import Foundation
 
-/// Keeps the data of pictures: the port between pictures and a disk.
+/// Keeps the data of images: the port between images and a disk.
 ///
 /// Every call **blocks** until it is done: make it on a thread pool, never on an event loop. A store may be called from any
 /// thread. A call that throws has changed nothing that anybody can see.
 public protocol ImageStore: Sendable {
-  /// The picture saved for `url`, however old; `nil` if there is none. It counts as used at `now`.
+  /// The image saved for `url`, however old; `nil` if there is none. It counts as used at `now`.
   func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>?
 
-  /// Saves a picture over the one that is there, and makes room for it by deleting those that were not used for longest.
+  /// Saves an image, replacing a former one, and makes room for it by deleting the least recently used ones.
   ///
-  /// - Returns: false when the picture is too large to be kept.
+  /// - Returns: false when the image is too large to be kept.
   @discardableResult
   func save(_ image: Saved<FetchedImage>, for url: URL, now: Date) throws(FeedStoreError) -> Bool
 
-  /// Deletes the picture of `url`; does nothing if there is none.
+  /// Deletes the image of `url`; does nothing if there is none.
   func delete(for url: URL) throws(FeedStoreError)
 
-  /// Deletes every picture.
+  /// Deletes every image.
   func deleteAll() throws(FeedStoreError)
 
-  /// The number of pictures and of their bytes.
+  /// The number of images and of their bytes.
   func usage() throws(FeedStoreError) -> ImageStoreUsage
 
   /// Returns the facts about those of these images that were decoded before.
@@ -38,12 +38,12 @@ extension ImageStore {
   public func note(_ facts: ImageFacts, for url: URL) throws(FeedStoreError) {}
 }
 
-/// The size of a store of pictures.
+/// The size of a store of images.
 public struct ImageStoreUsage: Hashable, Sendable {
   public var count: Int
-  /// The bytes on disk for them, names and times included.
+  /// The bytes on disk, names and times included.
   public var bytes: Int
-  /// The most bytes that it may hold; `nil` without a limit.
+  /// The maximum number of bytes; `nil` without a limit.
   public var limit: Int?
 
   public init(count: Int, bytes: Int, limit: Int? = nil) {

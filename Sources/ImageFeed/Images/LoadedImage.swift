@@ -1,14 +1,14 @@
 public import Foundation
 
-/// A picture's data, and where it came from.
+/// An image's data, and where it came from.
 public struct LoadedImage: Hashable, Sendable {
-  /// The origin of a picture.
+  /// The origin of an image.
   public enum Source: Hashable, Sendable {
     /// The server, just now.
     case remote
-    /// The cache, which had it and was asked first.
+    /// The cache, which was read first.
     case cache(savedAt: Date)
-    /// The cache, because the server was asked again and could not give it.
+    /// The cache, because a new request to the server failed.
     case stale(savedAt: Date, reason: RemoteImageError)
   }
 

@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A picture of a feed, or the reason why there is none to show.
+/// An image of a feed, or the reason why there is none to show.
 public struct ShownImage: Sendable {
   public var image: FeedImage
   public var data: Result<LoadedImage, ImageError>
@@ -13,15 +13,15 @@ public struct ShownImage: Sendable {
 }
 
 extension Sequence<FeedImage> {
-  /// The data of each picture, in this order, loaded before it is requested.
+  /// The data of each image, in this order, loaded before it is requested.
   ///
-  /// Nothing is loaded before there is a subscriber that asks; from then on `width` pictures are being loaded or wait to be
-  /// asked for: a screen asks for as many as it shows, and finds the next ones there when it scrolls. A picture that cannot
-  /// be had is a value too. **Demand:** one picture a request, in the feed's order, each waited for. **Failure:** none.
-  /// **Cancellation:** closes the requests that nobody else waits for. **Policy:** holds up to `width` pictures.
+  /// Loading begins with the first request; from then on `width` images are loading or ready. A screen requests as many
+  /// as it shows, and finds the next ones there when it scrolls. An image that cannot be loaded is a value too.
+  /// **Demand:** each requested value is one image, in the feed's order. **Failure:** none. **Cancellation:** closes
+  /// the requests that nobody else waits for. **Policy:** holds up to `width` images.
   ///
   /// - Parameters:
-  ///   - width: how many pictures to load ahead.
+  ///   - width: how many images to load ahead.
   ///   - loader: loads them.
   ///   - feed: the feed that names them: see ``ImageLoader/data(for:of:isPrivate:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.

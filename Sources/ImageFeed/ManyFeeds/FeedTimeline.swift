@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The images of several feeds as one list, the newest first, each with the feed that it is of.
+/// The images of several feeds as one list, newest first, each with its feed.
 ///
 /// An image without a date stays after the one before it in its feed; before the first date of a feed it has that date. A
 /// feed without any dates comes after all that have some, in the order given. Where dates are equal, the order of the feeds

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The result of a load of one of several feeds.
 public struct FeedReport: Sendable {
-  /// The feed's address, as it was requested.
+  /// The feed's URL, as it was requested.
   public var address: URL
   public var result: FeedResult
 
@@ -25,8 +25,8 @@ public struct FeedReport: Sendable {
 ///
 /// Lives on its scheduler's thread, as streams do.
 public struct ManyFeeds {
-  /// The number of feeds that ``load(_:)`` loads at a time: 64. The client has bounds of its own, in all and for each host; a request's
-  /// time begins when its load does, so that not every feed of a long list waits within it.
+  /// The number of feeds that ``load(_:)`` loads at a time: 64. The client has its own limits, in total and per host; a
+  /// request's time begins when its load does, so that not every feed of a long list waits within it.
   public static let defaultWidth = 64
 
   public let loaders: [FeedLoader]
@@ -43,8 +43,8 @@ public struct ManyFeeds {
 
   /// Loads each feed once, in the order given, some at a time, and reports each as soon as it is there.
   ///
-  /// Finishes when all are loaded and saved. **Demand:** a report is held until asked for. **Failure:** none: a feed that
-  /// cannot be shown is a report. **Cancellation:** closes the requests that run; saves that were asked for are carried out.
+  /// Finishes when all are loaded and saved. **Demand:** a report is held until requested. **Failure:** none: a feed that
+  /// cannot be shown is a report. **Cancellation:** closes the requests that run; saves that were requested are completed.
   ///
   /// - Parameter mode: where each comes from. ``ReadMode/staleWhileRevalidate`` reports a feed up to twice.
   public func load(_ mode: ReadMode = .networkFirst) -> AnyPublisher<FeedReport, Never> {
@@ -55,10 +55,10 @@ public struct ManyFeeds {
 
   /// Loads each feed immediately and then at its intervals, and reports what has changed (``FeedLoader/updates(every:)``).
   ///
-  /// Each feed has a clock of its own: one that is slow or away delays no other. Never finishes, unless there are no feeds.
-  /// **Demand:** a report is held until asked for. **Failure:** none. **Cancellation:** immediate.
+  /// Each feed has its own interval: a slow or unreachable one delays no other. Never finishes, unless there are no feeds.
+  /// **Demand:** a report is held until requested. **Failure:** none. **Cancellation:** immediate.
   ///
-  /// - Parameter interval: how often to load the feed of an address.
+  /// - Parameter interval: how often to load the feed of a URL.
   public func updates(every interval: @escaping (URL) -> Duration) -> AnyPublisher<FeedReport, Never> {
     loaders
       .map { loader in loader.updates(every: interval(loader.url)).report(of: loader.url).eraseToAnyPublisher() }
@@ -68,7 +68,7 @@ public struct ManyFeeds {
 }
 
 extension Publisher where Output == FeedResult, Failure == Never {
-  /// Each result with the address of its feed.
+  /// Each result with the URL of its feed.
   func report(of address: URL) -> some Publisher<FeedReport, Never> {
     map { FeedReport(address: address, result: $0) }
   }

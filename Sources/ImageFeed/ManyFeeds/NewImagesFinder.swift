@@ -39,9 +39,9 @@ public final class NewImagesFinder {
   private let memories = Memories()
 
   /// - Parameters:
-  ///   - store: where it is recorded.
+  ///   - store: keeps the record.
   ///   - cache: whose worker calls the store, so that ``FeedCache/whenIdle(_:)`` waits for what was marked.
-  ///   - report: is given the error of a call of the store. What cannot be read counts as nothing new, what cannot be
+  ///   - report: receives the error of a call of the store. A record that cannot be read counts as nothing new, what cannot be
   ///     written is new again for the next finder.
   public init(store: any ShownImagesStore, cache: FeedCache, reportingTo report: @escaping (FeedStoreError) -> Void) {
     self.store = store

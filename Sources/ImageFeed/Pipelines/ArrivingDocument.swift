@@ -9,7 +9,7 @@ public struct ArrivingDocument {
   public var url: URL
   /// The validators by which the server can tell that it has changed since.
   public var validators: FeedValidators
-  /// The address of the feed of which this is a later page: see ``WebDocument/feed``.
+  /// The URL of the feed of which this is a later page: see ``WebDocument/feed``.
   public var feed: URL?
   /// True when it comes out of a private network, and false when it does not; `nil` when nobody knows.
   package var isFromPrivateNetwork: Bool?
@@ -26,7 +26,7 @@ public struct ArrivingDocument {
     self.body = body
   }
 
-  /// A document that is whole already.
+  /// A document that is already complete.
   public init(_ document: WebDocument) {
     let body = document.body.isEmpty ? [] : [document.body.withUnsafeBytes { Chunk(copying: $0) }]
     self.init(

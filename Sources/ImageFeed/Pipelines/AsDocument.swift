@@ -2,7 +2,8 @@ public import FeedStream
 import Foundation
 
 extension Publisher where Output == StreamingResponse, Failure == HTTPError {
-  /// Maps each response to an arriving document by its status, or fails with the reason why there is none.
+  /// Maps each response, by its status, to a document whose bytes are still arriving, or fails with the reason that
+  /// there is none.
   ///
   /// Status 200 is a changed document. **Demand:** passes through. **Failure:** ``RemoteFeedError``: the reason why no
   /// response arrived, ``RemoteFeedError/unchanged(_:)`` for status 304, and any other status as invalid data. The body of
@@ -15,7 +16,7 @@ extension Publisher where Output == StreamingResponse, Failure == HTTPError {
 }
 
 extension Publisher where Output == HTTPResponse, Failure == HTTPError {
-  /// Maps each response to a document by its status, or fails with the reason why there is none.
+  /// Maps each response, by its status, to a document, or fails with the reason that there is none.
   ///
   /// Status 200 is a changed document. **Demand:** passes through. **Failure:** ``RemoteFeedError``: the reason why no
   /// response arrived, ``RemoteFeedError/unchanged(_:)`` for status 304, and any other status as invalid data.

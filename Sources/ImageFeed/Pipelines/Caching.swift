@@ -1,7 +1,7 @@
 public import FeedStream
 public import Foundation
 
-/// A place for the latest of some values, which ``FeedStream/Publisher/caching(to:since:reportingTo:)`` writes to.
+/// A place for the latest value, which ``FeedStream/Publisher/caching(to:since:reportingTo:)`` writes to.
 public protocol LocalCopy<Value> {
   associatedtype Value
 
@@ -16,7 +16,7 @@ public protocol LocalCopy<Value> {
   func retrieve() -> AnyPublisher<Saved<Value>, FeedStoreError>
 
   /// Begins to save immediately, with or without a subscriber, that the saved value, which is `value`, was current
-  /// later than it says; finishes without a value when that is done.
+  /// later than its timestamp; finishes without a value when that is done.
   func renewing(_ value: Saved<Value>, with renewal: FeedRenewal) -> AnyPublisher<Value, FeedStoreError>
 }
 
@@ -54,11 +54,11 @@ extension RemoteFeedError: FetchFailure {
 extension Publisher where Failure: FetchFailure {
   /// Saves each value that passes, as a side effect.
   ///
-  /// The value is passed on first, and the ending waits for the save, so that a program that runs one pipeline does not
-  /// exit before its cache is written. A save that was asked for is carried out even when the stream is cancelled. When
+  /// The value is passed on first, and the completion waits for the save, so that a program that runs one pipeline does not
+  /// exit before its cache is written. A save that was requested is completed even when the stream is cancelled. When
   /// the server says that nothing has changed, the saved value is passed on and renewed, as of now; if there is none,
   /// that is the failure. **Demand:** passes through, one value at a time. **Failure:** upstream's; a save that fails
-  /// does not take the value from the user but is reported.
+  /// is reported, and the value is still delivered.
   ///
   /// - Parameters:
   ///   - copy: the value to save. Its timestamp is the time of the subscription, when the server was asked.

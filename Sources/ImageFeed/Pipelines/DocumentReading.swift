@@ -117,7 +117,7 @@ final class DocumentReading: @unchecked Sendable {
     stage = try chosen(isWhole: isWhole)
   }
 
-  /// Chooses the format by what there is.
+  /// Chooses the format by the document's content.
   private func chosen(isWhole: Bool) throws(InvalidData) -> Stage {
     guard !isWhole else { return .whole }
     guard let format = formats.first(where: { $0.recognizes(document) }) else { throw .notAFeed }

@@ -22,8 +22,8 @@ public enum FallbackPolicy: Hashable, Sendable {
 extension Publisher where Failure == RemoteFeedError {
   /// Replaces a failure of this publisher with a saved value.
   ///
-  /// Each value says where it came from. A saved feed with no images is a feed; no saved feed is an error. **Demand:**
-  /// passes through. **Failure:** this publisher's failure, and why the cache had no value either (``FeedError``).
+  /// Each value has its origin. A saved feed with no images is a feed; no saved feed is an error. **Demand:** passes
+  /// through. **Failure:** this publisher's failure, and the reason why the cache had no value either (``FeedError``).
   /// **Cancellation:** cancels the publisher that runs.
   ///
   /// - Parameters:

@@ -30,16 +30,16 @@ extension Loaded: Hashable where Value: Hashable {}
 public enum LoadSource: Hashable, Sendable {
   /// The server, just now.
   case remote
-  /// The cache, because the server was not asked, could not be reached or sent nothing that can be shown.
+  /// The cache, because no request was made, the server was unreachable or sent nothing that can be shown.
   ///
   /// - Parameters:
-  ///   - savedAt: when the server was asked for it.
-  ///   - age: how long ago that was when it was loaded.
+  ///   - savedAt: when it was requested from the server.
+  ///   - age: the time from then until it was loaded.
   ///   - reason: why the server's value is unavailable.
   case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
   /// The server, just now, but the end is missing. It is shown because nothing is saved, and it is not saved.
   ///
-  /// - Parameter reason: says so: ``InvalidData/cutOff(_:)``.
+  /// - Parameter reason: ``InvalidData/cutOff(_:)``.
   case part(reason: RemoteFeedError)
 
   /// True for a whole value that came from its server.

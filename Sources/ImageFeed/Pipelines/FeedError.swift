@@ -6,11 +6,11 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
   case connectivity(HTTPError)
   /// A response arrived, and was not a feed.
   case invalidData(InvalidData)
-  /// The server's previous answer is still the latest (status 304).
+  /// The server's previous response is still the latest (status 304).
   case unchanged(FeedValidators)
-  /// The server was not asked: it is asked again then, for the reason that follows "because". `nil` for never.
+  /// No request was made: the next one is due then (`nil` for never), for the reason, which follows "because".
   case notDue(until: Date?, String)
-  /// The server was not to be asked: see ``ReadMode``.
+  /// No request was allowed: see ``ReadMode``.
   case notAsked
 }
 
@@ -43,11 +43,11 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
     switch self {
     case .connectivity(let error): "\(error)"
     case .invalidData(let error): "\(error)"
-    case .notDue(nil, let reason): "The server is not asked any more, because \(reason)."
+    case .notDue(nil, let reason): "The feed is not requested any more, because \(reason)."
     case .notDue(let date?, let reason):
-      "The server is asked again at \(date.formatted(.iso8601)), because \(reason)."
-    case .notAsked: "The server was not asked."
-    case .unchanged: "The server says that nothing has changed since it was last asked."
+      "The feed is requested again at \(date.formatted(.iso8601)), because \(reason)."
+    case .notAsked: "No request was made."
+    case .unchanged: "The server says that nothing has changed since the last request."
     }
   }
 
@@ -55,7 +55,7 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
 }
 
 extension FeedError: CustomStringConvertible, LocalizedError {
-  /// The reason why the server's feed is unavailable, and the cache's reason if it was asked.
+  /// The reason why the server's feed is unavailable, and the cache's reason if it was read.
   public var description: String {
     let reason = "\(remote)"
     if cache == .notAsked { return reason }

@@ -1,27 +1,27 @@
 public import FeedStream
 public import Foundation
 
-/// The items that were seen of feeds, as publishers: the library's way to ``HistoryStore``.
+/// The history of feeds, as publishers: the access to a ``HistoryStore``.
 ///
-/// Each publisher asks when it is subscribed to. Lives on its cache's scheduler, as streams do.
+/// Each publisher reads when it is subscribed to. Lives on its cache's scheduler, as streams do.
 public struct FeedHistory {
   private let store: any HistoryStore & ShownImagesStore
   private let cache: FeedCache
 
   /// - Parameters:
-  ///   - store: what is asked.
+  ///   - store: the store to read.
   ///   - cache: whose worker calls the store, after the saves that were requested before.
   public init(store: any HistoryStore & ShownImagesStore, cache: FeedCache) {
     self.store = store
     self.cache = cache
   }
 
-  /// The items that a feed has no more, the newest first, page by page.
+  /// A feed's former items, newest first, page by page.
   ///
-  /// **Demand:** a page is read when it is asked for. Completes after the last one, which is never empty. **Failure:** the
+  /// **Demand:** a page is read when it is requested. Completes after the last one, which is never empty. **Failure:** the
   /// store's. **Cancellation:** a page that is being read is not delivered.
   ///
-  /// - Parameter size: how many images a page has.
+  /// - Parameter size: the number of images on a page.
   public func pages(of address: URL, size: Int = 50) -> AnyPublisher<SeenPage, FeedStoreError> {
     let store = store
     return paged { place in
@@ -29,7 +29,7 @@ public struct FeedHistory {
     }
   }
 
-  /// One page of what a feed has no more; the last has no ``SeenPage/next``.
+  /// One page of a feed's former items; the last page has no ``SeenPage/next``.
   public func page(
     of address: URL, after place: SeenPage.Place?, size: Int = 50
   ) -> AnyPublisher<SeenPage, FeedStoreError> {
@@ -39,7 +39,7 @@ public struct FeedHistory {
     }
   }
 
-  /// Marks of a feed that somebody looks at.
+  /// The marks of a feed that is being shown.
   public struct Visit: Hashable, Sendable {
     /// Items that were not shown before; nothing at the first visit.
     public var new: Set<FeedImage.ID>
@@ -51,7 +51,7 @@ public struct FeedHistory {
     }
   }
 
-  /// Notes that images of a feed are shown, and delivers what of them is new since the last visit.
+  /// Records that images of a feed are shown, and delivers those that are new since the last visit.
   public func visit(_ images: FeedImages, of address: URL) -> AnyPublisher<Visit, FeedStoreError> {
     let store = store
     return cache.worker.publisher { () throws(FeedStoreError) in
@@ -66,13 +66,13 @@ public struct FeedHistory {
     }
   }
 
-  /// The items that fit a question, the newest first, page by page: each of ``SeenQuery/limit`` images.
+  /// The items that match a query, newest first, in pages of ``SeenQuery/limit`` images.
   ///
-  /// Indexes first, if something has changed since the last question: see ``index()``.
+  /// Updates the index first, if something has changed since the last query: see ``index()``.
   ///
   /// **Demand, failure, cancellation:** those of ``pages(of:size:)``.
   ///
-  /// - Parameter onIndexing: receives how far the index is, while it is not complete. Does nothing by default.
+  /// - Parameter onIndexing: receives the progress of the index, while it is not complete. Does nothing by default.
   public func results(
     of query: SeenQuery, onIndexing: @escaping (IndexProgress) -> Void = { _ in }
   ) -> AnyPublisher<SeenPage, FeedStoreError> {
@@ -90,12 +90,12 @@ public struct FeedHistory {
     return indexing.append(pages).eraseToAnyPublisher()
   }
 
-  /// How many items are indexed at a time: other work of the cache's worker waits no longer than that.
+  /// The number of items that are indexed at a time, for which other work of the cache's worker waits.
   static let indexedAtOnce = 2_000
 
-  /// Brings the index of words up to date, part by part, and delivers how far it is: at first, and after each part.
+  /// Updates the word index, part by part, and delivers its progress: at first, and after each part.
   ///
-  /// Parts that are indexed stay so when this is cancelled. **Demand:** a part is indexed when its value is asked for. Completes when
+  /// A cancellation keeps the indexed parts. **Demand:** a part is indexed when its value is requested. Completes when
   /// the index is up to date, or others change feeds faster. **Failure:** the store's. **Cancellation:** the part that runs is
   /// finished.
   public func index() -> AnyPublisher<IndexProgress, FeedStoreError> {
@@ -113,13 +113,13 @@ public struct FeedHistory {
     return Deferred { part(after: nil) }.eraseToAnyPublisher()
   }
 
-  /// The items that a name stands for: see ``HistoryStore/items(named:)``.
+  /// The items with a name: see ``HistoryStore/items(named:)``.
   public func items(named name: String) -> AnyPublisher<[SeenImage], FeedStoreError> {
     let store = store
     return cache.worker.publisher { () throws(FeedStoreError) in try store.items(named: name) }
   }
 
-  /// Stars an item, or takes its star away; delivers false when there is no such item.
+  /// Stars an item, or removes its star; delivers false when there is no such item.
   public func setStar(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) -> AnyPublisher<Bool, FeedStoreError> {
     let (store, now) = (store, cache.now)
     return cache.worker.publisher { () throws(FeedStoreError) in

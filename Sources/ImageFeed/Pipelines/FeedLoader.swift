@@ -2,7 +2,7 @@ public import FeedFormats
 public import FeedStream
 public import Foundation
 
-/// The image feed of one address: loaded from its server, saved, and taken from the cache when the server is
+/// The image feed of one URL: loaded from its server, saved, and taken from the cache when the server is
 /// unavailable.
 ///
 ///     let loop = EventLoop()
@@ -33,7 +33,7 @@ public struct FeedLoader {
     /// Called with the error of a failed save. Does nothing by default: the feed is shown in any case.
     public var report: (FeedStoreError) -> Void = { _ in }
 
-    /// Called with the feed that a web page at the address names and that is loaded instead. Does nothing by default.
+    /// Called with the feed that a web page at the URL names and that is loaded instead. Does nothing by default.
     public var onFeedFound: (FeedLink) -> Void = { _ in }
 
     public init() {}
@@ -47,7 +47,7 @@ public struct FeedLoader {
   let options: Options
 
   /// - Parameters:
-  ///   - url: the feed's address, http or https.
+  ///   - url: the feed's URL, http or https.
   ///   - scheduler: the loop for everything; virtual time in a test.
   public init(
     _ url: URL, client: any HTTPClient, cache: FeedCache, on scheduler: any LoopScheduler, options: Options = Options()
@@ -65,11 +65,11 @@ public struct FeedLoader {
   ///
   /// Each subscription makes one request, and none is made before; a second one when the first leads to a web page that
   /// names a feed, and those of ``Options/retry``. The server is given the validators that came with the saved feed, so
-  /// that it need not send it again if it has not changed; every eight days, and where they turn out to be of no use, it
-  /// is asked for all of it. On success the saved feed is replaced or renewed; the ending waits for that. When the saved
-  /// feed is looked for and has expired or cannot be read, it is deleted. **Demand:** the feed is held until asked for. **Failure:**
-  /// ``FeedError`` when there is nothing to show. **Cancellation:** closes the request immediately; a save that was
-  /// asked for is carried out.
+  /// that it need not send it again if it has not changed; every eight days, and when they are of no use, the whole
+  /// feed is requested. On success the saved feed is replaced or renewed; the completion waits for that. When the saved
+  /// feed is read and has expired or is damaged, it is deleted. **Demand:** the feed is held until requested.
+  /// **Failure:** ``FeedError`` when there is nothing to show. **Cancellation:** closes the request immediately; a save
+  /// that was requested is completed.
   public func load() -> AnyPublisher<Feed, FeedError> {
     latest
       .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
@@ -92,7 +92,7 @@ public struct FeedLoader {
     requests.images(at: address, since: known)
   }
 
-  /// The images of one document, asked for as a whole.
+  /// The images of one document, requested as a whole.
   ///
   /// - Parameters:
   ///   - isPrivate: true when the page that names the address came out of a private network; `nil` when nobody knows.

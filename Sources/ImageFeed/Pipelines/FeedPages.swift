@@ -4,15 +4,15 @@ import Foundation
 extension FeedLoader {
   /// The pages of the feed, in which demand is "load more".
   ///
-  /// The first is what ``load()`` delivers, always asked for as a whole. Each of the others has the images that no page
+  /// The first is the feed of ``load()``, always requested as a whole. Each of the others has the images that no page
   /// before it had: JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the case study's `limit` and `after_id` name
-  /// it. Finishes after a page that names none, one whose address was requested before, or one without a new image, which
+  /// it. Finishes after a page that names none, one whose URL was requested before, or one without a new image, which
   /// is not delivered. All images of the pages delivered are saved, as one feed, before the page is delivered. A feed from
   /// the cache is one page. A page that is cut off is the last, and is not saved (``LoadSource/part(reason:)``); a saved feed
   /// is shown instead of the first.
   ///
-  /// **Demand:** a page is requested when it is requested. **Failure:** ``FeedError`` when a page has nothing to show; the
-  /// saved pages stay. **Cancellation:** closes the request immediately; a save that was asked for is carried out.
+  /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` when a page has nothing to show; the
+  /// saved pages stay. **Cancellation:** closes the request immediately; a save that was requested is completed.
   public func pages() -> AnyPublisher<Feed, FeedError> {
     Deferred { page(PageTrail(from: url), SerialWorker(on: scheduler)) }.eraseToAnyPublisher()
   }
@@ -61,7 +61,7 @@ extension FeedLoader {
 /// The pages of one subscription so far.
 // @unchecked: used by the loop and by one piece of work at a time, in turns.
 private final class PageTrail: @unchecked Sendable {
-  /// The page to ask for; `nil` when there are no more.
+  /// The page to request; `nil` when there are no more.
   var next: URL?
   /// True when the page that names the next came out of a private network; `nil` when nobody knows.
   private(set) var isPrivate: Bool?
@@ -71,7 +71,7 @@ private final class PageTrail: @unchecked Sendable {
   private var validators = FeedValidators()
   private var ids: Set<FeedImage.ID> = []
   private var addresses: Set<URL> = []
-  /// The final address of the first page.
+  /// The final URL of the first page.
   private var feed: URL?
 
   init(from address: URL) { next = address }

@@ -4,7 +4,7 @@ public import FeedStream
 public typealias FeedResult = Result<Feed, FeedError>
 
 extension FeedLoader {
-  /// Loads the feed immediately and then every `interval`, and delivers what has changed.
+  /// Loads the feed immediately and then every `interval`, and delivers changes.
   ///
   /// One load at a time: a tick that finds one running is left out, and after a long one the next tick is a whole
   /// interval away, never a burst. A load that ends as the one before, with the same images from the same side or with

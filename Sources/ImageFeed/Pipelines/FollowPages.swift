@@ -5,13 +5,13 @@ public import Foundation
 extension Publisher where Failure == RemoteFeedError {
   /// When a document is a web page that names one feed, delivers the values of that feed instead.
   ///
-  /// The response from the feed's address is not followed again. **Demand:** passes through. **Failure:** upstream's, that of
+  /// The response from the feed's URL is not followed again. **Demand:** passes through. **Failure:** upstream's, that of
   /// `feed`, and ``InvalidData/severalFeeds(_:)`` for a page that names more than one. **Cancellation:** cancels the
   /// running request.
   ///
   /// - Parameters:
   ///   - report: receives the feed that is followed.
-  ///   - feed: the values of the feed at an address.
+  ///   - feed: the values of the feed at a URL.
   public func followingPages<Value, P: Publisher>(
     reportingTo report: @escaping (FeedLink) -> Void, _ feed: @escaping (URL) -> P
   ) -> some Publisher<Fetched<Value>, RemoteFeedError>

@@ -4,9 +4,9 @@ public import FeedStream
 public enum LoadState<Value> {
   /// Nothing to show yet.
   case loading
-  /// The server's value; nothing is under way.
+  /// The server's value; no load is running.
   case showing(Loaded<Value>)
-  /// An older value, while the server is asked.
+  /// An older value, while a request is running.
   case refreshing(Loaded<Value>)
   /// The load failed, and there is an older value to show or none.
   case failed(FeedError, showing: Loaded<Value>?)
@@ -23,7 +23,7 @@ public enum LoadState<Value> {
   /// The reason why the latest load failed.
   public var error: FeedError? { if case .failed(let error, _) = self { error } else { nil } }
 
-  /// True while a load is under way.
+  /// True while a load is running.
   public var isLoading: Bool {
     switch self {
     case .loading, .refreshing: true
@@ -43,12 +43,12 @@ extension FeedLoader {
   ///     states      (loading)-(refreshing old)-(showing new)-(refreshing new)-(failed, showing new)
   ///
   /// Begins with ``LoadState/loading`` and a load as ``ReadMode/staleWhileRevalidate`` makes it; each value of
-  /// `refreshes` begins another one, of the server alone. One that arrives while a load runs, until its save has ended,
-  /// begins none. Finishes when `refreshes` has finished and no load runs. **Demand:** a state is held until asked for.
-  /// **Failure:** none: a load that fails is a state, with the feed that was shown before. **Cancellation:** closes the
-  /// request immediately; a save that was asked for is carried out.
+  /// `refreshes` begins another one, of the server only. One that arrives while a load runs, until its save has
+  /// ended, begins none. Finishes when `refreshes` has finished and no load runs. **Demand:** a state is held until
+  /// requested. **Failure:** none: a load that fails is a state, with the feed that was shown before. **Cancellation:**
+  /// closes the request immediately; a save that was requested is completed.
   ///
-  /// - Parameter refreshes: when to ask the server again, such as the touches of a button; never by default.
+  /// - Parameter refreshes: triggers a new request, such as for taps on a button; never by default.
   public func states(
     refreshedBy refreshes: AnyPublisher<Void, Never> = Empty().eraseToAnyPublisher()
   ) -> AnyPublisher<LoadState<FeedImages>, Never> {

@@ -1,14 +1,14 @@
 public import FeedStream
 
 extension LocalFeed {
-  /// Has `fetch` request only a feed that is newer than the saved one.
+  /// Makes `fetch` request only a feed that is newer than the saved one.
   ///
-  /// When the server says that nothing has changed, and what is saved turns out to be of no use, it is asked once more,
-  /// for all. **Demand:** passes through. **Failure:** that of `fetch`; a cache that cannot be read is none.
-  /// **Cancellation:** cancels what runs.
+  /// When the server says that nothing has changed, and the saved feed is of no use, the whole feed is
+  /// requested. **Demand:** passes through. **Failure:** that of `fetch`; a cache that cannot be read is none.
+  /// **Cancellation:** cancels the running publisher.
   ///
-  /// - Parameter fetch: is given the validators of the saved feed. None when nothing is saved, when the cache cannot be
-  ///   read, and after eight days (``FeedValidators/longestTrust``): then the whole feed is wanted.
+  /// - Parameter fetch: receives the validators of the saved feed. None when nothing is saved, when the cache cannot be
+  ///   read, and after eight days (``FeedValidators/longestTrust``): then the whole feed is needed.
   public func revalidated<P: Publisher>(
     by fetch: @escaping (FeedValidators) -> P
   ) -> some Publisher<P.Output, RemoteFeedError> where P.Failure == RemoteFeedError {

@@ -29,10 +29,10 @@ extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError
   /// dropped.
   ///
   /// - Parameters:
-  ///   - formats: what a document may be; the first that recognizes it reads it.
-  ///   - limits: how much it may hold.
+  ///   - formats: the accepted formats; the first that recognizes a document reads it.
+  ///   - limits: the limits of a document.
   ///   - known: the digest of a body that need not be mapped again: it fails as ``RemoteFeedError/unchanged(_:)``.
-  ///   - scheduler: whose thread pool decodes: a large feed takes time that the loop cannot spare.
+  ///   - scheduler: its thread pool decodes, since a large feed would block the loop.
   public func mapFeed(
     _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(),
     unless known: BodyDigest? = nil, on scheduler: any LoopScheduler
@@ -69,10 +69,10 @@ extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
   /// **Cancellation:** passes through; decoding that has begun continues, and its result is dropped.
   ///
   /// - Parameters:
-  ///   - formats: what a document may be; the first that recognizes it reads it.
-  ///   - limits: how much it may hold.
+  ///   - formats: the accepted formats; the first that recognizes a document reads it.
+  ///   - limits: the limits of a document.
   ///   - known: the digest of a body that need not be mapped again: it fails as ``RemoteFeedError/unchanged(_:)``.
-  ///   - scheduler: whose thread pool decodes: a large feed takes time that the loop cannot spare.
+  ///   - scheduler: its thread pool decodes, since a large feed would block the loop.
   public func mapFeed(
     _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(),
     unless known: BodyDigest? = nil, on scheduler: any LoopScheduler

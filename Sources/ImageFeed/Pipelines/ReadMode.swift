@@ -2,33 +2,33 @@ public import FeedStream
 import Foundation
 import PlainText
 
-/// Decides which of the two feeds a load shows, the server's or the saved one, and if a request is sent.
+/// The choice between the server's feed and the saved one, and whether a load makes a request.
 public enum ReadMode: Hashable, Sendable {
-  /// The server's feed; the saved one when the server's is unavailable. As ``FeedLoader/load()`` does.
+  /// The server's feed, or the saved one when the server's is unavailable, as in ``FeedLoader/load()``.
   case networkFirst
-  /// The saved feed, and then the server's if its images are others.
+  /// The saved feed, and then the server's if its images differ.
   case staleWhileRevalidate
-  /// The saved feed; only without one the server is asked.
+  /// The saved feed; a request is made only without one.
   case cacheFirst
-  /// The saved feed. The server is not asked.
+  /// The saved feed. No request is made.
   case cacheOnly
   /// The server's feed. The saved one is not shown, but the server need not send it again if it has not changed.
   case networkOnly
-  /// The saved feed if it is younger than this; otherwise the server is asked. Bounds how often a server is asked for a
-  /// feed, by however many programs share its cache.
+  /// The saved feed if it is younger than this; otherwise a request is made. Limits how often a server is requested for a
+  /// feed, by all programs that share its cache.
   case minimumInterval(Duration)
 }
 
 extension FeedLoader {
-  /// The feed, from where `mode` says.
+  /// The feed, from the server or the cache, as `mode` says.
   ///
   /// A whole feed from the server is saved, in every mode; a part of a feed is shown where no saved feed is. A saved feed is shown until ``Options/maxAge``, with the time it
   /// was saved at and the reason why it is not the server's: ``RemoteFeedError/notAsked``, or
   /// ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. A mode that begins with the cache deletes
-  /// nothing that it finds there. **Demand:** a feed is held until asked for. **Failure:** ``FeedError`` when there is
+  /// nothing that it finds there. **Demand:** a feed is held until requested. **Failure:** ``FeedError`` when there is
   /// nothing to show; for ``ReadMode/staleWhileRevalidate`` also when the server's feed is unavailable after the saved
   /// one was shown, whereas its end without another feed means that the saved one is current. **Cancellation:** closes the
-  /// request immediately; a save that was asked for is carried out.
+  /// request immediately; a save that was requested is completed.
   ///
   ///     let subscription = loader.load(.staleWhileRevalidate).sink { print($0) } receiveValue: { print($0.images.count) }
   public func load(_ mode: ReadMode) -> AnyPublisher<Feed, FeedError> {
@@ -84,6 +84,6 @@ extension RemoteFeedError {
   /// The server was asked at `date`, and is asked no more often than this.
   fileprivate static func notDue(since date: Date, atMostEvery interval: Duration) -> RemoteFeedError {
     let seconds = Double(interval.components.seconds) + Double(interval.components.attoseconds) / 1e18
-    return .notDue(until: date.addingTimeInterval(seconds), "it is asked at most every \(interval.text)")
+    return .notDue(until: date.addingTimeInterval(seconds), "it is requested at most every \(interval.text)")
   }
 }

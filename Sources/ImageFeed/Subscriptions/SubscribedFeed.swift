@@ -10,7 +10,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   public var title: String?
   /// The folders that it is in, the outermost first.
   public var folders: [String]
-  /// The polling interval, if not the usual one.
+  /// The polling interval, if it isn't the default.
   public var interval: Duration?
   /// The name of the credentials that its server requires; the secrets themselves are kept elsewhere.
   public var credentials: String?
@@ -37,13 +37,13 @@ public struct SubscribedFeed: Hashable, Sendable {
   }
 }
 
-/// In a list, what OPML has no attribute for is in a vocabulary of its own:
+/// In a list, what OPML has no attribute for is in its own vocabulary:
 /// `xmlns:feed="urn:feedstream:subscription"`, `feed:interval="15m"`, `feed:credentials="work"`,
-/// `feed:header="Name: value"` (several on lines of their own), `feed:user="name:password"`, `feed:netrc="yes"`.
+/// `feed:header="Name: value"` (several on their own lines), `feed:user="name:password"`, `feed:netrc="yes"`.
 extension OPML {
   static let vocabulary = "urn:feedstream:subscription"
 
-  /// The feeds of a list, each address once.
+  /// The feeds of a list, each URL once.
   public var subscriptions: [SubscribedFeed] {
     feeds.compactMap { feed in
       guard let address = URL(string: feed.address) else { return nil }
@@ -57,7 +57,7 @@ extension OPML {
     }
   }
 
-  /// Adds a subscription, or changes the one of its address: folders that are not empty move it.
+  /// Adds a subscription, or changes the one of its URL: folders that are not empty move it.
   ///
   /// - Returns: true when it is new.
   @discardableResult public mutating func add(_ subscription: SubscribedFeed) -> Bool {
@@ -82,9 +82,9 @@ extension OPML {
     return true
   }
 
-  /// Adds the feeds of another list that this one does not have, in the folders that they are in there.
+  /// Adds the feeds of another list that this one does not have, in their folders there.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of added feeds.
   public mutating func add(_ list: OPML) -> Int {
     var known = Set(feeds.map(\.address))
     var added = 0
@@ -100,9 +100,9 @@ extension OPML {
     return added
   }
 
-  /// Moves the feed of an address into a folder, the outermost first, and removes folders that are empty then.
+  /// Moves the feed of a URL into a folder, the outermost first, and removes folders that are empty then.
   ///
-  /// - Returns: false when there is no such feed, or it is there already.
+  /// - Returns: false when there is no such feed, or it is already in that folder.
   @discardableResult public mutating func move(_ address: URL, to folders: [String]) -> Bool {
     guard let feed = feeds.first(where: { $0.address == address.absoluteString }), feed.folders != folders else {
       return false
@@ -114,7 +114,7 @@ extension OPML {
     return true
   }
 
-  /// The list without what logs in: names with passwords, and header fields.
+  /// The list without credentials: names with passwords, and header fields.
   public var withoutSecrets: OPML {
     var copy = self
     let secrets = [name("header"), name("user")]
@@ -122,7 +122,7 @@ extension OPML {
     return copy
   }
 
-  /// Removes the feed of an address, and folders that are empty then.
+  /// Removes the feed of a URL, and folders that are empty then.
   ///
   /// - Returns: false when there was none.
   @discardableResult public mutating func remove(_ address: URL) -> Bool {

@@ -11,7 +11,7 @@ extension SubscriptionFile {
   ///
   /// - Parameters:
   ///   - known: the list that the caller has read; it is delivered only when the file differs.
-  ///   - requests: reads the list at once, such as after a signal.
+  ///   - requests: triggers an immediate read, such as after a signal.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func changes(
     since known: OPML?, lookingAfter requests: some Publisher<Void, Never>, on scheduler: some LoopScheduler

@@ -1,7 +1,7 @@
 public import FeedFormats
 public import Foundation
 
-/// A list of subscriptions in a file, as OPML, which other readers understand and a person can edit.
+/// A list of subscriptions in an OPML file, which other readers understand and a person can edit.
 ///
 /// Calls block. Changes by several processes come one after another, and a reader sees the list before a change or after
 /// it: it is written next to the file and renamed.
@@ -15,7 +15,7 @@ public struct SubscriptionFile: Sendable {
     self.path = file.path
   }
 
-  /// The list beside a cache file, where earlier versions kept it: `feeds.opml` beside `feeds.db`.
+  /// The list next to a cache file, where earlier versions kept it: `feeds.opml` next to `feeds.db`.
   public init(besideCacheAt path: String) {
     self.init(path: URL(fileURLWithPath: path).deletingPathExtension().path + ".opml")
   }
@@ -64,7 +64,7 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
-  /// Moves another list here as it is, unless there is one here or none there.
+  /// Moves another list here unchanged, unless there is one here or none there.
   ///
   /// - Returns: true when it was moved.
   public func adopt(_ other: SubscriptionFile) throws(SubscriptionFileError) -> Bool {
@@ -91,7 +91,7 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
-  /// For this user alone: addresses may hold secrets.
+  /// The permissions: for this user only, since URLs may hold secrets.
   private func write(_ document: Data) throws {
     // Through a symbolic link: the list stays where its owner keeps it.
     let path = file.resolved
@@ -113,7 +113,7 @@ public struct SubscriptionFile: Sendable {
 /// The reason why a list of subscriptions could not be read or changed.
 public enum SubscriptionFileError: Error, Hashable, Sendable {
   case unreadable(String, String)
-  /// It is no OPML, or too much of it.
+  /// It isn't OPML, or is too large.
   case notAList(String, FeedFormatError)
   case unwritable(String, String)
 }
@@ -121,11 +121,11 @@ public enum SubscriptionFileError: Error, Hashable, Sendable {
 extension SubscriptionFileError: CustomStringConvertible, LocalizedError {
   public var description: String {
     switch self {
-    case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
+    case .unreadable(let path, let reason): "cannot read \(path): \(reason)"
     case .notAList(let path, .notAFeed), .notAList(let path, .empty):
       "\(path) is not a list of subscriptions (OPML)."
-    case .notAList(let path, let error): "\(path) is not a list of subscriptions that can be read: \(error)."
-    case .unwritable(let path, let reason): "\(path) cannot be written: \(reason)"
+    case .notAList(let path, let error): "\(path) is not a readable list of subscriptions: \(error)."
+    case .unwritable(let path, let reason): "cannot write \(path): \(reason)"
     }
   }
 

@@ -123,7 +123,7 @@ public final class VirtualDisk: FeedStore {
 
   // MARK: Serving
 
-  /// Serves one call, with its faults, and reports its ending.
+  /// Serves one call, with its faults, and reports its completion.
   func serve<T>(
     _ call: DiskCall, _ step: FeedStoreError.Step, _ outcome: (T) -> DiskEvent.Outcome,
     _ body: (inout Platter) throws -> T

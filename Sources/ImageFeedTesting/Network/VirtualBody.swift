@@ -47,7 +47,7 @@ final class VirtualBody: PullSource {
     transfer.open(self)
   }
 
-  /// Nobody reads it any more, or nobody ever did.
+  /// It has no subscriber any more, or never had one.
   deinit { transfer.stop(.cancelled) }
 
   func cancelled(_: PullSubscription<Chunk, HTTPError>) {

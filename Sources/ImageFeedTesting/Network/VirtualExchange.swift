@@ -1,7 +1,7 @@
 public import FeedStream
 public import ImageFeed
 
-/// One request and its ending: a line of a network's log.
+/// One request and its completion: a line of a network's log.
 public struct VirtualExchange: Sendable, Equatable {
   public enum Ending: Sendable, Equatable {
     case answered(HTTPResponse)
@@ -17,7 +17,7 @@ public struct VirtualExchange: Sendable, Equatable {
   public var sent: StreamInstant
   /// The time at which it ended; `nil` while it is open.
   public var ended: StreamInstant?
-  /// Its ending; `nil` while it is open.
+  /// Its completion; `nil` while it is open.
   public var ending: Ending?
   /// The number of bytes that were read of a body that is handed on. A body that arrived with its head counts as read.
   public var bytes = 0

@@ -5,7 +5,7 @@ public import ImageFeed
 
 /// The reply of an origin to a request, and its time.
 public struct VirtualReply: Sendable {
-  /// The ending of a request, as the origin intends it.
+  /// The completion of a request, as the origin intends it.
   public enum Ending: Sendable {
     /// The whole response has arrived.
     case answer(status: Int, headers: HTTPHeaders, body: Data)
@@ -15,7 +15,7 @@ public struct VirtualReply: Sendable {
     case silence
   }
 
-  /// The time from the request to its ending.
+  /// The time from the request to its completion.
   public var latency: StreamInstant.Stride
   public var ending: Ending
   /// A way in which a body arrives.
@@ -35,7 +35,7 @@ public struct VirtualReply: Sendable {
   public init(after latency: StreamInstant.Stride, _ ending: Ending) {
     precondition(
       latency.nanoseconds >= 0,
-      "VirtualReply: an origin cannot answer \(latency) after the request, which is before it; use zero or more")
+      "VirtualReply: a latency of \(latency) is before the request; use zero or more")
     self.latency = latency
     self.ending = ending
   }
@@ -60,7 +60,7 @@ public struct VirtualReply: Sendable {
   public func arriving(in bytes: Int, every interval: StreamInstant.Stride = 0) -> VirtualReply {
     precondition(
       bytes > 0 && interval.nanoseconds >= 0,
-      "arriving(in: \(bytes), every: \(interval)): a piece has 1 byte or more and does not arrive before the last one")
+      "arriving(in: \(bytes), every: \(interval)): a piece needs 1 byte or more, and the interval must not be negative")
     var reply = self
     (reply.pace.bytes, reply.pace.interval) = (bytes, interval)
     return reply
@@ -90,7 +90,7 @@ public struct VirtualRequest: Sendable {
 
 /// The behavior of one server: called once for each request that reaches it, when it is sent.
 ///
-/// The generator is the network's own, so that the same seed and the same requests give the same answers.
+/// The generator is the network's own, so that the same seed and the same requests give the same responses.
 public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout SeededGenerator) -> VirtualReply
 
 /// A time in which an origin, or every origin, cannot be reached.

@@ -73,7 +73,7 @@ final class VirtualTransfer {
   /// The request is sent and has this number.
   func begin(_ number: Int) { self.number = number }
 
-  /// Schedules this ending of the request, unless another comes first.
+  /// Schedules this completion of the request, unless another comes first.
   func end(with ending: VirtualExchange.Ending, after latency: StreamInstant.Stride) {
     self.ending = ending
     wait(until: network.time.now.advanced(by: latency))

@@ -13,7 +13,7 @@ package enum ScriptedDecoding {
 }
 
 extension VirtualPrograms {
-  /// Has a program of this name decode pictures, as `picture-decoder` does.
+  /// Has a program of this name decode images, as `picture-decoder` does.
   package func decodePictures(
     as name: String = "picture-decoder", on time: VirtualTimeScheduler,
     _ react: @escaping (PictureRequest) -> ScriptedDecoding
@@ -41,7 +41,7 @@ extension VirtualProgram {
   }
 
   private func write(_ chunks: [Chunk], after delay: Duration, on time: VirtualTimeScheduler) {
-    // Delayed as one piece, so that the answers keep their order.
+    // Delayed as one piece, so that the responses keep their order.
     Just(Chunk(joining: chunks)).delay(for: delay, scheduler: time).write(to: output)
       .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
       .store(in: &work)

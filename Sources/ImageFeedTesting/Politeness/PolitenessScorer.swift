@@ -8,9 +8,9 @@ public final class PolitenessScorer {
   public enum Rule: String, Hashable, Sendable, CaseIterable {
     /// A validator that is sent was given, to the byte.
     case exactValidators
-    /// The same address is requested at most once an hour, or ``PolitenessScorer/interval``.
+    /// The same URL is requested at most once an hour, or ``PolitenessScorer/interval``.
     case hourly
-    /// All of what the client has validators for is requested at most once a day.
+    /// A whole feed with validators is requested at most once a day.
     case wholeDaily
     /// No request comes in the time for which the server wanted none.
     case retryAfter
@@ -18,9 +18,9 @@ public final class PolitenessScorer {
     case oneAtATime
     /// A second passes between the end of a request to a host and the next.
     case secondApart
-    /// The first ten seconds after a start bring no more than twenty requests for what was requested before.
+    /// The first ten seconds after a start bring at most twenty requests for URLs that were requested before.
     case noBurst
-    /// A feed that is gone is left alone.
+    /// A feed that is gone is not requested.
     case gone
   }
 
@@ -56,7 +56,7 @@ public final class PolitenessScorer {
     public var status: Int
     public var etag: String?
     public var lastModified: String?
-    /// For how long it wants no request, in seconds.
+    /// The time for which it wants no request, in seconds.
     public var pause: Double?
     public var bytes: Int
 
@@ -93,13 +93,13 @@ public final class PolitenessScorer {
   public private(set) var bytes = 0
   /// The rules that are judged: all by default.
   public var rules = Set(Rule.allCases)
-  /// The least interval between requests for an address: an hour by default, in seconds.
+  /// The least interval between requests for a URL: an hour by default, in seconds.
   public var interval = 3600.0
-  /// How long a request may be on its way before a server sees it, in seconds: none in virtual time.
+  /// The time that a request may take to reach a server, in seconds: none in virtual time.
   ///
   /// A client that was killed knows when it sent its last request. The server counts from when it saw that request.
   public var travelTime = 0.0
-  /// The state before the last request for an address.
+  /// The state before the last request for a URL.
   private var before: [String: (page: Page?, host: Host?)] = [:]
   private var pages: [String: Page] = [:]
   private var hosts: [String: Host] = [:]
@@ -113,7 +113,7 @@ public final class PolitenessScorer {
     for host in hosts.keys { hosts[host]!.open = 0 }
   }
 
-  /// The client was killed before it can have kept the last response from `url`: whether a pause, or validators.
+  /// The client was killed before it could save the last response from `url`, with a pause or validators.
   public func lost(_ url: String, of host: String) {
     pages[url]?.hasValidators = false
     pages[url]?.isGone = false

@@ -35,7 +35,7 @@ package struct TerminalAbilities: Hashable, Sendable {
     }
   }
 
-  /// The best way to show pictures; without colors, dots. A graphic mode isn't a color of text, and is used with
+  /// The best way to show images; without colors, dots. A graphic mode isn't a color of text, and is used with
   /// `NO_COLOR` too.
   package var mode: PictureMode {
     if kitty { return .kitty }

@@ -1,9 +1,9 @@
 /// One character of a screen.
 package struct Cell: Hashable, Sendable {
-  /// Empty in what a wide character before it covers.
+  /// Empty in cells that a preceding wide character covers.
   package var text: String
   package var ink: Ink
-  /// The number of the picture that lies over it, of those that aren't text; 0 for none.
+  /// The number of the image that lies over it, of those that aren't text; 0 for none.
   package var picture = 0
 
   package init(_ text: String = " ", _ ink: Ink = .plain) {
@@ -12,12 +12,12 @@ package struct Cell: Hashable, Sendable {
   }
 }
 
-/// A picture of characters: each a block in one color, and the rest in another, whichever block is least wrong.
+/// An image of characters: each a block in one color, and the rest in another, whichever block is least wrong.
 enum BlockDrawing {
-  /// The number of pixels of the picture that a character stands for, across and down.
+  /// The number of pixels of the image that a character stands for, across and down.
   static let parts = 8
 
-  /// By which quarters are filled: 1 left above, 2 right above, 4 left below, 8 right below.
+  /// The bits of the filled quarters: 1 left above, 2 right above, 4 left below, 8 right below.
   static let quarters = [" ", "▘", "▝", "▀", "▖", "▌", "▞", "▛", "▗", "▚", "▐", "▜", "▄", "▙", "▟", "█"]
   /// By how many eighths are filled from below, and from the left.
   static let low = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"]
@@ -33,7 +33,7 @@ enum BlockDrawing {
           sums.add(picture.colour(column, row), column - x, row - y)
         }
       }
-      // A picture of a few pixels is seen too.
+      // An image of a few pixels is seen too.
       return cell(sums, least: rows * columns == 1 ? 1 : parts * parts / 8)
     }
   }
@@ -59,7 +59,7 @@ enum BlockDrawing {
     return Cell(best, Ink(front.count == 0 ? .standard : .rgb(front.mean), on: .rgb(back.mean)))
   }
 
-  /// Where a part of the picture is not seen, the background shows; quarters are the finest that can be told.
+  /// Where a part of the image is not seen, the background shows; quarters are the finest that can be told.
   private static func partialCell(_ sums: BlockSums, _ least: Int) -> Cell {
     let mask = (0..<4).reduce(0) { sums.quarters[$1].count >= least ? $0 | 1 << $1 : $0 }
     return mask == 0 ? Cell() : Cell(quarters[mask], Ink(.rgb(sums.quarters(mask).mean)))
@@ -110,7 +110,7 @@ private struct BlockSums {
   }
 }
 
-/// A picture without colors: eight dots a character, more of them where it is brighter.
+/// An image without colors: eight dots a character, more of them where it is brighter.
 enum DotDrawing {
   /// - Parameters:
   ///   - picture: two pixels across and four down for each character.

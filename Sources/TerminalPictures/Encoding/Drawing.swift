@@ -1,4 +1,4 @@
-/// A way in which a terminal shows pictures.
+/// A way in which a terminal shows images.
 package enum PictureMode: Hashable, Sendable {
   /// kitty's graphics protocol.
   case kitty
@@ -9,7 +9,7 @@ package enum PictureMode: Hashable, Sendable {
   /// Dots without color.
   case dots(onLight: Bool)
 
-  /// True when pictures lie over the characters and are not made of them.
+  /// True when images lie over the characters and are not made of them.
   package var isGraphic: Bool {
     switch self {
     case .kitty, .sixel: true
@@ -18,7 +18,7 @@ package enum PictureMode: Hashable, Sendable {
   }
 }
 
-/// A picture, ready to be shown within a box of characters.
+/// An image, ready to be shown within a box of characters.
 ///
 /// Made off the loop: a large one takes tens of milliseconds.
 package struct Drawing: Sendable {

@@ -1,6 +1,6 @@
-/// A picture in the graphics protocol of kitty (sw.kovidgoyal.net/kitty/graphics-protocol).
+/// An image in the graphics protocol of kitty (sw.kovidgoyal.net/kitty/graphics-protocol).
 package struct Kitty: Hashable, Sendable {
-  /// The picture's data, in parts of at most 4,096 characters, as the protocol has it.
+  /// The image's data, in parts of at most 4,096 characters, as the protocol has it.
   let parts: [[UInt8]]
   /// Its format, and its size in pixels.
   let keys: String
@@ -21,29 +21,29 @@ package struct Kitty: Hashable, Sendable {
   /// The number of bytes that ``sending(_:)`` has, about.
   package var size: Int { parts.reduce(0) { $0 + $1.count + 16 } }
 
-  /// Shows the picture at the cursor, in `columns` by `rows` characters; the cursor stays.
+  /// Shows the image at the cursor, in `columns` by `rows` characters; the cursor stays.
   package func shown(columns: Int, rows: Int) -> [UInt8] { sending("a=T,\(keys),c=\(columns),r=\(rows),C=1,q=2") }
 
-  /// Gives the terminal the picture to keep, under a number.
+  /// Gives the terminal the image to keep, under a number.
   package func kept(as number: Int) -> [UInt8] { sending("a=t,i=\(number),\(keys),q=2") }
 
-  /// Shows a picture that the terminal keeps at the cursor; the cursor stays. A picture may be shown at several places.
+  /// Shows an image that the terminal keeps at the cursor; the cursor stays. An image may be shown at several places.
   package static func placed(_ number: Int, at place: Int, columns: Int, rows: Int) -> [UInt8] {
     command("a=p,i=\(number),p=\(place),c=\(columns),r=\(rows),C=1,q=2")
   }
 
-  /// Takes a picture off one place of the screen; the terminal keeps it.
+  /// Takes an image off one place of the screen; the terminal keeps it.
   package static func removed(_ number: Int, at place: Int) -> [UInt8] {
     command("a=d,d=i,i=\(number),p=\(place),q=2")
   }
 
-  /// Takes a picture off the screen and out of the terminal's memory.
+  /// Takes an image off the screen and out of the terminal's memory.
   package static func forgotten(_ number: Int) -> [UInt8] { command("a=d,d=I,i=\(number),q=2") }
 
-  /// Takes all pictures off the screen and out of the terminal's memory.
+  /// Takes all images off the screen and out of the terminal's memory.
   package static var allForgotten: [UInt8] { command("a=d,d=A,q=2") }
 
-  /// Asks whether the terminal knows the protocol, with a picture of one pixel that it need not show.
+  /// Asks whether the terminal knows the protocol, with an image of one pixel that it need not show.
   package static var question: [UInt8] { command("i=\(questionNumber),s=1,v=1,a=q,t=d,f=24;AAAA") }
   package static let questionNumber = 31
 

@@ -1,8 +1,8 @@
-/// A picture in sixels: six rows of pixels at a time, one color after another (DEC STD 070, chapter 9.8.2).
+/// An image in sixels: six rows of pixels at a time, one color after another (DEC STD 070, chapter 9.8.2).
 package enum Sixel {
-  /// The sequence that draws the picture at the cursor. Where it is not seen, what is there stays.
+  /// The sequence that draws the image at the cursor. Where it is not seen, what is there stays.
   ///
-  /// - Parameter colours: how many colours the terminal has for it: 2 to 256.
+  /// - Parameter colours: how many colors the terminal has for it: 2 to 256.
   package static func encode(_ picture: Bitmap, colours: Int) -> [UInt8] {
     var palette = Palette(of: picture, count: colours)
     let pixels = palette.dithered(picture)

@@ -1,4 +1,4 @@
-/// Pixels of a picture, row by row: four bytes each, red, green, blue and opacity, not multiplied.
+/// Pixels of an image, row by row: four bytes each, red, green, blue and opacity, not multiplied.
 package struct Bitmap: Hashable, Sendable {
   package let width: Int
   package let height: Int
@@ -64,7 +64,7 @@ package struct RGB: Hashable, Sendable {
 }
 
 extension Bitmap {
-  /// The picture with another number of pixels, each the mean of the area that it stands for.
+  /// The image with another number of pixels, each the mean of the area that it stands for.
   package func scaled(toWidth newWidth: Int, height newHeight: Int) -> Bitmap {
     if newWidth == width, newHeight == height { return self }
     let across = Self.shares(of: width, among: newWidth)

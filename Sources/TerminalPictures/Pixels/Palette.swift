@@ -1,4 +1,4 @@
-/// A few colors that stand for all of a picture's: found by cutting the colors where they differ most, until there are
+/// A few colors that stand for all of an image's: found by cutting the colors where they differ most, until there are
 /// enough groups (median cut, with variance for the choice).
 struct Palette {
   let colours: [RGB]
@@ -7,7 +7,7 @@ struct Palette {
 
   init(_ colours: [RGB]) { self.colours = colours }
 
-  /// - Parameter count: the most colors: 2 to 256.
+  /// - Parameter count: the maximum number of colors: 2 to 256.
   init(of picture: Bitmap, count: Int) {
     self.init(Self.cut(Self.histogram(of: picture), into: min(max(count, 2), 256)))
   }
@@ -100,7 +100,7 @@ struct Palette {
 
 extension Palette {
   /// The place of a color for each pixel, with what each is wrong by passed on to its neighbors (Floyd and Steinberg), so
-  /// that areas keep their brightness; -1 where the picture is not seen.
+  /// that areas keep their brightness; -1 where the image is not seen.
   mutating func dithered(_ picture: Bitmap) -> [Int16] {
     let (width, height) = (picture.width, picture.height)
     var result = [Int16](repeating: -1, count: width * height)

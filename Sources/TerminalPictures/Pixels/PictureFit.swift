@@ -8,11 +8,11 @@ package struct CellSize: Hashable, Sendable {
     self.height = height
   }
 
-  /// For a terminal that does not say: twice as high as wide, as most are.
+  /// The default if a terminal does not report it: twice as high as wide.
   package static let usual = CellSize(width: 8, height: 16)
 }
 
-/// The size at which a picture is drawn within a box of characters.
+/// The size at which an image is drawn within a box of characters.
 package struct PictureFit: Hashable, Sendable {
   /// The size in characters.
   package var columns: Int
@@ -21,7 +21,7 @@ package struct PictureFit: Hashable, Sendable {
   package var width: Int
   package var height: Int
 
-  /// The largest size in which the picture keeps its proportions, fits the box, and is not enlarged.
+  /// The largest size in which the image keeps its proportions, fits the box, and is not enlarged.
   ///
   /// - Precondition: the box has a row and a column.
   package init(width: Int, height: Int, columns: Int, rows: Int, cell: CellSize) {
@@ -34,7 +34,7 @@ package struct PictureFit: Hashable, Sendable {
     self.rows = (self.height + cell.height - 1) / cell.height
   }
 
-  /// The number of parts of characters that it takes where each has `across` by `down`; at least one, and no more than its characters have.
+  /// The number of parts of characters that it takes where each has `across` by `down`; at least one, and at most its characters have.
   func parts(across: Int, down: Int, cell: CellSize) -> (width: Int, height: Int) {
     let wide = (Double(width * across) / Double(cell.width)).rounded()
     let high = (Double(height * down) / Double(cell.height)).rounded()

@@ -1,8 +1,8 @@
 import PlainText
 
-/// Characters in rows and columns, and pictures that lie over them: what a screen or a part of one shows.
+/// Characters in rows and columns, and images that lie over them: what a screen or a part of one shows.
 package struct Grid: Hashable, Sendable {
-  /// A picture that isn't text, and where it lies.
+  /// An image that isn't text, and where it lies.
   package struct Placed: Hashable, Sendable {
     package let row: Int
     package let column: Int
@@ -28,7 +28,7 @@ package struct Grid: Hashable, Sendable {
     cells += Array(repeating: Cell(), count: columns * count)
   }
 
-  /// Writes a text, with what a terminal would act upon made visible, and cut where its room ends, with "…".
+  /// Writes a text, with control characters made visible, shortened to its room with "…".
   ///
   /// - Parameter room: how many columns it may take; those up to the edge when there is none.
   /// - Returns: how many columns it took.
@@ -70,7 +70,7 @@ package struct Grid: Hashable, Sendable {
     for column in range.clamped(to: 0..<columns) { cells[row * columns + column].ink = ink }
   }
 
-  /// Puts a picture somewhere; what lies outside of the grid is cut off where it is made of characters, and where it is not,
+  /// Puts an image somewhere; what lies outside of the grid is cut off where it is made of characters, and where it is not,
   /// it is not shown at all.
   package mutating func place(_ drawing: Drawing, row: Int, column: Int) {
     if case .cells(let drawn) = drawing.content {
@@ -92,7 +92,7 @@ package struct Grid: Hashable, Sendable {
     }
   }
 
-  /// The text of the grid, row by row, without colors; `#` where a picture lies over it.
+  /// The text of the grid, row by row, without colors; `#` where an image lies over it.
   package var plainText: [String] {
     (0..<rows).map { row in
       let line = cells[row * columns..<(row + 1) * columns].map { $0.picture > 0 ? "#" : $0.text }.joined()

@@ -1,5 +1,5 @@
 extension Grid {
-  /// The grid as lines of a terminal that scrolls, each ended by a line break. Pictures are drawn over them afterwards, so
+  /// The grid as lines of a terminal that scrolls, each ended by a line break. Images are drawn over them afterwards, so
   /// that the lines have made room for them; the cursor is then below the last line.
   package func lines(_ depth: ColourDepth) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -1,14 +1,15 @@
-/// The bytes that turn a terminal's screen from one grid into another: the cells that differ, and the pictures.
+/// The bytes that turn a terminal's screen from one grid into another: the cells that differ, and the images.
 package struct ScreenWriter {
   private let depth: ColourDepth
   private let memory: Int
   private var shown: Grid?
-  /// The pictures that the terminal keeps (kitty), those used last at the end; their numbers, and about how many bytes they take.
+  /// The images that the terminal keeps (kitty), those used last at the end; their numbers, and about how many bytes
+  /// they take.
   private var kept: [(drawing: Drawing, number: Int)] = []
   private var keptBytes = 0
   private var count = 0
 
-  /// - Parameter memory: how many bytes of pictures the terminal is given to keep, of those that are not shown. 32 MiB.
+  /// - Parameter memory: how many bytes of images the terminal is given to keep, of those that are not shown. 32 MiB.
   package init(depth: ColourDepth, memory: Int = 32 << 20) {
     self.depth = depth
     self.memory = memory
@@ -19,10 +20,10 @@ package struct ScreenWriter {
 
   /// Gives the screen back. Right also when it was not taken over as a whole.
   ///
-  /// - Parameter mode: how pictures were shown.
+  /// - Parameter mode: how images were shown.
   package static func leaving(_ mode: PictureMode?) -> String {
     let pictures = mode == .kitty ? String(decoding: Kitty.allForgotten, as: UTF8.self) : ""
-    // What is being drawn ends first, be it within a picture.
+    // What is being drawn ends first, be it within an image.
     return "\u{1B}\\" + pictures + "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
   }
 
@@ -77,7 +78,7 @@ package struct ScreenWriter {
     }
   }
 
-  // MARK: - Pictures
+  // MARK: - Images
 
   private func place(_ picture: Grid.Placed, in columns: Int) -> Int { picture.row * columns + picture.column + 1 }
 

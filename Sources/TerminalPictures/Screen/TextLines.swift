@@ -54,7 +54,7 @@ extension Grid {
     return lines.count
   }
 
-  /// Draws a frame with a text in its middle: where a picture would be.
+  /// Draws a frame with a text in its middle: where an image would be.
   package mutating func placeholder(
     _ text: String, _ ink: Ink, row: Int, column: Int, columns: Int, rows: Int
   ) {
@@ -76,7 +76,7 @@ extension Grid {
     }
   }
 
-  /// Puts a picture into a box: in the middle, or at its lower edge, where it says what it shows.
+  /// Puts an image into a box: in the middle, or at its lower edge, with its description.
   package mutating func place(
     _ drawing: Drawing, inBoxAt row: Int, _ column: Int, columns: Int, rows: Int, isLow: Bool = false
   ) {

@@ -92,7 +92,7 @@ import Testing
       world.press("c")
       time.advance(by: .milliseconds(1))
       #expect(world.text.contains("\u{1B}]52;c;aHR0cDovL2EuZXhhbXBsZS8xLmdpZg==\u{1B}\\"))
-      #expect(world.screen.contains("The address is copied"))
+      #expect(world.screen.contains("The URL was copied"))
       var opened: [[String]] = []
       time.programs["/bin/sh"] = { program in
         opened.append(program.subprocess.arguments)
@@ -104,7 +104,7 @@ import Testing
       #expect(world.screen.contains("Opened in a browser."))
       world.press("o")
       time.advance(by: .milliseconds(10))
-      #expect(world.screen.contains("There is no xdg-open"))
+      #expect(world.screen.contains("xdg-open isn't installed"))
       world.press("l")
       #expect(!world.screen.contains("xdg-open"))
     }
@@ -124,7 +124,7 @@ import Testing
       world.press("r")
       time.advance(by: .seconds(1))
       // The saved feed, and why.
-      #expect(world.screen.contains("server away"))
+      #expect(world.screen.contains(", unreachable"))
       world.press("i")
       #expect(world.screen.contains("could not connect"))
     }
@@ -147,7 +147,7 @@ import Testing
       #expect(world.browser.state.pictures.keys.contains { $0.box == box })
       time.terminal.size = TerminalSize(columns: 10, rows: 3)
       time.advance(by: .seconds(1))
-      #expect(world.screen == "Too small.\n\n")
+      #expect(world.screen == "Terminal too small.\n\n")
     }
   }
 
@@ -414,7 +414,7 @@ import Testing
     #expect(press("F") == ["Picture 0", "Picture 1", "Picture 2"] && state.filterWords == nil)
     var (flat, _) = self.state()
     _ = flat.take(.key(.character("F")))
-    #expect(flat.message == "No feed is in a folder: see feed subscriptions move --folder.")
+    #expect(flat.message == "No feed is in a folder; see \"feed subscriptions move --folder\".")
   }
 
   @Test func `words are searched for as they are typed, and the latest answer counts`() {

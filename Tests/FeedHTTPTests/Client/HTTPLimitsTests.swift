@@ -149,9 +149,9 @@ extension HTTPLimitsTests {
   @Test(
     .timeLimit(.minutes(5)),
     arguments: [
-      ("HTTP/1.1 407 No\r\nContent-Length: 99999999999\r\n\r\n", "the proxy's answer has no end"),
-      ("HTTP/1.1 200 OK\r\n", "the proxy's answer has no end"),
-      ("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", "the proxy answered with status 407"),
+      ("HTTP/1.1 407 No\r\nContent-Length: 99999999999\r\n\r\n", "the proxy's response does not end"),
+      ("HTTP/1.1 200 OK\r\n", "the proxy's response does not end"),
+      ("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", "the proxy responded with status 407"),
       ("SSH-2.0\r\n", "the proxy closed the connection"),
       ("", "does not answer: connection refused"),
     ])

@@ -166,7 +166,7 @@ extension HostileOriginTests {
     }
     let (error, _) = timed(silent)
     #expect(error?.kind == .timedOut(.response))
-    #expect(error?.description.contains("took too long to answer: no more than 0.3 seconds are allowed") == true)
+    #expect(error?.description.contains("took too long to respond: the limit is 0.3 seconds") == true)
   }
 
   /// A socket whose queue of connections is full drops what arrives: the connection is never made.

@@ -44,7 +44,7 @@ import Testing
     let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Just(1).subscribe(Asker(.none))
     }
-    #expect(ending?.says("Just: request(.none) asks for nothing") == true)
+    #expect(ending?.says("Just: request(.none) requests nothing") == true)
   }
 
   @Test func `rule 3: a request for none does nothing at a sequence, a record, a buffer and in appending`() {
@@ -64,7 +64,7 @@ import Testing
       let excess = MisbehavingPublisher<Int, Never>(.emitsBeyondDemand, values: [1, 2, 3], on: VirtualTimeScheduler())
       excess.replaceError(with: 0).subscribe(Asker(.max(1)))
     }
-    #expect(ending?.says("upstream delivered a value that was not asked for") == true)
+    #expect(ending?.says("upstream delivered a value that was not requested") == true)
   }
 
   @Test func `rule 5: what follows the ending is ignored`() {

@@ -10,7 +10,7 @@ import Testing
       _ = [1].publisher.buffer(size: 0, prefetch: .keepFull, whenFull: .dropNewest).sink { _ in }
     }
     #expect(
-      result?.says("buffer(size: 0, prefetch: .keepFull): there is no room to ask for a value; use 1 or more") == true)
+      result?.says("buffer(size: 0, prefetch: .keepFull): there is no room for a value; use 1 or more") == true)
   }
 
   @Test func `a buffer smaller than nothing`() async {

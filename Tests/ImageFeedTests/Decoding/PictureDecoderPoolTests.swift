@@ -34,17 +34,18 @@ import Testing
 
   @Test(
     arguments: [
-      (.empty, "", .empty, "The picture is empty."),
-      (.notAPicture, "", .notAPicture(""), "This is not a picture."),
+      (.empty, "", .empty, "The image is empty."),
+      (.notAPicture, "", .notAPicture(""), "This is not an image."),
       (.notAPicture, "A page.", .notAPicture("A page."), "A page."),
-      (.truncated, "", .truncated, "The picture is cut off."),
+      (.truncated, "", .truncated, "The image is cut off."),
       (
-        .tooLarge, "", .tooLarge("The picture has 9 × 5 pixels; at most 40 megapixels and 16,384 a side are decoded."),
-        "The picture has 9 × 5 pixels; at most 40 megapixels and 16,384 a side are decoded."
+        .tooLarge, "",
+        .tooLarge("The image has 9 × 5 pixels; the limits are 40 megapixels, and 16,384 pixels per side."),
+        "The image has 9 × 5 pixels; the limits are 40 megapixels, and 16,384 pixels per side."
       ),
       (.unsupported, "No TIFF.", .unsupported("No TIFF."), "No TIFF."),
-      (.corrupt, "bad\u{1B}[2J", .corrupt("bad\\u{1B}[2J"), "The picture is damaged: bad\\u{1B}[2J"),
-      (.outOfMemory, "", .outOfMemory, "Decoding the picture takes more memory than it may."),
+      (.corrupt, "bad\u{1B}[2J", .corrupt("bad\\u{1B}[2J"), "The image is damaged: bad\\u{1B}[2J"),
+      (.outOfMemory, "", .outOfMemory, "Decoding the image takes more memory than the limit."),
     ] as [(PictureAnswer.Status, Chunk, PictureError, String)])
   func `each failure is an error of one picture with its reason`(
     status: PictureAnswer.Status, reason: Chunk, error: PictureError, text: String
@@ -65,7 +66,7 @@ import Testing
     let pictures = (1...3).map { world.decode($0) }
     world.time.advance(by: .seconds(1))
     #expect(pictures.map(\.error) == [nil, .crashed(.signaled(11)), nil])
-    #expect(pictures[1].error?.description == "The picture made its decoder crash: it ended by signal 11.")
+    #expect(pictures[1].error?.description == "The image crashed the decoder: it ended by signal 11.")
     #expect(world.started == 2)
   }
 
@@ -74,9 +75,9 @@ import Testing
       (.signaled(27), .tookTooLong), (.signaled(24), .tookTooLong), (.signaled(31), .crashed(.signaled(31))),
       (
         .exited(71),
-        .unavailable("the system does not let picture-decoder give up its rights (seccomp, rlimits).")
+        .unavailable("the system does not let picture-decoder drop its privileges (seccomp, rlimits).")
       ),
-      (.exited(127), .unavailable("picture-decoder exited with 127 when it was started.")),
+      (.exited(127), .unavailable("picture-decoder exited with 127 on startup.")),
     ] as [(FeedStream.ExitStatus, PictureError)])
   func `how a process ended says why there is no picture`(status: FeedStream.ExitStatus, error: PictureError) {
     world.react { _, _ in .end(status) }

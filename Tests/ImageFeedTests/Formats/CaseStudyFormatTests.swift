@@ -103,14 +103,14 @@ import Testing
 
   @Test func `errors are readable`() throws {
     let wrong = #expect(throws: InvalidData.self) { try map(#"{"items": [{"id": 3}]}"#) }
-    #expect(wrong?.description.hasPrefix("The server's answer is not a feed: items[0].id: ") == true)
+    #expect(wrong?.description.hasPrefix("The server's response is not a feed: items[0].id: ") == true)
     #expect(
       InvalidData.status(404).description
-        == "The server answered with status 404 where 200 was expected. There is no feed at this address. "
-        + "Check the address.")
+        == "The server responded with status 404 instead of 200. There is no feed at this address. "
+        + "Check the URL.")
     #expect(
       InvalidData.imageAddress(item: 3, "file:\u{1B}[2J").description
-        == "The server's answer is not a feed: items[3].image is not an absolute http or https address "
+        == "The server's response is not a feed: items[3].image is not an absolute http or https URL "
         + "(\"file:\\u{1B}[2J\").")
   }
 }

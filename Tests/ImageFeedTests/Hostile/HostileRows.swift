@@ -9,7 +9,7 @@ private let cutShort = HostileRow.Outcome.refused("was cut short")
 private let tooLarge = HostileRow.Outcome.refused("is larger than the limit of 32 MiB")
 private let notAFeed = HostileRow.Outcome.refused("is not a feed")
 private let tooManyFields = HostileRow.Outcome.refused("has too many header fields")
-private let broke = HostileRow.Outcome.refused("broke before the answer was complete")
+private let broke = HostileRow.Outcome.refused("broke before the response was complete")
 /// The MiB of a body that the limit lets in before it is refused.
 private let limit = 32.0
 
@@ -36,7 +36,7 @@ let transportRows: [HostileRow] = [
   HostileRow("one byte at a time, in the header", .refused("took too long"), timeout: 500) { connection in
     while true { try trickle("HTTP/1.1 200 OK\r\nX: ", connection) }
   },
-  HostileRow("one byte at a time, in the body", .refused("took too long to send its answer"), timeout: 500) {
+  HostileRow("one byte at a time, in the body", .refused("took too long to send its response"), timeout: 500) {
     try $0.send("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n")
     while true { try trickle("          ", $0) }
   },
@@ -61,7 +61,7 @@ let transportRows: [HostileRow] = [
     let hole = BlackHole()
     return HostileRow.Stand(url: hole.url, stop: { hole.close() })
   },
-  HostileRow("something that is not HTTP", .refused("does not speak HTTP"), sending: "SSH-2.0-OpenSSH_9.2\r\n"),
+  HostileRow("something that is not HTTP", .refused("doesn't speak valid HTTP"), sending: "SSH-2.0-OpenSSH_9.2\r\n"),
   HostileRow("endless 1xx", tooManyFields) { connection in
     while true { try connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
   },
@@ -148,14 +148,14 @@ let payloadRows: [HostileRow] = [
   },
   HostileRow("NUL bytes", .refused("is not JSON")) { hostileFeed(["a\0b"]) },
   HostileRow("nothing but NUL bytes", .refused("is not a feed")) { Data(count: 1_000) },
-  HostileRow("100,000 nested arrays", .refused("The server's answer is not")) {
+  HostileRow("100,000 nested arrays", .refused("The server's response is not")) {
     Data(String(repeating: "[", count: 100_000).utf8)
   },
-  HostileRow("100,000 nested arrays in a feed", .refused("The server's answer is not")) {
+  HostileRow("100,000 nested arrays in a feed", .refused("The server's response is not")) {
     let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
     return Data(#"{"items": [], "x": \#(deep)}"#.utf8)
   },
-  HostileRow("numbers out of range", .refused("The server's answer is not")) {
+  HostileRow("numbers out of range", .refused("The server's response is not")) {
     Data(#"{"items":[{"id":1e999999,"image":99999999999999999999999999}]}"#.utf8)
   },
   HostileRow("duplicate ids", .taken(2)) {

@@ -130,7 +130,7 @@ import Testing
       Issue.record("it is not a part")
       return
     }
-    #expect("\(reason)" == "The server's answer is cut off: its end is missing after 3 images.")
+    #expect("\(reason)" == "The server's response is cut off: its end is missing after 3 images.")
     #expect(reason.isWorthRetrying)
   }
 
@@ -285,7 +285,7 @@ import Testing
     while decisions.count < 3 { time.advance(by: 60) }
     #expect(try kinds == ["part", "remote"] && store.health(of: [address])[0]?.failures == 0)
     #expect(try store.retrieve(for: address)?.images.count == 3)
-    #expect(decisions[0].outcome == "The server's answer is cut off: its end is missing after 3 images.")
+    #expect(decisions[0].outcome == "The server's response is cut off: its end is missing after 3 images.")
     subscription.cancel()
   }
 

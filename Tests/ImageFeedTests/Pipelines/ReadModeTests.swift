@@ -101,7 +101,7 @@ import Testing
   func `a minimum interval asks the server when it is over, to the second`(kind: WorldKind) throws {
     let world = try world(kind)
     let start = old.timestamp
-    let due = RemoteFeedError.notDue(until: start + 600, "it is asked at most every 10m")
+    let due = RemoteFeedError.notDue(until: start + 600, "it is requested at most every 10m")
     for (after, isAsked) in [(599.0, false), (600, true), (601, false), (1_199, false), (1_200, true)] {
       world.clock.now = start + after
       let requests = world.requests

@@ -78,7 +78,7 @@ struct ScenarioTests {
     #expect(outcome.values == [])
     let error = try #require(outcome.failure)
     #expect(error.cache == .expired(age: .seconds(604_800), .deleted))
-    #expect("\(error)".hasSuffix(" The saved feed had expired and is deleted."))
+    #expect("\(error)".hasSuffix(" The saved feed had expired and was deleted."))
     #expect("\(error)".contains("127.0.0.1") || "\(error)".contains("example.com"))
     #expect(try world.savedFeed() == nil)
   }
@@ -97,7 +97,7 @@ struct ScenarioTests {
       return
     }
     #expect(error.cache == .empty)
-    #expect("\(error)".hasSuffix(" No feed is saved for this address."))
+    #expect("\(error)".hasSuffix(" No feed is saved for this URL."))
   }
 
   @Test(arguments: WorldKind.allCases)

@@ -28,7 +28,7 @@ import Testing
       DurationTextError.unknownUnit("7\u{1B}[2J").description
         == "\"7\\u{1B}[2J\" is not a number with one known unit. "
         + "Write a whole number and a unit, such as 500ms, 90s, 15m, 36h or 7d.")
-    #expect(DurationTextError.tooLong("9d").description == "\"9d\" is too long; the most is 36500d.")
+    #expect(DurationTextError.tooLong("9d").description == "\"9d\" is too long; the maximum is 36500d.")
   }
 
   @Test(arguments: ["500ms", "90s", "15m", "36h", "7d", "0s", "1ms", "36500d", "1001ms"])

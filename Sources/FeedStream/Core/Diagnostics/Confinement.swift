@@ -32,7 +32,7 @@ package protocol StreamDomain: AnyObject, Sendable {
   func hold(_ place: HoldingPlace)
   func letGo(_ place: HoldingPlace)
 
-  /// Runs `action` when the domain closes for good; `nil` removes the action. Call it on this thread only.
+  /// Runs `action` when the domain closes permanently; `nil` removes the action. Call it on this thread only.
   func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?)
 }
 
@@ -95,7 +95,8 @@ package enum CurrentDomain {
   static func newSlot() -> pthread_key_t {
     var key = pthread_key_t()
     let code = pthread_key_create(&key, nil)
-    precondition(code == 0, "FeedStream: the process has no thread-local slot left; release some of them")
+    precondition(
+      code == 0, "FeedStream: the process has no thread-local key left; delete unused keys (pthread_key_delete)")
     return key
   }
 

@@ -8,7 +8,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// Stops the process with a message that says which rule was broken, in release builds as well.
+/// Stops the process with a message that says which rule was broken, in release builds too.
 ///
 /// Two threads that break a rule often do so at the same moment. The first one stops the process; the others wait for that,
 /// because Swift's backtraces of several threads that stop at once hide each other's and may never end.

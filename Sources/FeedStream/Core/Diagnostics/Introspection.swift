@@ -51,7 +51,7 @@ extension _Introspection {
   /// Starts observing; enabling an observer twice has no further effect.
   public func enable() { Introspection.change { if !$0.contains(where: { $0 === self }) { $0.append(self) } } }
 
-  /// Stops observing, also the subscriptions that are still active.
+  /// Stops observing, including subscriptions that are still active.
   public func disable() { Introspection.change { $0.removeAll { $0 === self } } }
 
   /// True when this observer is enabled.

@@ -49,7 +49,7 @@ private final class ProbedSubscription: Subscription {
 
 // MARK: - Disguise
 
-/// Something that describes itself as what it wraps.
+/// A wrapper with the description of the wrapped object.
 private protocol Disguise: CustomStringConvertible, CustomPlaygroundDisplayConvertible, CustomReflectable {
   associatedtype Base
   var base: Base { get }

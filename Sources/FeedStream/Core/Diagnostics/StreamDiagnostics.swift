@@ -12,7 +12,7 @@ import Synchronization
 public struct DroppedValue {
   /// The reason for dropping a value.
   public enum Reason: Hashable, Sendable {
-    /// The subscriber had not asked for it.
+    /// The subscriber had not requested it.
     case noDemand
     /// Nobody was subscribed.
     case noSubscriber
@@ -43,7 +43,7 @@ public struct UnhandledFailure: CustomStringConvertible {
   }
 }
 
-/// An error that was dealt with where the program need not hear of it: a server answered the request with 500, a listener
+/// An error that was handled without the program: a server responded with 500, a listener
 /// closed the connection, a decoder skipped the line.
 public struct CaughtError: CustomStringConvertible {
   public let error: any Error
@@ -57,7 +57,7 @@ public struct CaughtError: CustomStringConvertible {
 public enum StreamDiagnostics {
   /// Calls `handler` for every value that is dropped, on the thread that drops it. There is no handler by default.
   ///
-  /// With a handler, no ``StreamWarning`` tells of values that were dropped.
+  /// With a handler, dropped values cause no ``StreamWarning``.
   ///
   /// Operators that drop by design (`filter`, `debounce`, `removeDuplicates` …) do not report what they leave out.
   /// Operators that drop because there is no room or no demand do.
@@ -75,7 +75,7 @@ public enum StreamDiagnostics {
     state.withLock { $0.onUnhandledFailure = handler }
   }
 
-  /// Calls `handler` for every error that was dealt with where the program need not hear of it, on its thread: one of a
+  /// Calls `handler`, on the error's thread, for every error that was handled without the program: one of a
   /// handler or a body of `HTTPServer` without `onError`, of a handshake in `secured(by:)` of a listener without `report`, and
   /// of a line that `decodeJSONLines(onInvalid: .skip())` skips.
   ///

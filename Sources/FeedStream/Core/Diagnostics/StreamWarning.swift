@@ -1,19 +1,19 @@
-/// A probable mistake that a stream survives, and that nobody would notice otherwise.
+/// A probable mistake that a stream survives, and that would otherwise go unnoticed.
 ///
 /// Debug builds write each to standard error as one line, once per place:
 ///
 ///     App/main.swift:12: warning: PassthroughSubject: a value was sent to nobody …
 ///
 /// ``StreamDiagnostics/writeWarnings(_:)`` and the environment variable `FEEDSTREAM_WARNINGS`, which is `on` or `off`, turn them
-/// on and off; ``StreamDiagnostics/onWarning(_:)`` takes them instead.
+/// on and off; ``StreamDiagnostics/onWarning(_:)`` handles them instead.
 public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
-  /// The mistakes that are noticed.
+  /// The kinds of mistakes.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// A subject was sent a value while it had no subscriber.
     case sentToNobody
     /// A value was sent after the completion.
     case sentAfterCompletion
-    /// A value was dropped, because a subscriber had not asked for it.
+    /// A value was dropped, because a subscriber had not requested it.
     case noDemand
     /// A subscription was released in the statement that made it, as in `_ = publisher.sink { … }`.
     case releasedAtOnce
@@ -30,7 +30,7 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
   public let kind: Kind
   /// The file and the line where the subscription or the subject was made, or else the stream's name.
   public let place: String
-  /// Says what happened, and what to do instead.
+  /// The event, and what to do instead.
   public let message: String
 
   public var description: String { "\(place): warning: \(message)" }

@@ -15,11 +15,11 @@
 @usableFromInline struct SubjectConfinement {
   /// The thread that touched it last; 0 before the first.
   @usableFromInline var thread: UInt = 0
-  /// The number of the thread that made it; 0 for a task, which may go on elsewhere.
+  /// The number of the thread that made it; 0 for a task, which may continue elsewhere.
   private let maker: UInt
   /// The domain in which it was touched first.
   private var home: ObjectIdentifier?
-  /// True when it was first touched by a task, which may go on elsewhere.
+  /// True when it was first touched by a task, which may continue elsewhere.
   private var isOfTask = false
 
   @usableFromInline init() { maker = Self.isInTask ? 0 : CurrentDomain.threadNumber }
@@ -31,7 +31,7 @@
     if thread != currentThread() { moved("\(name())") }
   }
 
-  /// The same, for what costs something to name.
+  /// The same, for names that are costly to make.
   @inline(__always) mutating func check(_ name: () -> String) {
     if thread != currentThread() { moved(name()) }
   }

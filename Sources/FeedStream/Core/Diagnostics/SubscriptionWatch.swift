@@ -10,7 +10,7 @@ import Synchronization
 
 /// A subscriber at the end of a chain, which knows if something can still arrive.
 @usableFromInline protocol LiveSubscriber: AnyObject {
-  /// False after the completion and after a cancellation. For the thread that the stream lives on.
+  /// False after the completion and after a cancellation. Read it only on the stream's thread.
   var isLive: Bool { get }
   /// True when its values arrive on a queue, where it lives.
   var isOnQueue: Bool { get }
@@ -137,7 +137,7 @@ package final class LiveSubscriptions {
     limit = max(64, (entries.count + unread.count) * 2)
   }
 
-  /// Warns of what nothing can reach any more, because the loop has nothing left to do.
+  /// Warns of subscriptions that nothing can reach any more, because the loop has nothing left to do.
   package func loopReturned() {
     entries.removeAll { !$0.isLive }
     unread.removeAll { $0.values?.isUnread != true }

@@ -88,7 +88,7 @@ extension Warnings {
       warn(
         .sentToNobody, at: "\(place)",
         """
-        \(name): a value was sent to nobody, because nobody was subscribed; subscribe first, keep what sink returns, or use \
+        \(name): a value was sent while there was no subscriber; subscribe first, keep the AnyCancellable that sink returns, or use \
         CurrentValueSubject or ReplaySubject, which keep values
         """)
     case .terminated: sentLate("\(name)", at: "\(place)")
@@ -114,7 +114,7 @@ extension Warnings {
     warn(
       .noDemand, at: place,
       """
-      \(name): a value was dropped, because a subscriber had not asked for it; ask for more, or put \
+      \(name): a value was dropped, because a subscriber had not requested it; request more, or put \
       buffer(size:prefetch:whenFull:) or an onBackpressure operator before that subscriber
       """)
   }

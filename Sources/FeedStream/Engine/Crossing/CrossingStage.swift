@@ -1,12 +1,12 @@
 /// Takes a stream across to a queue: the stage of `receive(on:)` and its relatives on a `QueueScheduler`.
 ///
 /// The part above it lives where it was subscribed: on a loop, or in a `SerialLane` where there is none. The part below
-/// lives in a lane of its own, which runs on the queue: values are delivered there one at a time and in order, whatever
+/// lives in its own lane, which runs on the queue: values are delivered there one at a time and in order, whatever
 /// the queue does. Requests and cancellations go back to the home of what is above. So neither side takes a lock, and
 /// no two threads are ever in the same part of a stream. Values that arrive while others are being delivered cross
-/// together, and what is asked for while they are delivered goes back together.
+/// together, and what is requested while they are delivered goes back together.
 ///
-/// **Demand:** passes through. A value that has been asked for waits here.
+/// **Demand:** passes through. A value that has been requested waits here.
 @usableFromInline final class CrossingStage<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let name: StaticString
   @usableFromInline let down: ErasedSubscriber<Input, Failure>
@@ -23,10 +23,10 @@
   // Used in the home of what is above.
   @exclusivity(unchecked) private var up: (any Subscription)?
   @exclusivity(unchecked) @usableFromInline var isOpen = true
-  /// The values and the ending that wait for their time, in their order.
+  /// The values and the completion that wait for their time, in their order.
   @exclusivity(unchecked) private var waiting = FIFO<() -> Void>()
 
-  // Under the mutex: the values and the ending that are on their way to the lane.
+  // Under the mutex: the values and the completion that are on their way to the lane.
   @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var passing = ContiguousArray<Input>()
   @exclusivity(unchecked) @usableFromInline var passingEnding: Subscribers.Completion<Failure>?
@@ -37,7 +37,7 @@
   @exclusivity(unchecked) @usableFromInline var isLive = true
   @exclusivity(unchecked) @usableFromInline var arrived = ContiguousArray<Input>()
 
-  /// - Parameter later: runs an action when a value that arrives now is due; `nil` for at once.
+  /// - Parameter later: runs an action when a value that arrives now is due; `nil` for immediately.
   @inlinable convenience init<Context: Scheduler>(
     _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, on queue: Context,
     options: Context.SchedulerOptions?, later: ((@escaping () -> Void) -> Void)? = nil
@@ -65,7 +65,7 @@
     lane.whenClosed { [weak self] in self?.laneClosed() }
   }
 
-  /// Subscribes to what is above, in its home.
+  /// Subscribes to upstream, in its home.
   @usableFromInline func subscribe(_ attach: @escaping () -> Void) { home.domain?.perform(attach) }
 
   // MARK: Upstream, in its home
@@ -121,7 +121,7 @@
     }
   }
 
-  /// The lane's loop is closed: nothing is delivered any more, and what is on its way is reported.
+  /// The lane's loop is closed: nothing is delivered any more, and values on their way are reported.
   private func laneClosed() {
     home.domain?.perform { [self] in
       isOpen = false
@@ -140,7 +140,7 @@
 
   // MARK: Downstream, in the lane
 
-  /// Delivers what has arrived, then the ending; whatever arrives meanwhile gets its turn.
+  /// Delivers what has arrived, then the completion; whatever arrives meanwhile gets its turn.
   @inlinable func deliverAll() {
     mutex.lock()
     swap(&passing, &arrived)
@@ -204,7 +204,7 @@ extension Scheduler {
 
   /// A lane that runs on this queue.
   ///
-  /// - Parameter holder: goes on running while the lane has work.
+  /// - Parameter holder: continues running while the lane has work.
   func newLane(_ options: SchedulerOptions?, holder: (any StreamDomain)?) -> SerialLane {
     if let elsewhere = self as? any ElsewhereScheduler { return SerialLane(on: elsewhere, holder: holder) }
     let queue = self as? any QueueScheduler

@@ -26,10 +26,10 @@
       if lane.ownsThread { return nil }
       halt(
         """
-        \(subscriber()): one of its publishers delivers on the queue "\(lane.name)", and the stream itself lives on no loop, \
-        so that several threads would be in it at once. Let the stream go on with .receive(on: DispatchQueue.main) or \
+        \(subscriber()): one of its publishers delivers on the queue "\(lane.name)", and the stream itself has no event loop, \
+        so several threads would run it at the same time. Continue the stream with .receive(on: DispatchQueue.main) or \
         another queue right below, make an EventLoop on this thread before you subscribe, or use mapAsync for work \
-        aside (CONTRACT, rule 1).
+        in tasks (CONTRACT, rule 1).
         """)
     }
     return home === lane ? nil : HomePair(home: home, source: lane)

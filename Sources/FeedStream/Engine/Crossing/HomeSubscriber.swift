@@ -5,8 +5,8 @@ extension Publisher {
     if StreamHomes.mayCross { receive(subscriber: HomeSubscriber(stage)) } else { receive(subscriber: stage) }
   }
 
-  /// Subscribes `stage`, which comes back to its home from elsewhere, to this one: on a loop, as with `receive(home:)`.
-  /// Without a loop the stage has a lane of its own.
+  /// Subscribes `stage`, which returns to its home from another thread, to this one: on a loop, as with `receive(home:)`.
+  /// Without a loop the stage has its own lane.
   @inlinable func receive<S: Subscriber>(bringingTo stage: S) where S.Input == Output, S.Failure == Failure {
     if StreamHomes.mayCross, StreamHomes.hasLoop {
       receive(subscriber: HomeSubscriber(stage))

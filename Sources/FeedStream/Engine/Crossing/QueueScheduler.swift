@@ -9,7 +9,7 @@ package protocol QueueScheduler: Scheduler {
   var isHere: (@Sendable () -> Bool)? { get }
 }
 
-/// A scheduler that is the home of streams on a thread of its own, to which a stream of another home crosses.
+/// A scheduler that is the home of streams on its own thread, to which a stream of another home crosses.
 package protocol ElsewhereScheduler: Scheduler, StreamDomain {}
 
 extension Scheduler {
@@ -33,7 +33,7 @@ extension Scheduler {
 }
 
 extension StreamDomain {
-  /// Runs `action` here: at once, with this as the thread's domain, if this is the place, otherwise later.
+  /// Runs `action` here: immediately, with this as the thread's domain, if this is the place, otherwise later.
   func perform(_ action: @escaping () -> Void) {
     guard isHere else {
       let action = Carried(uncheckedly: action)
@@ -51,7 +51,8 @@ extension StreamDomain {
   /// Knows where the operator lives.
   let home: CrossedHome
 
-  /// A queue's time for an operator that lives where the caller does. The caller's loop goes on running while a timer is set.
+  /// A queue's time for an operator that lives where the caller does. The caller's loop continues running while a timer
+  /// is set.
   @usableFromInline static func ofCaller(_ queue: Base) -> Self {
     Home.usesQueues()
     let domain = Home.current
@@ -104,7 +105,7 @@ extension StreamDomain {
   }
 }
 
-/// The home of what is above a crossing, and the loop that goes on running while a timer of the queue has yet to fire.
+/// The home of what is above a crossing, and the loop that continues running while a timer of the queue has yet to fire.
 @usableFromInline final class CrossedHome {
   private struct State {
     /// `nil` once the stream is over. Written in the home, and read by the queue that fires a timer.
@@ -117,7 +118,7 @@ extension StreamDomain {
   private let place: HoldingPlace
 
   /// - Parameters:
-  ///   - holder: goes on running while something waits for its time.
+  ///   - holder: continues running while something waits for its time.
   ///   - isOnMainQueue: true when the main queue, or a run loop, fires the timers.
   init(_ domain: any StreamDomain, holder: (any StreamDomain)? = nil, isOnMainQueue: Bool = false) {
     state = Locked(State(domain: domain))

@@ -42,7 +42,7 @@ import Synchronization
   ///   - name: names the queue in messages.
   ///   - start: runs an action on the queue, once.
   ///   - isOnThread: true on the queue's own thread, for a queue that has one.
-  ///   - holder: goes on running while the lane has work.
+  ///   - holder: continues running while the lane has work.
   package init(
     _ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil, isOnThread: (@Sendable () -> Bool)? = nil,
     holder: (any StreamDomain)? = nil
@@ -87,7 +87,7 @@ import Synchronization
     if isFree { begin() }
   }
 
-  /// Runs `handDown` at once, on this thread, before anybody else knows the lane.
+  /// Runs `handDown` immediately, on this thread, before anybody else knows the lane.
   ///
   /// - Parameter home: the home of the stream that takes the subscription.
   func begin(at home: (any StreamDomain)?, _ handDown: () -> Void) {

@@ -1,7 +1,7 @@
 /// Brings a subscription to the home of its subscriber: one to a subject from a stream that lives in a lane.
 ///
-/// The subject is touched on its own thread alone: it is asked for everything there, and a cancellation from elsewhere
-/// reaches it with the next value. **Demand:** counted in the subscriber's home. A value that was not asked for is
+/// The subject is touched on its own thread alone: it is given unlimited demand there, and a cancellation from elsewhere
+/// reaches it with the next value. **Demand:** counted in the subscriber's home. A value that was not requested is
 /// dropped and reported, or, from a subject that keeps values, waits.
 @usableFromInline final class SubjectCrossing<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let name: StaticString

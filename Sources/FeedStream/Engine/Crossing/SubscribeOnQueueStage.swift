@@ -1,7 +1,7 @@
 /// Takes what is above it to a queue: the stage of `subscribe(on:)` on a `QueueScheduler`.
 ///
 /// Upstream and what is below it live in one lane, which runs on the queue: there upstream is subscribed, asked and
-/// cancelled, and there it delivers. Unlike on other schedulers, the subscriber has its subscription at once.
+/// cancelled, and there it delivers. Unlike on other schedulers, the subscriber has its subscription immediately.
 @usableFromInline final class SubscribeOnQueueStage<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let down: ErasedSubscriber<Input, Failure>
   private let lane: SerialLane

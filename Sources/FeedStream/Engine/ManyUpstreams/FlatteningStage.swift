@@ -9,7 +9,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @exclusivity(unchecked) @usableFromInline var isFinished = false
   /// True when the subscriber gets its subscription with upstream's, not before.
   @exclusivity(unchecked) private var beginsLate = false
-  /// True when upstream's ending was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules and
+  /// True when upstream's completion was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules and
   /// ends again after that is not corrected.
   @exclusivity(unchecked) private var endsWithUpstream = false
   /// True while a publisher runs, or is about to run.

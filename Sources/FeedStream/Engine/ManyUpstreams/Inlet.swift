@@ -9,7 +9,7 @@
   static func began(_ inlet: Inlet<Self>)
   static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
-  /// True when a value passes although it arrives before the subscription, or after the ending.
+  /// True when a value passes although it arrives before the subscription, or after the completion.
   static func takesStray(afterEnding: Bool) -> Bool
   /// The inlet's identifier: its own, unless it acts for its owner.
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
@@ -28,7 +28,7 @@ extension Port {
   @exclusivity(unchecked) @usableFromInline final var isUnlimited = false
   @exclusivity(unchecked) @usableFromInline final var isLive = false
   @exclusivity(unchecked) @usableFromInline final var isEnded = false
-  /// For the owner's use: true when a subscription that arrives after the ending is neither used nor refused.
+  /// For the owner's use: true when a subscription that arrives after the completion is neither used nor refused.
   @exclusivity(unchecked) @usableFromInline final var leavesLate = false
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
   /// The way to upstream, if that lives elsewhere than the owner: on a queue.
@@ -70,7 +70,7 @@ extension Port {
 }
 
 /// A stage's subscription to one of its upstreams. It keeps the protocol's rules: the first subscription wins, there is
-/// one ending, and nothing follows an ending or a cancellation.
+/// one completion, and nothing follows a completion or a cancellation.
 @usableFromInline
 class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible

@@ -1,7 +1,7 @@
 /// Joins several upstreams into one subscriber: the root of the stages that merge, pair, race, or play one after
 /// another.
 ///
-/// It holds the subscriber, the demand and the ending. Requests and cancellation come through ``GuardedSubscription``'s
+/// It holds the subscriber, the demand and the completion. Requests and cancellation come through ``GuardedSubscription``'s
 /// gate. A subclass implements a request (`requested`, harmless when the stream is over) and the cancellation
 /// (`cancelUpstreams`).
 @usableFromInline class Junction<Output, Failure: Error>: GuardedSubscription {
@@ -9,7 +9,7 @@
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>
   /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
-  /// True until the cancellation or the ending.
+  /// True until the cancellation or the completion.
   @exclusivity(unchecked) @usableFromInline final var isActive = true
   @exclusivity(unchecked) @usableFromInline final var isCancelled = false
 
@@ -32,7 +32,7 @@
     cancelUpstreams()
   }
 
-  /// Cancels what is still running and delivers the ending, once.
+  /// Cancels what is still running and delivers the completion, once.
   @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
     isActive = false

@@ -2,7 +2,7 @@
 /// `combineLatest` of three or more, of a collection, and of any number of publishers of different types.
 ///
 /// Each upstream has a ``Lane`` that keeps its values. `assemble`, which is formed where the lanes' types are known,
-/// combines the first value of each. The stage counts the states of the lanes, so that an ending or a value need not
+/// combines the first value of each. The stage counts the states of the lanes, so that a completion or a value need not
 /// look at the others. Events are handled in the order in which they arrive; those that arrive within a delivery come
 /// after it.
 ///
@@ -121,7 +121,7 @@
     endIfDone()
   }
 
-  /// Notes the failure of one upstream, unless another's ending already came first. No value follows it, not even while
+  /// Notes the failure of one upstream, unless another's completion already came first. No value follows it, not even while
   /// it has to wait.
   private func failed(_ error: Failure, _ lane: AnyInlet) {
     let complete = lanes.reduce(Int.max) { min($0, $1.held) }
@@ -132,7 +132,7 @@
     for lane in lanes { lane.cancel() }
   }
 
-  /// Delivers the ending that is due, unless the subscriber has no subscription yet or is being served.
+  /// Delivers the completion that is due, unless the subscriber has no subscription yet or is being served.
   @usableFromInline func endIfDone() {
     guard isActive, !isDelivering else { return }
     if let failure {

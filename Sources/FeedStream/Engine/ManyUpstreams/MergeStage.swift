@@ -7,7 +7,7 @@
   @exclusivity(unchecked) @usableFromInline
   final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
   @exclusivity(unchecked) @usableFromInline final var inlets: ContiguousArray<AnyInlet> = []
-  /// The number of values that are being delivered without an inlet; the ending waits for them.
+  /// The number of values that are being delivered without an inlet; the completion waits for them.
   @exclusivity(unchecked) @usableFromInline final var directDeliveries = 0
   /// True while upstreams may be added.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
@@ -116,7 +116,7 @@
     if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
   }
 
-  /// Reports the waiting values, and ends. Only at a failure can values be waiting. Those that were asked for before it
+  /// Reports the waiting values, and ends. Only at a failure can values be waiting. Those that were requested before it
   /// are being delivered, and come first.
   @inlinable final func fail(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
@@ -149,7 +149,7 @@
   @inlinable static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
     inlet.owner.receive(input, inlet)
   }
-  /// As in Combine, values of an upstream that continues after its ending pass as long as the others run.
+  /// As in Combine, values of an upstream that continues after its completion pass as long as the others run.
   @inlinable static func takesStray(afterEnding: Bool) -> Bool { true }
   @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion, inlet)

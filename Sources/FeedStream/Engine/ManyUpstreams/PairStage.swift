@@ -5,7 +5,7 @@
 /// **Demand:** passes to both upstreams. A request made while a value is being delivered is returned to the upstream
 /// that delivers.
 @usableFromInline final class PairStage<Rule: PairRule, Failure: Error>: Junction<Rule.Output, Failure> {
-  /// Present until the ending; `isActive` tells that without copying it.
+  /// Present until the completion; `isActive` tells that without copying it.
   @exclusivity(unchecked) @usableFromInline var rule: Rule?
   /// True when an upstream has ended.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
@@ -79,7 +79,7 @@
     while isActive, let value = waiting.popFirst() { pass(value) }
   }
 
-  /// Delivers the ending that is due, unless the subscriber has no subscription yet or is being served.
+  /// Delivers the completion that is due, unless the subscriber has no subscription yet or is being served.
   @inlinable func endIfDone() {
     guard hasEnding, !isDelivering, let rule, let first, let second else { return }
     if let failure {
@@ -95,7 +95,7 @@
     endIfDone()
   }
 
-  /// Notes the failure of one upstream, unless the other's ending already came first. No value follows it, not even
+  /// Notes the failure of one upstream, unless the other's completion already came first. No value follows it, not even
   /// while it has to wait.
   @inlinable @inline(never) func failed(_ error: Failure, _ inlet: AnyInlet) {
     guard let rule, let first, let second else { return }

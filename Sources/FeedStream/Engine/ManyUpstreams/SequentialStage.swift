@@ -1,8 +1,8 @@
 /// Subscribes to one upstream at a time; the next takes over the demand that the last has not served. It is the base of
 /// `append`, `switchToLatest` and everything that subscribes again.
 ///
-/// A subclass decides, in `ended`, what follows an upstream's ending. When an upstream ends immediately, within its
-/// subscription, the loop that subscribes handles that ending, so that the stack stays flat.
+/// A subclass decides, in `ended`, what follows an upstream's completion. When an upstream ends immediately, within its
+/// subscription, the loop that subscribes handles that completion, so that the stack stays flat.
 @usableFromInline class SequentialStage<Output, Failure: Error>: Junction<Output, Failure> {
   @usableFromInline typealias Upstream = Inlet<SequentialPort<Output, Failure>>
 
@@ -75,8 +75,8 @@
   /// The current upstream has ended.
   @inlinable func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
 
-  /// True when an upstream that sends a subscription after its ending is left alone instead of cancelled, as long as
-  /// this runs.
+  /// True when an upstream that sends a subscription after its completion is left unchanged instead of cancelled, as
+  /// long as this runs.
   @usableFromInline var leavesLate: Bool { false }
 
   @inlinable final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {

@@ -1,5 +1,5 @@
 extension Publishers {
-  /// Says when a buffer requests values from upstream.
+  /// The time at which a buffer requests values from upstream.
   public enum PrefetchStrategy: Hashable, Sendable {
     /// Requests as many values as there is room for.
     case keepFull
@@ -7,7 +7,7 @@ extension Publishers {
     case byRequest
   }
 
-  /// Says what a buffer does with a value when it is full.
+  /// The action of a full buffer on a new value.
   public enum BufferingStrategy<Failure: Error> {
     /// Drops the new value.
     case dropNewest
@@ -18,14 +18,14 @@ extension Publishers {
   }
 }
 
-/// Holds values that the subscriber has not asked for: `buffer`, `Create` and groups.
+/// Holds values that the subscriber has not requested: `buffer`, `Create` and groups.
 @usableFromInline final class BufferStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   /// The name under which drops are reported.
   @usableFromInline let name: StaticString
   @usableFromInline let size: Int
   @usableFromInline let prefetch: Publishers.PrefetchStrategy
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
-  /// True when an ending waits for demand as a value does, as in Combine's buffer.
+  /// True when a completion waits for demand as a value does, as in Combine's buffer.
   @usableFromInline let endingWaits: Bool
   /// Calls `drain()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
   /// specialized, and delivering the values held would take five times as long.
@@ -33,7 +33,7 @@ extension Publishers {
   @exclusivity(unchecked) @usableFromInline var values = FIFO<Input>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isDraining = false
-  /// The ending, until it is delivered.
+  /// The completion, until it is delivered.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   @exclusivity(unchecked) @usableFromInline var hasBegun = false
@@ -100,7 +100,7 @@ extension Publishers {
       hasEnding = true
       // Kept although it is cancelled: as in Combine, values are still requested for those delivered.
       up?.cancel()
-      // The values held come first; the failure follows when it is asked for.
+      // The values held come first; the failure follows when it is requested.
       return false
     }
   }
@@ -127,7 +127,7 @@ extension Publishers {
 
   override func forget() { values.removeAll() }
 
-  /// Delivers the values asked for, in order, then the ending.
+  /// Delivers the requested values, in order, then the completion.
   ///
   /// - Returns: how many values can be held again.
   @inlinable func drain() -> Subscribers.Demand {
@@ -146,7 +146,7 @@ extension Publishers {
 
   @inline(never) @usableFromInline func endIfDrained() {
     guard isLive, hasBegun, let ending else { return }
-    // Values that nobody has asked for do not delay a failure.
+    // Values that nobody has requested do not delay a failure.
     switch ending {
     case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
     case .failure:

@@ -4,7 +4,7 @@
 /// As in Combine, finishing without a value waits for the request too when there might have been a value.
 @usableFromInline class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
   private var last: Output?
-  /// True when upstream has ended and the subscriber has not asked yet.
+  /// True when upstream has ended and the subscriber has no demand yet.
   private var isWaiting = false
 
   /// Ends with `value`, if any: immediately when `isAsked`, otherwise on the next request.
@@ -39,20 +39,20 @@
     deliver(last.take())
   }
 
-  /// Called when the subscriber asks for values and upstream may still deliver some.
+  /// Called when the subscriber requests values and upstream may still deliver some.
   @usableFromInline func asked(for demand: Subscribers.Demand) { up?.request(demand) }
 
   override func forget() { last = nil }
 }
 
-/// A ``LastValueStage`` that delivers values before the last, as asked for.
+/// A ``LastValueStage`` that delivers values before the last, as requested.
 @usableFromInline class ValuesAndLastStage<Output, Failure: Error>: LastValueStage<Output, Failure> {
   /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
 
   @inlinable override init(_ down: ErasedSubscriber<Output, Failure>) { super.init(down) }
 
-  /// Delivers a value that upstream was asked for.
+  /// Delivers a value that was requested from upstream.
   ///
   /// - Returns: the demand to return to upstream.
   @inlinable final func pass(_ value: Output) -> Subscribers.Demand {

@@ -1,5 +1,5 @@
 /// The stage of operators with one result: `count`, `collect`, `reduce`, `first`, `last`, `min`, `max`, `contains` and
-/// `allSatisfy`. It requests everything from upstream, delivers the result once the subscriber has asked for it, and
+/// `allSatisfy`. It requests everything from upstream, delivers the result once the subscriber has requested it, and
 /// finishes.
 ///
 /// The rule updates the result with each value and returns true when it is settled: then upstream is cancelled. With a
@@ -74,7 +74,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     result = NonReentrant(nil)
   }
 
-  /// Everything is asked of upstream already.
+  /// Everything is requested from upstream already.
   override func asked(for demand: Subscribers.Demand) { isAsked = true }
 
   override var description: String { (Mode.throwsErrors ? "Try" : "") + "\(name)" }

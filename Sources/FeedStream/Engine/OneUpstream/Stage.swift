@@ -3,31 +3,31 @@
 /// A stage sits between an upstream subscription and one subscriber. It is generic over *values* only: its subscriber
 /// is erased to functions, so that repeating an operator in a chain does not nest its types. A subclass adds its state
 /// and one rule: `receive(_:)`. The rules of the protocol are implemented here: the first subscription wins, there is
-/// one ending, nothing follows an ending, `cancel()` is final and idempotent.
+/// one completion, nothing follows a completion, `cancel()` is final and idempotent.
 ///
-/// A stage keeps its subscriber as long as it lives itself, and releases its upstream at the ending. A subscriber
+/// A stage keeps its subscriber as long as it lives itself, and releases its upstream at the completion. A subscriber
 /// breaks the reference cycle by releasing its subscription, as ``Subscribers/Sink`` does.
 @usableFromInline class Stage<Output, Failure: Error>: GuardedSubscription {
   /// `draining`: upstream has ended, but the subscriber has not received everything yet.
   @usableFromInline enum Phase { case waiting, live, draining, ended }
 
   /// Says what a stage does with strays: events that upstream sends against the rules, before its subscription or after
-  /// the ending.
+  /// the completion.
   ///
   /// Combine's operators differ here. Each of ours does what its namesake does, as long as it adds no violation itself:
-  /// an operator that holds nothing back passes on what a misbehaving upstream sends.
+  /// an operator without a buffer passes on every event of a misbehaving upstream.
   @usableFromInline enum Strays {
     /// Nothing passes.
     case ignored
-    /// Values pass; endings do not.
+    /// Values pass; completions do not.
     case valuesPass
-    /// Values pass, and the errors that an operator's closure throws for them; upstream's endings do not.
+    /// Values pass, and the errors that an operator's closure throws for them; upstream's completions do not.
     case valuesAndErrorsPass
-    /// Everything passes before the subscription, nothing after the ending.
+    /// Everything passes before the subscription, nothing after the completion.
     case earlyPass
     /// Everything passes.
     case allPass
-    /// An event before the subscription traps; nothing passes after the ending.
+    /// An event before the subscription traps; nothing passes after the completion.
     case earlyTraps
   }
 
@@ -51,7 +51,7 @@
     began()
   }
 
-  /// Hands itself to the subscriber; an operator that starts with a request of its own overrides this.
+  /// Hands itself to the subscriber; an operator that starts with its own request overrides this.
   @inlinable func began() { down.receive(subscription: self) }
 
   /// True when a value is expected. Off the hot path, `takesStray()` decides what happens to one that is not.
@@ -75,9 +75,9 @@
       "\(placed(self)): \(what) before the subscription; a publisher calls receive(subscription:) before anything else")
   }
 
-  /// True when an ending is expected, or passes anyway.
+  /// True when a completion is expected, or passes anyway.
   @inlinable final func takesEnding() -> Bool {
-    trapIfEarly("an ending arrived")
+    trapIfEarly("a completion arrived")
     switch phase {
     case .live: return true
     case .waiting: return strays == .earlyPass || strays == .allPass
@@ -86,7 +86,7 @@
     }
   }
 
-  /// Forwards the first ending and refuses the rest.
+  /// Forwards the first completion and refuses the rest.
   @inlinable final func finish(_ completion: Subscribers.Completion<Failure>) {
     guard takesEnding() else { return }
     phase = .ended
@@ -117,13 +117,13 @@
     down.receive(completion: .finished)
   }
 
-  /// Releases what is kept of values and takes work back: the stream is over, by its ending or by cancellation.
+  /// Releases what is kept of values and takes work back: the stream is over, by its completion or by cancellation.
   @usableFromInline func forget() {}
 
   // MARK: Downstream's side
 
   @inlinable override func requested(_ demand: Subscribers.Demand) {
-    trapIfEarly("values were asked for")
+    trapIfEarly("values were requested")
     up?.request(demand)
   }
 

@@ -1,6 +1,6 @@
 /// The stage of `handleEvents` and `print`: it reports every event that passes and changes nothing.
 ///
-/// It also passes on what a misbehaving upstream sends, so that people can see it.
+/// It also passes on every event of a misbehaving upstream, for inspection.
 @usableFromInline final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   /// An event other than a value.
   @usableFromInline enum Event {
@@ -20,7 +20,7 @@
   @usableFromInline let onValue: (Input) -> Void
   @exclusivity(unchecked) @usableFromInline private(set) var isReporting = true
 
-  /// - Parameter reportsAfterEnd: true when it continues to report after the first ending or cancellation.
+  /// - Parameter reportsAfterEnd: true when it continues to report after the first completion or cancellation.
   @inlinable init(
     _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, reportsAfterEnd: Bool, onValue: ((Input) -> Void)?,
     report: @escaping (Event) -> Void

@@ -1,4 +1,4 @@
-/// The subscription of a publisher with one result: a value, which is delivered with the ending once it is asked for,
+/// The subscription of a publisher with one result: a value, which is delivered with the completion once it is requested,
 /// or a failure, which is delivered immediately.
 ///
 /// The result may exist from the start (`Just`) or come later (`Future`, work off the loop).

@@ -17,8 +17,8 @@
   /// - Parameters:
   ///   - name: its description when no longer active.
   ///   - supply: the object that `produce` and `show` take.
-  ///   - ending: the later ending, for mirrors, when there is more than one kind.
-  ///   - produce: delivers as long as `isActive` and `demand` allow, and calls `end()` before its ending.
+  ///   - ending: the later completion, for mirrors, when there is more than one kind.
+  ///   - produce: delivers as long as `isActive` and `demand` allow, and calls `end()` before its completion.
   ///   - show: describes it while active.
   @usableFromInline init(
     _ name: StaticString, _ supply: AnyObject, ending: Any?,
@@ -31,7 +31,7 @@
     self.show = show
   }
 
-  /// Releases everything: there are no more values. Call it before the ending is delivered.
+  /// Releases everything: there are no more values. Call it before the completion is delivered.
   @usableFromInline func end() {
     isActive = false
     supply = nil
@@ -66,7 +66,7 @@
   @usableFromInline let subscriber: S
   @usableFromInline let completion: Subscribers.Completion<S.Failure>
   @exclusivity(unchecked) @usableFromInline var iterator: Elements.Iterator
-  /// One element ahead, so that the ending comes with the last element and not with a further request.
+  /// One element ahead, so that the completion comes with the last element and not with a further request.
   @exclusivity(unchecked) @usableFromInline var upcoming: Elements.Element
 
   /// `nil` when there are no elements.
@@ -80,7 +80,7 @@
     self.upcoming = upcoming
   }
 
-  /// Delivers what has been asked for.
+  /// Delivers what has been requested.
   @inlinable func produce(for source: SequenceSubscription) {
     var element = upcoming
     while source.isActive, source.demand > .none {
@@ -118,7 +118,7 @@
 extension Subscriber {
   /// Hands over a subscription that delivers `elements` on request and then `completion`.
   ///
-  /// - Parameter showingEnding: true when mirrors show the ending in advance.
+  /// - Parameter showingEnding: true when mirrors show the completion in advance.
   @inlinable func attach<Elements: Sequence>(
     _ name: StaticString, delivering elements: Elements, then completion: Subscribers.Completion<Failure>,
     showingEnding: Bool = false

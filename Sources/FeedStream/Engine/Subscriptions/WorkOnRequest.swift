@@ -1,4 +1,4 @@
-/// Work with one result that starts when somebody asks for it: what a subscription of ``WorkOnRequest`` runs.
+/// Work with one result that starts when somebody requests it: what a subscription of ``WorkOnRequest`` runs.
 package protocol RequestedWork<Output, Failure>: Cancellable {
   associatedtype Output
   associatedtype Failure: Error
@@ -9,7 +9,7 @@ package protocol RequestedWork<Output, Failure>: Cancellable {
 
 /// The publisher of one result: each subscription makes work of its own and starts it with the first request.
 ///
-/// **Demand:** the value is delivered with the ending. **Failure:** the work's. **Cancellation:** cancels the work.
+/// **Demand:** the value is delivered with the completion. **Failure:** the work's. **Cancellation:** cancels the work.
 package struct WorkOnRequest<Work: RequestedWork>: Publisher {
   package typealias Output = Work.Output
   package typealias Failure = Work.Failure

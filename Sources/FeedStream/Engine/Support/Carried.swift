@@ -1,5 +1,5 @@
 /// A value on its way from the task that made it to the stream's home.
-// @unchecked: the task hands it over for good, as `sending` says where it is made.
+// @unchecked: the task hands it over permanently, as `sending` says where it is made.
 struct Carried<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: consuming sending Value) { self.value = value }

@@ -1,6 +1,6 @@
 /// A scheduler that can take back work that it was to run once.
 ///
-/// Combine's schedulers take back repeating work alone. Ours are both this, so that a cancelled `delay` of an hour
+/// Combine's schedulers take back only repeating work. Ours are both this, so that a cancelled `delay` of an hour
 /// neither keeps its loop running nor shows up as work left over.
 package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   /// Runs `action` at `date`, once, unless cancelled before.

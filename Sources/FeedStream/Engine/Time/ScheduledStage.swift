@@ -1,10 +1,10 @@
-/// A stage that passes on what it receives later, on a scheduler: `receive(on:)`, `delay`, `timeout`.
+/// A stage that passes on its events later, on a scheduler: `receive(on:)`, `delay`, `timeout`.
 ///
-/// Every value and the ending join one queue, and each schedules one call of `deliverNext()`: the queue sets the order,
-/// the scheduler only the time. The values in the queue have been asked for, which bounds their number. `cancel()`
+/// Every value and the completion join one queue, and each schedules one call of `deliverNext()`: the queue sets the order,
+/// the scheduler only the time. The values in the queue have been requested, which bounds their number. `cancel()`
 /// empties the queue, and calls that are still scheduled find nothing to deliver.
 ///
-/// The stage stays live, and keeps its upstream, until the ending has been delivered: until then it can be cancelled.
+/// The stage stays live, and keeps its upstream, until the completion has been delivered: until then it can be cancelled.
 /// Scheduled work reaches the stage through a `Turn`, which is empty when nothing waits, and when the scheduled work
 /// has been cancelled.
 @usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
@@ -54,14 +54,14 @@
     if let work = schedule(serve) { works.append(work) }
   }
 
-  /// Schedules the delivery of the ending, after the values.
+  /// Schedules the delivery of the completion, after the values.
   @usableFromInline final func enqueue(_ completion: Subscribers.Completion<Failure>) {
     isOpen = false
     ending = completion
     scheduleNext()
   }
 
-  /// Delivers the first in the queue: a value, or after the last one the ending.
+  /// Delivers the first in the queue: a value, or after the last one the completion.
   @inlinable final func deliverNext() {
     place.checkScheduled(name)
     guard isLive else {

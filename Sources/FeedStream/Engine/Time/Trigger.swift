@@ -13,7 +13,7 @@
   /// - Parameters:
   ///   - demand: requested immediately.
   ///   - fired: runs for every value.
-  ///   - ended: runs at the ending.
+  ///   - ended: runs at the completion.
   @usableFromInline init(
     _ name: StaticString, _ identifier: CombineIdentifier? = nil, asking demand: Subscribers.Demand,
     fired: @escaping () -> Void, ended: @escaping (Subscribers.Completion<Failure>) -> Void

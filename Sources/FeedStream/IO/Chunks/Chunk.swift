@@ -1,4 +1,4 @@
-/// Bytes in flight: what a file, a socket or a pipe delivers, and what is written to one.
+/// Bytes in flight, from or to a file, a socket or a pipe.
 ///
 ///     connection.bytes
 ///       .lines()                       // text, line by line, however the bytes were cut
@@ -11,7 +11,7 @@
 @frozen public struct Chunk: @unchecked Sendable {
   @usableFromInline let memory: ChunkMemory
   @usableFromInline let start: UnsafePointer<UInt8>
-  /// The number of bytes that it has.
+  /// The number of bytes.
   public let count: Int
 
   /// - Parameter start: points into `memory`, at `count` bytes that are initialized and never change again.

@@ -1,7 +1,7 @@
-/// Makes values of bytes, however these are cut: the rule of `framed(by:)`.
+/// Makes values from bytes in chunks of any size, for `framed(by:)`.
 ///
-/// A plain value that decides; the operator around it keeps the demand. It is fed a chunk, then asked for values until it
-/// has none, then fed the next.
+/// A plain value without demand, which the operator manages. It is fed a chunk, then `next()` is called until it
+/// returns none, then it is fed the next chunk.
 ///
 ///     struct Records: ChunkDecoder {
 ///       var rest = Chunk()
@@ -48,11 +48,11 @@ public enum ChunkError: Error, Hashable, Sendable {
 extension ChunkError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .partTooLong(let limit): "a line or part is longer than \(limit) bytes; raise maxLength if that is right"
+    case .partTooLong(let limit): "a line or part is longer than \(limit) bytes; raise maxLength to allow that"
     case .frameTooLong(let length, let limit):
-      "a frame of \(length) bytes is announced, which is more than \(limit); raise maxLength if that is right"
+      "a frame of \(length) bytes was announced, and the limit is \(limit) bytes; raise maxLength to allow that"
     case .torn(let count): "the bytes ended within a frame, \(count) bytes after it began"
-    case .tooMany(let limit): "there are more than \(limit) bytes; raise the limit if that is right"
+    case .tooMany(let limit): "there are more than \(limit) bytes; raise the limit to allow that"
     }
   }
 }

@@ -25,9 +25,9 @@
   @usableFromInline static let none = ChunkMemory(capacity: 0)
 }
 
-/// Blocks of memory of one size, used again and again by what reads.
+/// Blocks of memory of one size, reused by readers.
 ///
-/// A reader fills a block from its beginning, and goes on behind what it has delivered as long as there is room, so that
+/// A reader fills a block from its beginning, and continues behind what it has delivered as long as there is room, so that
 /// small reads share a block. Safe from any thread: a chunk may be released anywhere.
 package final class ChunkPool: Sendable {
   /// The size of a block, in bytes.

@@ -1,13 +1,13 @@
 extension Publisher where Output == Chunk {
-  /// Delivers the values that `decoder` makes of the bytes, which may be cut anywhere.
+  /// Delivers the values that `decoder` makes from the bytes, whose chunks may end anywhere.
   ///
   ///     upstream    --he---llo,wo--rld--|
   ///     framed(by: words)
   ///     downstream  -------hello--------(world)|
   ///
-  /// **Demand:** asks for one chunk at a time, and only when a value is wanted and the bytes there are make none.
-  /// **Failure:** upstream's follows the values made of what had come, as these are requested; the bytes of which no
-  /// value can be made are dropped with it. **Cancellation:** passes through. **Policy:** holds one chunk, and what the
+  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far make no value.
+  /// **Failure:** upstream's follows the values made from the bytes before it, as these are requested; bytes from which no
+  /// value can be made are dropped. **Cancellation:** passes through. **Policy:** holds one chunk, and what the
   /// decoder keeps.
   public func framed<Decoder: ChunkDecoder>(
     by decoder: Decoder
@@ -53,11 +53,11 @@ where Mode.RuleError == Decoder.DecodingFailure {
   @usableFromInline typealias Input = Chunk
   @usableFromInline typealias Failure = Mode.UpstreamFailure
 
-  /// There until the ending.
+  /// There until the completion.
   @exclusivity(unchecked) @usableFromInline var decoder: Decoder?
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isServing = false
-  /// Upstream has been asked for a chunk that has not come.
+  /// A chunk was requested from upstream and has not arrived.
   @exclusivity(unchecked) @usableFromInline var isWaiting = false
   /// Upstream has ended like this.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Mode.Failure>?
@@ -111,7 +111,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
     if !isServing { release() }
   }
 
-  /// Delivers what is requested and can be made, and the ending when it is due.
+  /// Delivers what is requested and can be made, and the completion when it is due.
   ///
   /// - Returns: true when another chunk is needed.
   @inlinable func serve() -> Bool {
@@ -137,7 +137,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
     return false
   }
 
-  /// Delivers what is asked for of the values that are left, and then the ending, which waits for no request.
+  /// Delivers what is requested of the values that are left, and then the completion, which waits for no request.
   @inlinable @inline(never) func serveRest() throws(Mode.RuleError) {
     while isLive, let ending {
       if upcoming == nil { upcoming = try decoder?.next() }

@@ -1,5 +1,5 @@
 extension Publisher where Output == Chunk {
-  /// Delivers the same bytes in chunks of `count`, the last with what remains.
+  /// Delivers the same bytes in chunks of `count`; the last chunk has the rest.
   ///
   ///     upstream    --abc--de--|
   ///     chunked(into: 2)
@@ -14,7 +14,7 @@ extension Publisher where Output == Chunk {
     framed(by: RecuttingDecoder(count: count))
   }
 
-  /// Delivers all the bytes as one chunk when they have ended.
+  /// Delivers all bytes as one chunk when upstream finishes.
   ///
   ///     upstream    --ab--c--|
   ///     joined(upTo: 10)
@@ -25,7 +25,7 @@ extension Publisher where Output == Chunk {
   /// **Demand, cancellation:** as in `framed(by:)`. **Failure:** upstream's, and
   /// ``ChunkError/tooMany(limit:)`` as soon as there are more than `limit`. **Policy:** holds everything.
   ///
-  /// - Parameter limit: how many bytes there may be.
+  /// - Parameter limit: the maximum number of bytes.
   public func joined(
     upTo limit: Int
   ) -> Publishers.Framed<Self, JoiningDecoder, Publishers.Throwing<Failure>> {

@@ -13,15 +13,15 @@ extension Publisher where Output == Chunk {
   ///     split(by: ,)
   ///     downstream  --a----(bb)()(c)|
   ///
-  /// A part that lies in one chunk is a slice of it. Nothing is delivered for what follows a last separator when that
-  /// is nothing.
+  /// A part within one chunk is a slice of it. An empty part after the last separator
+  /// is not delivered.
   ///
   /// **Demand, cancellation:** as in `framed(by:)`. **Failure:** upstream's, and
   /// ``ChunkError/partTooLong(limit:)``. **Policy:** holds one chunk, and a part that is not complete.
   ///
   /// - Parameters:
   ///   - separator: such as `UInt8(ascii: ",")`.
-  ///   - maxLength: how many bytes a part may have: a mebibyte by default.
+  ///   - maxLength: the maximum number of bytes in a part; 1 MiB by default.
   public func split(
     by separator: UInt8, maxLength: Int = 1 << 20
   ) -> Publishers.Framed<Self, SplittingDecoder, Publishers.Throwing<Failure>> {
@@ -34,11 +34,11 @@ extension Publisher where Output == Chunk {
   ///     lines()
   ///     downstream  ------hello--------(world)|
   ///
-  /// Invalid UTF-8 is replaced by U+FFFD. A last line need not end.
+  /// Invalid UTF-8 is replaced by U+FFFD. The last line may lack an end.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/split(by:maxLength:)``.
   ///
-  /// - Parameter maxLength: how many bytes a line may have: a mebibyte by default.
+  /// - Parameter maxLength: the maximum number of bytes in a line; 1 MiB by default.
   public func lines(
     maxLength: Int = 1 << 20
   ) -> Publishers.Framed<Self, LineDecoder, Publishers.Throwing<Failure>> {
@@ -62,7 +62,7 @@ extension Publisher where Output == Chunk {
 
   /// - Precondition: `maxLength` is more than zero.
   @inlinable public init(separator: UInt8, maxLength: Int = 1 << 20) {
-    precondition(maxLength > 0, "split(maxLength: \(maxLength)): no part could pass; use 1 or more")
+    precondition(maxLength > 0, "split(maxLength: \(maxLength)): no part could be delivered; use 1 or more")
     self.separator = separator
     self.maxLength = maxLength
   }

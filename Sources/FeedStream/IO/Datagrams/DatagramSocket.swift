@@ -1,7 +1,7 @@
-/// Some bytes that travel alone (UDP), and where they come from or go to.
+/// A UDP datagram: bytes, and the address that they come from or go to.
 public struct Datagram: Hashable, Sendable {
   public var bytes: Chunk
-  /// The other side.
+  /// The peer's address.
   public var address: SocketAddress
   /// True when only the beginning arrived.
   public internal(set) var isCut: Bool
@@ -21,8 +21,8 @@ public struct Datagram: Hashable, Sendable {
 ///     let echo = socket.datagrams.write(to: socket)
 ///       .sink { print($0) } receiveValue: { _ in }
 ///
-/// Losses: datagrams get lost on the way, arrive twice or in another order; those that arrive without demand
-/// for wait in the system's buffer, and when that is full they are dropped, without a word. Lives on its scheduler's thread;
+/// Losses: datagrams can be lost, duplicated or reordered; those that arrive without demand
+/// wait in the system's buffer, which silently drops them when it is full. Lives on its scheduler's thread;
 /// closes when it is released.
 public final class DatagramSocket {
   let port: any DatagramPort
@@ -36,14 +36,14 @@ public final class DatagramSocket {
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
-  /// - Throws: when the address is not one, is taken, or may not be used.
+  /// - Throws: when the address is invalid, in use, or not permitted.
   public init(at address: SocketAddress, on scheduler: any LoopScheduler) throws(SystemError) {
     port = try scheduler.world("DatagramSocket").openDatagrams(at: address)
   }
 
   deinit { close() }
 
-  /// The datagrams that arrive, one for each that is requested.
+  /// The datagrams that arrive, one per requested value.
   ///
   /// **Demand:** without demand nothing is read, and the system drops what has no room in its buffer. **Failure:** the
   /// system's reason; also for a second subscriber while one reads. **Cancellation:** stops reading; the socket stays open.

@@ -105,7 +105,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
         return false
       }
     }
-    // As every answer, on a later turn.
+    // Like every result, on a later turn.
     loop.schedule { done(SystemError("send to", "\(datagram.address)", code: code)) }
     return false
   }

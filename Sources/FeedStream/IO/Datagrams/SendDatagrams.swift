@@ -16,10 +16,10 @@ extension Publisher where Output == Datagram {
   ///     the network          --a--b
   ///     downstream           --------|
   ///
-  /// That the system has taken one does not mean that it arrives. A socket is written by one publisher at a time; another
+  /// Acceptance by the system doesn't mean arrival. A socket is written by one publisher at a time; another
   /// one fails.
   ///
-  /// **Demand:** begins at the subscription, and asks upstream for one datagram at a time, when the system has room.
+  /// **Demand:** begins at the subscription, and requests one datagram at a time from upstream, when the system has room.
   /// **Failure:** ``DatagramError``: upstream's, or what the system refuses, such as `EMSGSIZE`; `ECANCELED` when the socket
   /// is closed before the end. **Cancellation:** cancels upstream. **Policy:** holds one.
   public func write(to socket: DatagramSocket) -> Publishers.WriteDatagrams<Self> {

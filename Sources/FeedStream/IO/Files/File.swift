@@ -11,16 +11,16 @@ public struct File: Hashable, Sendable {
 
   public init(_ path: String) { self.path = path }
 
-  /// The bytes from `offset` to the end, as the file is when that is reached.
+  /// The bytes from `offset` to the end of the file at the time when it is reached.
   ///
-  /// **Demand:** a chunk asked for is a read; without demand nothing is read. While more than one chunk is requested,
+  /// **Demand:** each requested chunk is one read; without demand nothing is read. While more than one chunk is requested,
   /// the next is read while one is being delivered. The file is opened with the first request. **Failure:** the
-  /// system's reason. **Cancellation:** closes the file; a read that is under way ends unheard. **Policy:** holds
+  /// system's reason. **Cancellation:** closes the file; the result of a running read is dropped. **Policy:** holds
   /// nothing.
   ///
   /// - Parameters:
   ///   - offset: where to begin, in bytes.
-  ///   - chunkSize: the most that a chunk has, in bytes: 256 KiB by default.
+  ///   - chunkSize: the maximum size of a chunk, in bytes; 256 KiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func bytes(
     from offset: Int64 = 0, chunkSize: Int = 256 * 1024, on scheduler: any LoopScheduler

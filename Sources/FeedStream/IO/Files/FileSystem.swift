@@ -7,7 +7,7 @@ package protocol FileSystem: AnyObject, Sendable {
   /// - Returns: `nil` when nothing is there.
   func status(of path: String) throws(SystemError) -> FileStatus?
 
-  /// The destination of links: the path of what `path` names, or `path` itself when nothing is there.
+  /// The path after resolving links, or `path` itself when nothing exists there.
   func destination(of path: String) -> String
 
   /// Gives a file another name, whatever had that name before, so that the change is on the disk when this returns.
@@ -27,7 +27,7 @@ package protocol OpenFile: AnyObject {
   /// - Returns: how many bytes there were; none at the end.
   func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int
 
-  /// Writes all bytes of `chunks`, or says what kept it from that, and how many were written.
+  /// Writes all bytes of `chunks`, or returns the reason of a failure and the number of written bytes.
   func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?)
 
   /// Returns when everything written is on the disk.

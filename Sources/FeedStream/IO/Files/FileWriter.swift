@@ -2,11 +2,11 @@
 public enum FileWriting: Hashable, Sendable {
   /// Writes from the beginning; the former content is gone. A missing file is created.
   case replacing
-  /// Behind what is in it. A file that is not there is made.
+  /// Appends to the content. A missing file is created.
   case appending
-  /// As a new file; fails when there is one already.
+  /// Creates a new file; fails if the file exists.
   case creating
-  /// All or nothing: whoever opens the file finds what was in it before or everything that is written now, even after the
+  /// Atomically: readers find either the former content or all of the new content, even after the
   /// machine has stopped. The bytes go to a file next to it, which takes its name when they are on the disk. It keeps the
   /// permissions of the file it replaces; a link is followed.
   case atomically
@@ -26,18 +26,18 @@ extension Publisher where Output == Chunk {
   /// The system's calls run on the thread pool, one at a time; what waits is gathered into one. The file is opened with the
   /// first bytes, or with the end when there are none: an upstream that fails before leaves it as it was.
   ///
-  /// **Demand:** begins at the subscription, and asks upstream for one chunk at a time, only while less than `limit` bytes
-  /// wait. **Failure:** ``WriteError``, with exactly the bytes that were not written: those before them are in the file.
-  /// Upstream's failure comes after what it had sent is written. **Cancellation:** cancels upstream and drops what waits. A
-  /// file that is written atomically is as it was before, after a failure and a cancellation. **Policy:** holds `limit` bytes
-  /// and one chunk.
+  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while less than
+  /// `limit` bytes wait. **Failure:** ``WriteError``, with exactly the bytes that were not written: those before them
+  /// are in the file. Upstream's failure comes after what it had sent is written. **Cancellation:** cancels upstream
+  /// and drops what waits. A file that is written atomically is as it was before, after a failure and a cancellation.
+  /// **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
-  ///   - file: where to.
-  ///   - writing: what becomes of a file that is there.
-  ///   - permissions: those of a new file, from which the process's mask takes some away: 0666 by default.
+  ///   - file: the file to write.
+  ///   - writing: the treatment of an existing file.
+  ///   - permissions: the permissions of a new file, reduced by the process's umask; 0666 by default.
   ///   - syncs: true to finish when the bytes are on the disk; ``FileWriting/atomically`` always does.
-  ///   - limit: how many bytes may wait: a mebibyte by default.
+  ///   - limit: the maximum number of bytes that wait; 1 MiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func write(
     to file: File, _ writing: FileWriting = .replacing, permissions: UInt16 = 0o666, syncs: Bool = false,
@@ -158,7 +158,7 @@ private final class FileWriter: @unchecked Sendable {
     do throws(SystemError) {
       file = try files.open(temporary, .creating(permissions: permissions))
     } catch {
-      // The path that was asked for says more than one that was made up.
+      // The path that was requested says more than one that was made up.
       throw SystemError("open", path, code: error.code)
     }
     replacement = (temporary, destination)

@@ -10,28 +10,29 @@ extension File {
   /// are others now, was emptied and is read from its beginning. A file that is not there is waited for, and is then read
   /// from its beginning.
   ///
-  /// Each such beginning is that of a line: a line feed is delivered before it when the bytes before did not end with one.
+  /// Each such beginning starts a new line: a line feed is delivered first if the bytes before it did not end with one.
   ///
   /// Losses: data appended to a file after it was replaced and read to its end; a file that takes the name and
   /// loses it again between two looks; data that is overwritten; and that a file was emptied and has grown past the place that
   /// was read before the next look, if the 64 bytes before that place are the same as before.
   ///
-  /// **Demand:** a chunk asked for is a read; without demand nothing is read or looked at. At the end of the file it waits
-  /// for the system to announce a change of the folder, and looks at the file every `interval` whatever it announces.
-  /// **Failure:** the system's reason, except that nothing is there. **Cancellation:** closes the file. **Policy:** holds
-  /// nothing.
+  /// **Demand:** each requested chunk is one read; without demand nothing is read or checked. At the end of the file it
+  /// waits for the system to announce a change of the folder, and looks at the file every `interval` whatever it
+  /// announces. **Failure:** the system's reason, except that nothing is there. **Cancellation:** closes the file.
+  /// **Policy:** holds nothing.
   ///
   /// - Parameters:
-  ///   - start: where to begin in a file that is there: at its end by default.
-  ///   - interval: how often to look: every second by default.
-  ///   - chunkSize: the most that a chunk has, in bytes: 64 KiB by default.
+  ///   - start: the place at which to begin in an existing file; its end by default.
+  ///   - interval: the time between two checks; one second by default.
+  ///   - chunkSize: the maximum size of a chunk, in bytes; 64 KiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Precondition: `interval` and `chunkSize` are more than zero.
   public func following(
     from start: FollowingStart = .end, every interval: StreamInstant.Stride = .seconds(1), chunkSize: Int = 64 * 1024,
     on scheduler: any LoopScheduler
   ) -> Publishers.FollowedFile {
-    precondition(interval > .zero, "File.following(every: \(interval)): it would look without end; give it a length")
+    precondition(
+      interval > .zero, "File.following(every: \(interval)): the interval is zero or less; use more than zero")
     precondition(chunkSize > 0, "File.following(chunkSize: \(chunkSize)): a chunk of no bytes; use 1 or more")
     return Publishers.FollowedFile(
       path: path, start: start, interval: interval, chunkSize: chunkSize, scheduler: scheduler)
@@ -40,9 +41,9 @@ extension File {
 
 /// The place where a followed file is read first.
 public enum FollowingStart: Hashable, Sendable {
-  /// At the beginning of what is there.
+  /// At the beginning of the file.
   case beginning
-  /// Behind what is there.
+  /// At the end of the file.
   case end
 }
 
@@ -177,7 +178,7 @@ private final class Follower: @unchecked Sendable {
 
   /// True when the bytes before the next ones are those that were delivered.
   private func continues(_ file: any OpenFile, past end: Int64) throws(SystemError) -> Bool {
-    // A pipe has no size, and no bytes before; a file that has just been cut is looked at again.
+    // A pipe has no size, and no bytes before; a file that has just been cut is examined again.
     guard !before.isEmpty, try file.status().size >= end else { return true }
     return try bytes(of: file, before: offset, before.count) == before
   }

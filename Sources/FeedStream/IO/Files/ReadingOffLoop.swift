@@ -27,9 +27,9 @@ class ReadingOffLoop: GuardedSubscription {
   func reads() {}
   /// There are no more bytes.
   func cameToEnd() { end(.finished) }
-  /// As many chunks as were asked for are delivered.
+  /// As many chunks as were requested are delivered.
   func isSatisfied() {}
-  /// Nothing is read any more. A subclass that has something to release does so in its `deinit` as well.
+  /// Nothing is read any more. A subclass that has something to release does so in its `deinit` too.
   func releases() {}
 
   // MARK: Reading

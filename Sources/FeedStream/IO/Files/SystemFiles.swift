@@ -43,7 +43,7 @@ package final class SystemFiles: FileSystem {
 
   package func rename(_ path: String, to other: String) throws(SystemError) {
     guard systemRename(path, other) == 0 else { throw SystemError("replace", other, code: errno) }
-    // The file's new name is an entry of its folder, which has to reach the disk as well.
+    // The file's new name is an entry of its folder, which has to reach the disk too.
     let folder = System.open(split(other).folder, O_RDONLY | O_DIRECTORY)
     guard folder >= 0 else { return }
     defer { System.close(folder) }

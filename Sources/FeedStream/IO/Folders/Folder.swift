@@ -11,8 +11,8 @@ public struct Folder: Hashable, Sendable {
 
   /// The entries of the folder, in the system's order.
   ///
-  /// A folder below is delivered before what is in it; links are delivered and not followed. What appears or vanishes
-  /// meanwhile may be delivered or not. One folder is open at a time.
+  /// A subfolder is delivered before its entries; links are delivered and not followed. Entries that appear or vanish
+  /// meanwhile may or may not be delivered. One folder is open at a time.
   ///
   /// **Demand:** the system's calls run on the thread pool and read up to 64 entries ahead; without demand no more are read.
   /// **Failure:** the system's reason, with the folder that could not be read. A folder below that has vanished meanwhile
@@ -20,7 +20,7 @@ public struct Folder: Hashable, Sendable {
   /// below that were found and not read yet.
   ///
   /// - Parameters:
-  ///   - recursively: true for what is in the folders below as well.
+  ///   - recursively: true to include the entries of subfolders.
   ///   - skipsUnreadable: true to pass over folders below that may not be read, or whose name is not UTF-8.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func entries(

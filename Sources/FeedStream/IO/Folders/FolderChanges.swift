@@ -1,13 +1,13 @@
 /// A change in a folder.
 ///
-/// A hint: it says that somebody should look, not what is there now. The system may announce one change several times, or a
-/// change that is undone by now.
+/// A hint to look at the folder, not its present state. The system may announce one change several times, or a
+/// change that has been undone.
 public enum FolderChange: Hashable, Sendable {
   /// An entry of this name appeared, vanished, or had another name before.
   case entry(String)
   /// The content or the status of the entry of this name changed.
   case content(String)
-  /// Something changed, and it is not known what, as announcements were lost: look at everything.
+  /// Unknown changes, because announcements were lost: look at all entries.
   case unknown
 }
 
@@ -20,7 +20,7 @@ extension Folder {
   ///
   /// Losses: changes of one entry that are not requested yet are delivered as one; when more than 1,024 entries
   /// wait, they become one ``FolderChange/unknown``. The system drops announcements when too many come at a time, and does
-  /// not say so: every `interval` the folder is looked at, and a change of its list of entries that nothing announced is
+  /// not say so: every `interval` the folder is examined, and a change of its list of entries that nothing announced is
   /// ``FolderChange/unknown``. A change of an entry's content that the system dropped stays unknown. Network file systems
   /// announce nothing that others do.
   ///
@@ -28,13 +28,14 @@ extension Folder {
   /// has vanished, or another has its name. **Cancellation:** ends the watch. **Policy:** holds the latest change of each entry.
   ///
   /// - Parameters:
-  ///   - interval: how often to look: every five seconds by default.
+  ///   - interval: the time between two checks; five seconds by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Precondition: `interval` is more than zero.
   public func changes(
     every interval: StreamInstant.Stride = .seconds(5), on scheduler: any LoopScheduler
   ) -> Publishers.FolderChanges {
-    precondition(interval > .zero, "Folder.changes(every: \(interval)): it would look without end; give it a length")
+    precondition(
+      interval > .zero, "Folder.changes(every: \(interval)): the interval is zero or less; use more than zero")
     return Publishers.FolderChanges(path: path, interval: interval, scheduler: scheduler)
   }
 }

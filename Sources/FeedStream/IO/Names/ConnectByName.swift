@@ -5,8 +5,9 @@ extension Connection {
   ///       .sink { print($0) } receiveValue: { print($0.peer) }
   ///
   /// Its addresses are tried in the order in which the system prefers them, the families of IPv6 and IPv4 by turns, the
-  /// next one when an attempt fails or after `attemptDelay`, while the earlier ones go on; the first connection wins, and
-  /// the others are given up (RFC 8305, without its lookup of both families apart, which the system does in one).
+  /// next one when an attempt fails or after `attemptDelay`, while the earlier ones continue; the first connection
+  /// wins, and the others are given up (RFC 8305, without its lookup of both families apart, which the system does in
+  /// one).
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's reason;
   /// that of the last attempt when all fail; `ETIMEDOUT` with the phase in which the time ran out. **Cancellation:** gives
@@ -14,9 +15,9 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - host: `name:port`, with a name or a numeric address; one of IPv6 in brackets.
-  ///   - lookUpLimit: how long the look-up may take: five seconds by default.
-  ///   - connectLimit: how long all attempts may take together: ten seconds by default.
-  ///   - attemptDelay: how long an attempt is alone: 250 ms by default, as in RFC 8305, section 8.
+  ///   - lookUpLimit: the time limit for the lookup; five seconds by default.
+  ///   - connectLimit: the time limit for all attempts together; ten seconds by default.
+  ///   - attemptDelay: the time until the next attempt starts; 250 ms by default, as in RFC 8305, section 8.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public static func connect(
     to host: String, lookUpLimit: StreamInstant.Stride = .seconds(5), connectLimit: StreamInstant.Stride = .seconds(10),
@@ -96,7 +97,7 @@ private final class ConnectRace: Cancellable {
     tryNext()
   }
 
-  /// The subject of an error: the host, and what was tried.
+  /// The subject of an error: the host, and the attempt.
   private var subject: String {
     let tried = addresses.prefix(begun).map(\.description)
     return tried == [host] ? host : "\(host) (\(tried.joined(separator: ", ")))"

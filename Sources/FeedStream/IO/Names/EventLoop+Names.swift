@@ -51,7 +51,7 @@ private final class LookUpRequest: Cancellable {
       }, host, nil, &hints)
     if code < 0 {
       Unmanaged.passUnretained(self).release()
-      // As every answer, on a later turn.
+      // Like every result, on a later turn.
       loop.schedule { self.hasEnded(code, nil) }
     }
   }

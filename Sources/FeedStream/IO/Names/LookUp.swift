@@ -2,17 +2,17 @@ extension SocketAddress {
   /// Looks up the addresses of a host when subscribed to, delivers them in the order in which the system prefers them, and
   /// finishes.
   ///
-  /// A numeric address is its own. The system's lookup runs on the thread pool and cannot be stopped once it runs: a late
-  /// answer is dropped.
+  /// A numeric address needs no lookup. The system's lookup runs on the thread pool and cannot be stopped once it runs:
+  /// a late result is dropped.
   ///
-  /// **Demand:** looks up at the subscription; the answer is held until it is requested. **Failure:** the system's reason:
-  /// `EAI_NONAME` when there is no such host, `ETIMEDOUT` after `limit`. **Cancellation:** drops the answer. **Policy:** holds
-  /// one.
+  /// **Demand:** looks up at the subscription; the result is held until it is requested. **Failure:** the system's
+  /// reason: `EAI_NONAME` when there is no such host, `ETIMEDOUT` after `limit`. **Cancellation:** drops the result.
+  /// **Policy:** holds one.
   ///
   /// - Parameters:
   ///   - host: a name or a numeric address.
   ///   - port: 0 to 65,535, for the addresses delivered.
-  ///   - limit: how long it may take: five seconds by default.
+  ///   - limit: the time limit; five seconds by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public static func lookUp(
     _ host: String, port: Int, within limit: StreamInstant.Stride = .seconds(5), on scheduler: any LoopScheduler

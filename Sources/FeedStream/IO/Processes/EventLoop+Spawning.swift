@@ -15,7 +15,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
   package private(set) var output: (any ByteChannel)?
   package private(set) var errors: (any ByteChannel)?
   package var onExit: ((ExitStatus) -> Void)?
-  /// True when it and what it starts are a group.
+  /// True when it and its child processes are a group.
   private let group: Bool
   private let leavesDescendants: Bool
   /// Balances a retain: there while the program runs.

@@ -1,4 +1,4 @@
-/// A program that runs.
+/// A running program.
 ///
 ///     var sort = Subprocess("sort")
 ///     sort.standardInput = .pipe
@@ -9,8 +9,8 @@
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///     let ending = child.exit.sink { print($0) }
 ///
-/// Its streams keep it; when neither they nor this are held any more, it is cancelled. The loop runs until it has ended and
-/// cleans up after it. Lives on its scheduler's thread.
+/// Its streams retain it; when neither they nor this are retained, it is cancelled. The loop runs until the program has
+/// ended and cleans up after it. Lives on its scheduler's thread.
 public final class RunningSubprocess: Cancellable {
   private let life: ProcessLife
   private let streams: [Connection?]
@@ -23,7 +23,7 @@ public final class RunningSubprocess: Cancellable {
     }
   }
 
-  /// The number that the system gave it.
+  /// The process id.
   public var number: Int32 { life.process.number }
 
   /// The program's standard input. Close it, or write with ``WriteEnding/closes``, so that the program sees the end.
@@ -48,10 +48,10 @@ public final class RunningSubprocess: Cancellable {
     return stream
   }
 
-  /// Delivers how it ended, even when it has ended already, before or after the ends of its streams.
+  /// Delivers the program's exit status, even if it has already ended, before or after its streams complete.
   ///
-  /// **Demand:** the value waits for the first request. **Failure:** never. **Cancellation:** the program goes on. Policy:
-  /// keeps its one value.
+  /// **Demand:** the value waits for the first request. **Failure:** never. **Cancellation:** the program continues.
+  /// Policy: keeps its one value.
   public var exit: AnyPublisher<ExitStatus, Never> { life.exit }
 
   /// Sends it a signal; nothing happens when it has ended.
@@ -125,7 +125,7 @@ extension Subprocess {
   /// Finishes when the output has ended and the program too, in whichever order: a program that it left behind may keep the
   /// output open. The same holds for its standard error when that is a pipe.
   ///
-  /// **Demand:** a chunk asked for is a read; the program waits when nobody reads and the pipe is full. **Failure:**
+  /// **Demand:** each requested chunk is one read; the program waits when nobody reads and the pipe is full. **Failure:**
   /// ``SubprocessError``, for another exit status than 0 too. **Cancellation:** ends it: `SIGTERM` now, `SIGKILL` after
   /// ``grace``. **Policy:** holds the last 4 KiB of its standard error when that is a pipe.
   public func output(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, SubprocessError> {

@@ -1,4 +1,4 @@
-/// Another program to be run: its arguments, environment, limits and standard streams.
+/// A program to run: its arguments, environment, limits and standard streams.
 ///
 ///     let picture = Subprocess("ffmpeg", ["-i", "-", "-f", "image2", "-"])
 ///     File("film.mkv").bytes(on: loop).pipe(through: picture, on: loop)
@@ -48,9 +48,9 @@ public struct Subprocess: Hashable, Sendable {
   public var standardInput = Stream.null
   public var standardOutput = Stream.pipe
   public var standardErrors = Stream.inherited
-  /// The time that it has to end after `SIGTERM`, when it is cancelled, before `SIGKILL`: five seconds by default.
+  /// The time between `SIGTERM` and `SIGKILL` on cancellation; five seconds by default.
   public var grace: StreamInstant.Stride = .seconds(5)
-  /// True to run it in a session of its own, without this process's terminal: ending it ends the programs that it started
+  /// True to run it in its own session, without this process's terminal: ending it ends the programs that it started
   /// as well, and a Ctrl-C at the terminal does not reach it.
   public var endsDescendants = false
   /// With ``endsDescendants``: true to leave alone what it has started when it ends by itself.
@@ -106,9 +106,9 @@ extension Subprocess {
 
 /// The way in which a program ended.
 public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
-  /// By itself, with a number: 0 for success.
+  /// It exited with a status; 0 means success.
   case exited(Int32)
-  /// By a signal, such as `SIGKILL`.
+  /// A signal, such as `SIGKILL`, ended it.
   case signaled(Int32)
 
   public var isSuccess: Bool { self == .exited(0) }
@@ -121,7 +121,7 @@ public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The reason why a program did not do its work.
+/// The reason why a program failed.
 public enum SubprocessError: Error, CustomStringConvertible {
   /// It could not be started, read or written.
   case system(SystemError)

@@ -3,7 +3,7 @@
 /// Its user keeps the rules: one reader, one write at a time, nothing after `close()`. Lives on its scheduler's thread.
 /// Ending to write leaves reading as it is.
 package protocol ByteChannel: ByteSink {
-  /// The other side.
+  /// The peer's address.
   var peer: SocketAddress { get }
 
   /// Delivers what arrives until ``stopReading()``, after which nothing is delivered.
@@ -28,7 +28,7 @@ extension ByteChannel {
 /// The result of reading.
 package enum ReadResult {
   case chunk(Chunk)
-  /// The other side writes no more.
+  /// The peer writes no more.
   case end
   case failure(SystemError)
 }

@@ -27,7 +27,7 @@ extension ByteSink {
   package var writtenOfFailed: Int { 0 }
 }
 
-/// The destination of a publisher's bytes, and what happens at its end.
+/// The destination of a publisher's bytes, and the action at its completion.
 struct WriteTarget {
   enum Ending { case finished, failed, cancelled }
 
@@ -35,7 +35,7 @@ struct WriteTarget {
   let endsWriting: Bool
   /// Called once, when nothing is written any more.
   let release: (Ending) -> Void
-  /// Is given what is to happen when somebody closes the sink before.
+  /// Receives what is to happen when somebody closes the sink before.
   var hearOfClosing: ((@escaping (SystemError) -> Void) -> Void)?
 
   /// - Parameter release: closes the sink unless everything was written, if nothing else is said.

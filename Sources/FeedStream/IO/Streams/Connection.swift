@@ -8,11 +8,11 @@
 /// It is kept by the streams that read and write it, and closes with the last of them, when it is released. Lives on
 /// its scheduler's thread.
 public final class Connection {
-  /// The other side.
+  /// The peer's address.
   public let peer: SocketAddress
   package let channel: any ByteChannel
   var users = EndpointUsers()
-  /// True once it is closed: nothing is read or written any more.
+  /// True once it is closed.
   public var isClosed: Bool { users.isClosed }
 
   /// An object that lives as long as this is used.
@@ -26,11 +26,11 @@ public final class Connection {
 
   deinit { close() }
 
-  /// The bytes from the other side, a chunk for each read; finishes when it says that it writes no more.
+  /// The bytes from the peer, one chunk per read; finishes when the peer closes its side for writing.
   ///
-  /// **Demand:** without demand nothing is read, and the other side has to wait as soon as the system's buffers are
+  /// **Demand:** without demand nothing is read, and the peer has to wait as soon as the system's buffers are
   /// full. **Failure:** the system's reason; also for a second subscriber while one reads. **Cancellation:** stops
-  /// reading; the connection stays open, and another subscriber may go on where this one stopped. **Policy:** holds
+  /// reading; the connection stays open, and another subscriber may continue where this one stopped. **Policy:** holds
   /// nothing.
   public var bytes: Publishers.ConnectionBytes { Publishers.ConnectionBytes(connection: self) }
 

@@ -58,7 +58,7 @@ extension Endpoint {
   }
 }
 
-/// One subscriber of what arrives.
+/// A subscriber of the arriving bytes.
 final class EndpointReader<Source: Endpoint>: GuardedSubscription {
   @exclusivity(unchecked) private var down: ErasedSubscriber<Source.Arrival, SystemError>?
   @exclusivity(unchecked) private var source: Source?

@@ -22,7 +22,7 @@ extension EventLoop: IOHost {
     do {
       try attempt.start(on: self, to: address)
     } catch {
-      // As every answer, on a later turn.
+      // Like every result, on a later turn.
       schedule { attempt.finish(.failure(error)) }
     }
     return attempt

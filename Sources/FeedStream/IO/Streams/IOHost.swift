@@ -109,7 +109,7 @@ extension LoopScheduler {
   }
 }
 
-/// An address where a socket listens or leads: an address of the internet or of the file system.
+/// A socket's address: an internet address or a path in the file system.
 public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
     case internet(host: String, port: Int)
@@ -129,10 +129,10 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// A socket in the file system.
   public static func unix(_ path: String) -> SocketAddress { Self(.unix(path: path)) }
 
-  /// The port, for an address of the internet.
+  /// The port of an internet address.
   public var port: Int? { if case .internet(_, let port) = kind { port } else { nil } }
 
-  /// The numeric address without the port, for an address of the internet.
+  /// The numeric address without the port, of an internet address.
   public var host: String? { if case .internet(let host, _) = kind { host } else { nil } }
 
   /// `127.0.0.1:80`, `[::1]:80`, a path, or `inherited socket 3`.

@@ -5,7 +5,7 @@
 ///       .flatMap { $0.bytes.write(to: $0).catch { _ in Empty() } }
 ///       .sink { _ in }
 ///
-/// It listens from now on until it is closed or released; connections that nobody takes wait in the system's backlog.
+/// It listens until it is closed or released; connections that nobody accepts wait in the system's backlog.
 /// It keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's thread.
 public final class Listener {
   private let socket: any ListeningSocket
@@ -26,7 +26,7 @@ public final class Listener {
   ///     of a group, or a new process that takes over from an old one. Linux spreads the connections over them, and keeps
   ///     each where it has put it, even when that listener accepts none; macOS gives all to one. Not for a path.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
-  /// - Throws: when the address is not one, is taken, or may not be used.
+  /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init(
     at address: SocketAddress, backlog: Int = 511, sharingPort: Bool = false, on scheduler: any LoopScheduler
   ) throws(SystemError) {

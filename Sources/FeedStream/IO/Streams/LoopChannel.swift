@@ -23,7 +23,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     }
   }
 
-  /// The structure, as what it is.
+  /// The structure, with its own type.
   func raw<Raw>(as type: Raw.Type = Raw.self) -> UnsafeMutablePointer<Raw> {
     UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
   }
@@ -82,7 +82,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
       done(status < 0 ? SystemError("write to", "\(peer)", code: status) : nil)
     }
     if code < 0 {
-      // As every answer, on a later turn.
+      // Like every result, on a later turn.
       loop.schedule { done(SystemError("write to", "\(self.peer)", code: code)) }
     } else {
       writing = request
@@ -115,7 +115,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     let request = ShutdownRequest()
     let code = request.start(on: stream) { [unowned self] status in
       shutdown = nil
-      // Gone already: then the other side knows.
+      // Gone already: then the peer knows.
       done(status < 0 && status != UV_ENOTCONN.rawValue ? SystemError("end writing to", "\(peer)", code: status) : nil)
     }
     if code < 0 { loop.schedule { done(nil) } } else { shutdown = request }

@@ -1,4 +1,4 @@
-// Has the kinds of sockets, which the C library has in a part of its own.
+// Has the kinds of sockets, which the C library has in its own part.
 internal import CLibUV
 
 #if canImport(Glibc)
@@ -23,7 +23,7 @@ extension SocketAddress {
   ///
   /// That is what `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` say, in the order of the unit's `ListenStream=` lines.
   ///
-  /// - Parameter name: the name of the sockets that are meant (`FileDescriptorName=` of a unit); all sockets unless given.
+  /// - Parameter name: the name of the sockets that are meant (`FileDescriptorName=` of a unit); all sockets by default.
   /// - Returns: none when nothing was passed, or when it was passed to another process.
   /// - Throws: `EINVAL` when one of the variables is not as it should be.
   public static func passed(named name: String? = nil) throws(SystemError) -> [SocketAddress] {

@@ -17,7 +17,7 @@ public enum StandardInput {
   /// Input that other processes share is left as it is where the system can reopen it: it is not made non-blocking for
   /// them. (A socket cannot be reopened.)
   ///
-  /// **Demand:** a chunk asked for is a read; without demand nothing is read. **Failure:** the system's reason.
+  /// **Demand:** each requested chunk is one read; without demand nothing is read. **Failure:** the system's reason.
   /// **Cancellation:** stops reading. **Policy:** holds nothing. One subscriber at a time: each gets what the others have
   /// not read.
   ///
@@ -70,7 +70,7 @@ extension Publisher where Output == Chunk {
   ///
   /// - Parameters:
   ///   - stream: standard output or standard error.
-  ///   - limit: how many bytes may wait: 256 KiB by default.
+  ///   - limit: the maximum number of bytes that wait; 256 KiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func write(
     to stream: StandardStream, limit: Int = 256 * 1024, on scheduler: any LoopScheduler

@@ -8,16 +8,16 @@ extension Publisher where Output == Chunk {
   ///
   /// Waiting chunks are gathered into one write. A connection is written by one publisher at a time; another one fails.
   ///
-  /// **Demand:** begins at the subscription, and asks upstream for one chunk at a time, only while less than `limit`
+  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while less than `limit`
   /// bytes wait: a reader that does not read costs no more. **Failure:** ``WriteError``, with what was not written.
   /// Upstream's failure comes after what it had sent is written; `ECANCELED` when the connection is closed before all is
   /// written. **Cancellation:** cancels upstream and drops what waits; what the system has been given is written.
   /// **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
-  ///   - connection: where to.
-  ///   - limit: how many bytes may wait: 256 KiB by default.
-  ///   - ending: what becomes of the connection when upstream has finished; it is left as it is by default.
+  ///   - connection: the connection to write to.
+  ///   - limit: the maximum number of bytes that wait; 256 KiB by default.
+  ///   - ending: the treatment of the connection when upstream has finished; it stays open by default.
   public func write(
     to connection: Connection, limit: Int = 256 * 1024, atEnd ending: WriteEnding = .leavesOpen
   ) -> Publishers.Write<Self> {
@@ -27,11 +27,11 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// The fate of a connection when everything is written.
+/// The treatment of a connection when everything is written.
 public enum WriteEnding: Hashable, Sendable {
   /// Nothing: more may be written.
   case leavesOpen
-  /// The other side is told that nothing more comes; it may still be read.
+  /// The sending side is closed; the connection may still be read.
   case endsWriting
   /// It is closed.
   case closes
@@ -41,7 +41,7 @@ public enum WriteEnding: Hashable, Sendable {
 public struct WriteError: Error, CustomStringConvertible {
   /// A ``SystemError``, or the failure of the publisher that was written.
   public let cause: any Error
-  /// The chunks that were not written. Of those the system had been given when it failed, a beginning may have arrived all the same.
+  /// The chunks that were not written. Part of those that the system was writing may have arrived.
   public let unwritten: [Chunk]
 
   public var description: String {

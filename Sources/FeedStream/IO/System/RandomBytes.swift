@@ -1,17 +1,17 @@
 internal import CLibUV
 
-/// Random bytes that nobody can guess, from the system.
+/// Cryptographically secure random bytes from the system.
 public enum RandomBytes {
   /// Delivers chunks of random bytes, without end.
   ///
   ///     RandomBytes.chunks(of: 16, on: loop).prefix(1)
   ///       .sink { print($0) } receiveValue: { print(Array($0)) }
   ///
-  /// **Demand:** a chunk asked for is a call of the system on the thread pool. **Failure:** the system's reason.
-  /// **Cancellation:** a call that is under way ends unheard. **Policy:** holds nothing.
+  /// **Demand:** each requested chunk is one system call on the thread pool. **Failure:** the system's reason.
+  /// **Cancellation:** the result of a running call is dropped. **Policy:** holds nothing.
   ///
   /// - Parameters:
-  ///   - count: how many bytes a chunk has.
+  ///   - count: the size of a chunk, in bytes.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test, where they are the same each time.
   /// - Precondition: `count` is more than zero.
   public static func chunks(of count: Int, on scheduler: any LoopScheduler) -> Publishers.RandomChunks {

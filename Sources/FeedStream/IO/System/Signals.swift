@@ -13,8 +13,8 @@
 public enum Signals {
   /// Delivers the number of each signal that arrives, instead of the signal's default action, without end.
   ///
-  /// Losses: how often. A signal that arrives again before it is requested, or before the loop turns, is delivered
-  /// once.
+  /// Losses: the number of signals. A signal that arrives again before it is requested, or before the loop turns, is
+  /// delivered once.
   ///
   /// **Demand:** signals are taken from the first request on. **Failure:** the system's reason, for one that cannot be
   /// caught (`SIGKILL`, `SIGSTOP`) or does not exist. **Cancellation:** restores the signals' former handling. Policy:

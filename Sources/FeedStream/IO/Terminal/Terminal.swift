@@ -1,11 +1,11 @@
-/// The terminal that the process is run from: keys as they are pressed, and its size.
+/// The process's terminal: its keys and its size.
 ///
 ///     let terminal = try Terminal(on: loop)
 ///     let keys = terminal.keys.prefix { $0 != .character("q") }
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///
-/// While keys are read the terminal is raw: it shows nothing by itself and a Ctrl-C is a key. When nobody reads keys any
-/// more, the process exits, or a signal ends it (also one of a crash), the terminal is as it was. `SIGKILL` and
+/// While keys are read, the terminal is in raw mode: it echoes nothing, and Ctrl-C is a key. When nobody reads keys any
+/// more, the process exits, or a signal (even of a crash) ends it, the terminal is restored. `SIGKILL` and
 /// `SIGSTOP` leave it raw. Lives on its scheduler's thread.
 public final class Terminal {
   private let port: any TerminalPort
@@ -22,7 +22,7 @@ public final class Terminal {
 
   /// The keys that are pressed, until the terminal is gone.
   ///
-  /// **Demand:** keys that are not asked for wait in the terminal. **Failure:** the system's reason; also for a second
+  /// **Demand:** keys that are not requested wait in the terminal. **Failure:** the system's reason; also for a second
   /// subscriber while one reads. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds the keys of one read.
   public var keys: AnyPublisher<TerminalKey, SystemError> {
     Deferred { [self] () -> AnyPublisher<TerminalKey, SystemError> in
@@ -39,14 +39,14 @@ public final class Terminal {
     .eraseToAnyPublisher()
   }
 
-  /// The bytes that the terminal is sent when the process ends: by `exit`, by a signal, even by one of a crash.
+  /// The bytes to send to the terminal when the process ends, by `exit` or by a signal, even of a crash.
   ///
-  /// Whoever changes the screen, hides the cursor or takes the other page says here how to undo that, and sets it back to
-  /// `nil` when it is undone. `nil` at first. One a process. At most 4,096 bytes.
+  /// Set it before you change the screen, hide the cursor or switch to the alternate page, to undo that; set it back to
+  /// `nil` when you have undone it. `nil` by default. One per process, at most 4,096 bytes.
   public var farewell: Chunk? {
     didSet {
       precondition(
-        (farewell?.count ?? 0) <= 4096, "Terminal.farewell: more than 4,096 bytes; undo less, such as the other page")
+        (farewell?.count ?? 0) <= 4096, "Terminal.farewell: more than 4,096 bytes; use a shorter sequence")
       port.setFarewell(farewell)
     }
   }

@@ -8,14 +8,14 @@ public enum TerminalKey: Hashable, Sendable {
   case home, end, pageUp, pageDown, insert, delete
   /// F1 and so on.
   case function(Int)
-  /// A sequence that has no name here, or a terminal's answer to a question.
+  /// An unnamed sequence, or a terminal's response to a query.
   case other(Chunk)
 }
 
-/// The keys in what a terminal sends: see ``Terminal/keys``.
+/// The keys in a terminal's input: see ``Terminal/keys``.
 ///
 /// The sequences are those of xterm and VT220. A terminal sends the beginning of a sequence in one piece, so that an escape at
-/// the end of one is the key. What a terminal answers is one value too: a sequence with `?`, or a string up to its end.
+/// the end of one is the key. A terminal's response is one value too: a sequence with `?`, or a string up to its end.
 public struct KeyDecoder: ChunkDecoder, Sendable {
   private var rest = Chunk()
 

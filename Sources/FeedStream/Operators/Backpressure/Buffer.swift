@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Holds values that the subscriber has not asked for yet, up to a number of them.
+  /// Holds up to `size` values that the subscriber has not requested yet.
   ///
   ///     upstream    --a-b-c-d----|
   ///     buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)
@@ -9,14 +9,14 @@ extension Publisher {
   /// ![buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)](marbles-buffer.svg)
   ///
   /// As in Combine, finishing follows the last value held and needs a request as a value does. **Demand:** `.byRequest`
-  /// asks upstream for everything; `.keepFull` asks for `size` values and then for one more with each value delivered.
-  /// **Failure:** upstream's comes after the values held if they have been asked for, otherwise immediately; one made
-  /// by `whenFull` comes with the next request, after the values which that asks for. The values still held then are
-  /// dropped, and reported. **Cancellation:** discards the values held. **Policy:** buffers up to `size`; then
+  /// requests everything from upstream; `.keepFull` requests `size` values and then one more with each value delivered.
+  /// **Failure:** upstream's comes after the values held if they have been requested, otherwise immediately; one made
+  /// by `whenFull` comes with the next request, after the values which that request delivers. The values still held
+  /// then are dropped, and reported. **Cancellation:** discards the values held. **Policy:** buffers up to `size`; then
   /// `whenFull` decides.
   ///
   /// - Parameters:
-  ///   - size: how many values to hold. With 0 and `.byRequest` it holds none, and what has not been asked for is for
+  ///   - size: how many values to hold. With 0 and `.byRequest` it holds none, and what has not been requested is for
   ///     `whenFull` to deal with; with `.keepFull`, upstream could not be asked for anything, and that traps.
   ///   - prefetch: how many values to request from upstream.
   ///   - whenFull: what to do with a value for which there is no room. What is dropped is reported to
@@ -56,7 +56,7 @@ extension Publishers {
       }
       // Upstream would be asked for none, and no value could ever arrive: the first one shows the mistake.
       upstream.map { (_: Output) -> Output in
-        preconditionFailure("buffer(size: 0, prefetch: .keepFull): there is no room to ask for a value; use 1 or more")
+        preconditionFailure("buffer(size: 0, prefetch: .keepFull): there is no room for a value; use 1 or more")
       }.receive(subscriber: BufferStage<Output, Failure>(ErasedSubscriber(subscriber), 1, prefetch, whenFull))
     }
   }

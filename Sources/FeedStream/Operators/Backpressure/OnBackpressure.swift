@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Drops values that the subscriber has not asked for.
+  /// Drops values that the subscriber has not requested.
   ///
   ///     upstream    --a--b--c--d--|
   ///     demand      1--------1-----
@@ -14,7 +14,7 @@ extension Publisher {
     Publishers.OnBackpressure(upstream: self, strategy: .drop, onDrop: onDrop)
   }
 
-  /// Holds the newest value that the subscriber has not asked for, and drops older ones.
+  /// Holds the newest value that the subscriber has not requested, and drops older ones.
   ///
   ///     upstream    --a--b--c--d--|
   ///     demand      1---------1----1
@@ -22,7 +22,7 @@ extension Publisher {
   ///     downstream  --a-------c----(d|)
   ///
   /// **Demand:** unlimited, of upstream. **Failure:** passes through immediately; a value held is dropped. Finishing
-  /// waits until the value held has been asked for. **Cancellation:** passes through. **Policy:** dropped values go to
+  /// waits until the value held has been requested. **Cancellation:** passes through. **Policy:** dropped values go to
   /// `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameter onDrop: receives each dropped value.
@@ -30,7 +30,7 @@ extension Publisher {
     Publishers.OnBackpressure(upstream: self, strategy: .latest, onDrop: onDrop)
   }
 
-  /// Fails at the first value that the subscriber has not asked for.
+  /// Fails at the first value that the subscriber has not requested.
   ///
   ///     upstream    --a--b--c--d--|
   ///     demand      1---------------
@@ -52,7 +52,7 @@ extension Publishers {
   public struct OnBackpressure<Upstream: Publisher>: Operator {
     public typealias Output = Upstream.Output
 
-    /// Says what happens to a value that has not been asked for.
+    /// The treatment of a value that has not been requested.
     public enum Strategy {
       case drop
       case latest
@@ -91,7 +91,7 @@ extension Publishers {
   @exclusivity(unchecked) private var held: Input?
   /// True while `held` holds a value: what comes after it must not overtake it.
   @exclusivity(unchecked) @usableFromInline var isHolding = false
-  /// True when upstream has ended; the value held comes first, if it is asked for.
+  /// True when upstream has ended; the value held comes first, if it is requested.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   @exclusivity(unchecked) private var ending = Subscribers.Completion<Failure>.finished
 
@@ -142,7 +142,7 @@ extension Publishers {
     onDrop?(input)
   }
 
-  /// Delivers the value held, if it has been asked for; a value held and requested meanwhile follows, and the stack
+  /// Delivers the value held, if it has been requested; a value held and requested meanwhile follows, and the stack
   /// stays flat.
   @inline(never) @usableFromInline func deliverHeld() {
     guard !isDelivering else { return }
@@ -166,7 +166,7 @@ extension Publishers {
     if !isDelivering { endIfDelivered() }
   }
 
-  /// Ends, unless the value held is to come first. One that nobody has asked for does not delay a failure.
+  /// Ends, unless the value held is to come first. One that nobody has requested does not delay a failure.
   private func endIfDelivered() {
     guard isLive else { return }
     if let held, case .failure = ending {

@@ -8,7 +8,7 @@ extension Swift.Collection where Element: Publisher {
   ///
   /// Finishes when all have, or when one has finished without a value; immediately when there are no publishers.
   /// **Demand:** passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. **Policy:** while
-  /// nothing is asked for, newer values replace older ones, by design.
+  /// nothing is requested, newer values replace older ones, by design.
   public func combineLatest() -> Publishers.CombineLatestMany<Element> { Publishers.CombineLatestMany(self) }
 }
 

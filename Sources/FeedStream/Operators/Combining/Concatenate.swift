@@ -8,7 +8,7 @@ extension Publisher {
   ///
   /// ![append(other)](marbles-append.svg)
   ///
-  /// The suffix is subscribed within the ending of this publisher. **Demand:** the outstanding demand passes to the
+  /// The suffix is subscribed within the completion of this publisher. **Demand:** the outstanding demand passes to the
   /// next publisher. **Failure:** ends the stream; the suffix is not subscribed. **Cancellation:** cancels the running
   /// publisher. **Policy:** forwards.
   @inlinable public func append<P: Publisher<Output, Failure>>(_ publisher: P) -> Publishers.Concatenate<Self, P> {
@@ -171,7 +171,7 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @inlinable override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
-    // Within the ending, as in Combine, even when that comes within the subscription. There is only one suffix, so the
+    // Within the completion, as in Combine, even when that comes within the subscription. There is only one suffix, so the
     // stack needs no loop.
     upcoming = suffix
     subscribeToUpcoming()

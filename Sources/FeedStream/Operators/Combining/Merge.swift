@@ -10,7 +10,7 @@ extension Publisher {
   ///
   /// Finishes when all have finished. **Demand:** everything while the demand is unlimited, otherwise one value of each
   /// at a time. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all.
-  /// **Policy:** holds values that have not been asked for, one of each publisher that respects the demand.
+  /// **Policy:** holds values that have not been requested, one of each publisher that respects the demand.
   @inlinable public func merge<B: Publisher<Output, Failure>>(with other: B) -> Publishers.Merge<Self, B> {
     Publishers.Merge(self, other)
   }

@@ -6,7 +6,7 @@ extension Publisher {
   ///     race(with: other)
   ///     downstream  --1--2--3----|
   ///
-  /// An ending counts as a delivery. A publisher that delivers or ends within its subscription wins: those after it are
+  /// A completion counts as a delivery. A publisher that delivers or ends within its subscription wins: those after it are
   /// not subscribed. **Demand:** passes to both until one has won, then to the winner. **Failure:** the winner's.
   /// **Cancellation:** cancels both. **Policy:** forwards the winner's values; the others deliver none.
   @inlinable public func race<B: Publisher<Output, Failure>>(with other: B) -> Publishers.Race<Self, B> {

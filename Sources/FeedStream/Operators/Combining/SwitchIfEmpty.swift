@@ -9,7 +9,7 @@ extension Publisher {
   /// ![switchIfEmpty(other)](marbles-switchIfEmpty.svg)
   ///
   /// **Demand:** the outstanding demand passes to the other publisher. **Failure:** passes through; only an empty
-  /// ending continues with the other. **Cancellation:** cancels the running publisher. **Policy:** forwards.
+  /// completion continues with the other. **Cancellation:** cancels the running publisher. **Policy:** forwards.
   @inlinable public func switchIfEmpty<P: Publisher<Output, Failure>>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P> {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }

@@ -11,7 +11,7 @@ extension Publisher {
   /// Both are subscribed before the subscriber has its subscription, even when the first is empty. Finishes when one
   /// has finished and its last value is paired. **Demand:** passes to both. **Failure:** the first ends both; pairs
   /// complete by then come before it. **Cancellation:** cancels both. **Policy:** a value waits for its partner, so
-  /// values of the faster publisher are held, as many as were asked for; values without a partner at the ending are
+  /// values of the faster publisher are held, as many as were requested; values without a partner at the completion are
   /// dropped, and reported.
   @inlinable public func zip<P: Publisher>(_ other: P) -> Publishers.Zip<Self, P> where P.Failure == Failure {
     Publishers.Zip(self, other)

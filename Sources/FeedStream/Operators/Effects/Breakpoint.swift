@@ -18,7 +18,7 @@ extension Publisher {
   /// - Parameters:
   ///   - receiveSubscription: called with the subscription; returns true to stop.
   ///   - receiveOutput: called with each value; returns true to stop.
-  ///   - receiveCompletion: called with the ending; returns true to stop.
+  ///   - receiveCompletion: called with the completion; returns true to stop.
   @inlinable public func breakpoint(
     receiveSubscription: ((any Subscription) -> Bool)? = nil,
     receiveOutput: ((Output) -> Bool)? = nil,

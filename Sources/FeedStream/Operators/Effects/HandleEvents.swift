@@ -5,14 +5,14 @@ extension Publisher {
   ///     handleEvents(receiveOutput: log)
   ///     downstream  --a--b--|       (log called with a and b, each before it is delivered)
   ///
-  /// After the first ending or cancellation the closures are no longer called.
+  /// After the first completion or cancellation the closures are no longer called.
   ///
   /// **Demand, failure, cancellation:** pass through, each after its closure. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - receiveSubscription: called with upstream's subscription.
   ///   - receiveOutput: called with each value. If it cancels the stream, the value is not delivered.
-  ///   - receiveCompletion: called with the ending.
+  ///   - receiveCompletion: called with the completion.
   ///   - receiveCancel: called when the subscriber cancels.
   ///   - receiveRequest: called with each demand, also with one returned after a value unless it is none.
   @inlinable public func handleEvents(

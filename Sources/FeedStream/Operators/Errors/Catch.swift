@@ -109,7 +109,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
       return
     }
     guard phase == .live else { return }
-    precondition(!hasFailed, "\(self): upstream failed again after it had failed; a stream has one ending")
+    precondition(!hasFailed, "\(self): upstream failed a second time; deliver one completion")
     hasFailed = true
     up = nil
     do throws(Mode.RuleError) {

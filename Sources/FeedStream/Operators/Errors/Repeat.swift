@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// Without a limit, a publisher that finishes immediately and has no values blocks the thread forever.
   ///
-  /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through.
+  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through.
   /// **Cancellation:** immediately. **Policy:** forwards. The stack stays flat.
   ///
   /// - Parameter times: how many times to subscribe in total; `nil` for no limit.
@@ -22,12 +22,12 @@ extension Publisher {
   ///     repeat(3, after: 4, scheduler: loop)
   ///     downstream  -a-----a-----a|
   ///
-  /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through.
+  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through.
   /// **Cancellation:** immediately, in a pause too. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - times: how many times to subscribe in total; `nil` for no limit.
-  ///   - pause: the time from an ending to the next subscription, in `scheduler`'s time.
+  ///   - pause: the time from a completion to the next subscription, in `scheduler`'s time.
   ///   - scheduler: measures the pauses, and subscribes after them.
   ///   - options: passed on to the scheduler.
   /// - Precondition: `times` is not negative. With 0 the stream finishes immediately.

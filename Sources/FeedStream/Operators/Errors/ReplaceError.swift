@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![replaceError(with: "?")](marbles-replaceError.svg)
   ///
-  /// **Demand:** passes through; `output` waits until asked for. **Failure:** never. **Cancellation:** passes through.
+  /// **Demand:** passes through; `output` waits for demand. **Failure:** never. **Cancellation:** passes through.
   /// **Policy:** forwards, keeps one value.
   @inlinable public func replaceError(with output: Output) -> Publishers.ReplaceError<Self> {
     Publishers.ReplaceError(upstream: self, output: output)

@@ -55,7 +55,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
   /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// The subscription that the subscriber has: upstream may subscribe this stage many times, and it must be released at
-  /// the ending.
+  /// the completion.
   private weak var leash: DetachableSubscription?
   private var isSubscribing = false
   private var isToSubscribe = false

@@ -6,7 +6,7 @@ extension Publisher {
   ///     retry(.constant(.seconds(4)), scheduler: loop)
   ///     downstream  -a------a-b|
   ///
-  /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** passes through when the
+  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through when the
   /// policy's limit is reached or `isWorthIt` returns false. **Cancellation:** immediately, in a pause too. **Policy:**
   /// forwards.
   ///

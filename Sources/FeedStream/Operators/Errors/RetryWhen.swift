@@ -8,11 +8,11 @@ extension Publisher {
   ///     downstream  -a-------a-b|
   ///
   /// `handler` is called once for each subscriber, with a publisher of the failures. The publisher it returns is
-  /// subscribed before upstream, and asked for one value after each failure: `{ errors in errors.delay(for: 1,
+  /// subscribed before upstream, and one value is requested from it after each failure: `{ errors in errors.delay(for: 1,
   /// scheduler: loop) }`. When it ends, the stream ends in the same way: immediately, but after the subscription that
-  /// its last value asked for, so that the values of a source that delivers within its subscription arrive.
+  /// its last requested value, so that the values of a source that delivers within its subscription arrive.
   ///
-  /// **Demand:** each new subscription is asked for the outstanding demand. **Failure:** that of `handler`'s publisher.
+  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** that of `handler`'s publisher.
   /// **Cancellation:** cancels both. **Policy:** forwards.
   ///
   /// - Parameter handler: receives a publisher of the failures and returns the publisher that triggers the retries.
@@ -54,7 +54,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   @usableFromInline let errors = PassthroughSubject<UpstreamFailure, Never>(of: "RetryWhen")
   @exclusivity(unchecked) @usableFromInline private(set) var signal: Trigger<Failure>!
   private let attach: (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
-  /// The signal's ending, while its last value waits to be served.
+  /// The signal's completion, while its last value waits to be served.
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
 
   @usableFromInline init(
@@ -79,7 +79,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   }
 
   fileprivate func failed(_ error: UpstreamFailure) {
-    // Requested first, so that it asks for the error.
+    // Requested first, so that it requests the error.
     signal.request(.max(1))
     errors.send(error)
   }

@@ -51,7 +51,7 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
     pending = .max(count)
   }
 
-  /// A subscription that arrives after upstream's ending starts again, as in Combine; after a cancellation it is
+  /// A subscription that arrives after upstream's completion starts again, as in Combine; after a cancellation it is
   /// refused.
   @usableFromInline override func receive(subscription: any Subscription) {
     if phase == .ended, !isCancelled {

@@ -5,11 +5,11 @@ extension Publisher {
   ///     publisher   -------x--
   ///     downstream  --------3--4--|
   ///
-  /// **Demand:** passes through, and what is dropped counts as delivered, as in Combine: a subscriber that asks for
-  /// values one by one should ask for everything until the first arrives. One value is asked of `publisher`,
-  /// which stays subscribed until the ending, as in Combine.
+  /// **Demand:** passes through, and what is dropped counts as delivered, as in Combine: a subscriber that requests
+  /// values one by one should request everything until the first arrives. One value is requested from `publisher`,
+  /// which stays subscribed until the completion, as in Combine.
   /// **Failure:** that of either; when `publisher` ends without a value, so does this stream.
-  /// **Cancellation:** cancels both; so does the ending. **Policy:** forwards the rest.
+  /// **Cancellation:** cancels both; so does the completion. **Policy:** forwards the rest.
   @inlinable public func drop<P: Publisher>(
     untilOutputFrom publisher: P
   ) -> Publishers.DropUntilOutput<Self, P> where P.Failure == Failure {
@@ -72,7 +72,7 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     "DropUntilOutput", combineIdentifier, asking: .max(1), fired: { [weak self] in self?.open() },
     ended: { [weak self] in self?.ended($0) })
   @exclusivity(unchecked) @usableFromInline private(set) var isOpen = false
-  /// True when the ending was delivered before upstream accepted.
+  /// True when the completion was delivered before upstream accepted.
   @exclusivity(unchecked) private var isOver = false
   /// The demand requested and not yet served, while values are dropped.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
@@ -113,7 +113,7 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     }
   }
 
-  /// An ending passes even before the subscription.
+  /// A completion passes even before the subscription.
   override var strays: Strays { .earlyPass }
 
   /// A request for none passes here, as in Combine.

@@ -5,7 +5,7 @@ extension Publisher {
   ///     drop(while: { $0 < 5 })
   ///     downstream  --------9--3--|
   ///
-  /// **Demand:** each dropped value is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// **Demand:** each dropped value is replaced by requesting one more. **Failure, cancellation:** pass through.
   /// **Policy:** forwards the rest.
   @inlinable public func drop(while predicate: @escaping (Output) -> Bool) -> Publishers.DropWhile<Self> {
     Publishers.DropWhile(upstream: self, predicate: predicate)
@@ -17,7 +17,7 @@ extension Publisher {
   ///     tryDrop { try isSmall($0) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** each dropped value is replaced by asking for one more. **Failure:** a thrown error cancels upstream;
+  /// **Demand:** each dropped value is replaced by requesting one more. **Failure:** a thrown error cancels upstream;
   /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards the rest.
   @inlinable public func tryDrop(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryDropWhile<Self> {
     Publishers.TryDropWhile(upstream: self, predicate: predicate)

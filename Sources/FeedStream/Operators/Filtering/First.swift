@@ -5,7 +5,7 @@ extension Publisher {
   ///     first()
   ///     downstream  --a|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through.
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through.
   /// **Cancellation:** passes through. **Policy:** keeps one value; cancels upstream with it.
   @inlinable public func first() -> Publishers.First<Self> { Publishers.First(upstream: self) }
 
@@ -15,7 +15,7 @@ extension Publisher {
   ///     first(where: isEven)
   ///     downstream  -----2|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through.
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through.
   /// **Cancellation:** passes through. **Policy:** keeps one value; drops those before it.
   @inlinable public func first(where predicate: @escaping (Output) -> Bool) -> Publishers.FirstWhere<Self> {
     Publishers.FirstWhere(upstream: self, predicate: predicate)
@@ -27,7 +27,7 @@ extension Publisher {
   ///     tryFirst { try isEven($0) }   (throws on x)
   ///     downstream  -----#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// keeps one value; drops those before it.
   @inlinable

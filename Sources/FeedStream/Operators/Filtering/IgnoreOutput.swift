@@ -1,11 +1,11 @@
 extension Publisher {
-  /// Delivers the ending and nothing else.
+  /// Delivers the completion and nothing else.
   ///
   ///     upstream    --a--b--|
   ///     ignoreOutput()
   ///     downstream  --------|
   ///
-  /// **Demand:** asks upstream for everything. **Failure, cancellation:** pass through. **Policy:** drops every value.
+  /// **Demand:** requests everything from upstream. **Failure, cancellation:** pass through. **Policy:** drops every value.
   @inlinable public func ignoreOutput() -> Publishers.IgnoreOutput<Self> { Publishers.IgnoreOutput(upstream: self) }
 }
 

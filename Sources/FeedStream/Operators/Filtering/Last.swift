@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![last()](marbles-last.svg)
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. **Policy:** keeps one value; drops the others.
   @inlinable public func last() -> Publishers.Last<Self> { Publishers.Last(upstream: self) }
 
@@ -17,7 +17,7 @@ extension Publisher {
   ///     last { $0 < 3 }
   ///     downstream  -----------2|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. **Policy:** keeps one value; drops the others.
   @inlinable public func last(where predicate: @escaping (Output) -> Bool) -> Publishers.LastWhere<Self> {
     Publishers.LastWhere(upstream: self, predicate: predicate)
@@ -29,7 +29,7 @@ extension Publisher {
   ///     tryLast { try isEven($0) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// keeps one value; drops the others.
   @inlinable public func tryLast(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryLastWhere<Self> {

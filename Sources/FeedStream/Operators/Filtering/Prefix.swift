@@ -22,7 +22,7 @@ extension Publisher {
   ///     output(at: 1)
   ///     downstream  -----b|
   ///
-  /// **Demand:** each value left out is replaced by asking for one more; upstream is cancelled with the last one.
+  /// **Demand:** each value left out is replaced by requesting one more; upstream is cancelled with the last one.
   /// **Failure, cancellation:** pass through. **Policy:** forwards one value; leaves out the others, by design.
   ///
   /// - Precondition: `index` is not negative.
@@ -37,7 +37,7 @@ extension Publisher {
   ///     output(in: 1...2)
   ///     downstream  -----b--c|
   ///
-  /// **Demand:** each value left out is replaced by asking for one more; upstream is cancelled with the last one, or
+  /// **Demand:** each value left out is replaced by requesting one more; upstream is cancelled with the last one, or
   /// immediately when `range` is empty. **Failure, cancellation:** pass through. **Policy:** forwards; leaves out the
   /// others, by design.
   ///

@@ -5,7 +5,7 @@ extension Publisher {
   ///     publisher   -------x--
   ///     downstream  --1--2-|
   ///
-  /// **Demand:** passes through; one value is requested from `publisher`. **Failure:** passes through; the ending of
+  /// **Demand:** passes through; one value is requested from `publisher`. **Failure:** passes through; the completion of
   /// `publisher` has no effect. **Cancellation:** cancels both. A `publisher` that continues after its value is not
   /// cancelled, as in Combine: stop one that uses resources, such as a timer, with `first()`. **Policy:** forwards.
   @inlinable public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {

@@ -7,7 +7,7 @@ extension Publisher where Output: Equatable {
   ///
   /// ![removeDuplicates()](marbles-removeDuplicates.svg)
   ///
-  /// **Demand:** each dropped value is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// **Demand:** each dropped value is replaced by requesting one more. **Failure, cancellation:** pass through.
   /// **Policy:** forwards; leaves out repetitions, by design.
   @inlinable public func removeDuplicates() -> Publishers.RemoveDuplicates<Self> { removeDuplicates(by: ==) }
 }
@@ -19,7 +19,7 @@ extension Publisher {
   ///     removeDuplicates { $0.lowercased() == $1.lowercased() }
   ///     downstream  --a-----b-----a--|
   ///
-  /// **Demand:** each dropped value is replaced by asking for one more. **Failure, cancellation:** pass through.
+  /// **Demand:** each dropped value is replaced by requesting one more. **Failure, cancellation:** pass through.
   /// **Policy:** forwards; leaves out repetitions, by design.
   ///
   /// - Parameter predicate: compares the previous value with the new one.
@@ -35,7 +35,7 @@ extension Publisher {
   ///     tryRemoveDuplicates { try isSame($0, $1) }   (throws on x)
   ///     downstream  --a-----b--#
   ///
-  /// **Demand:** each dropped value is replaced by asking for one more. **Failure:** a thrown error cancels upstream;
+  /// **Demand:** each dropped value is replaced by requesting one more. **Failure:** a thrown error cancels upstream;
   /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out
   /// repetitions, by design.
   ///

@@ -5,9 +5,9 @@ extension Publisher {
   ///     takeLast(2)
   ///     downstream  -----------(bc)|
   ///
-  /// **Demand:** asks upstream for everything; the values kept are delivered as asked for, and the ending with the last
-  /// of them. **Failure:** passes through immediately; the values kept are dropped, and reported. **Cancellation:**
-  /// passes through. **Policy:** keeps `count` values and drops older ones, by design.
+  /// **Demand:** requests everything from upstream; the values kept are delivered as requested, and the completion with
+  /// the last of them. **Failure:** passes through immediately; the values kept are dropped, and reported.
+  /// **Cancellation:** passes through. **Policy:** keeps `count` values and drops older ones, by design.
   ///
   /// - Precondition: `count` is not negative.
   @inlinable

@@ -7,12 +7,12 @@ extension Publisher {
   ///       b                     --3--4|
   ///     downstream  ----1----2----3--4|
   ///
-  /// Finishes when upstream and the publishers of all its values have finished. **Demand:** upstream is asked for
-  /// everything; the outstanding demand passes to each next publisher. **Failure:** the first ends the stream
+  /// Finishes when upstream and the publishers of all its values have finished. **Demand:** requests everything from
+  /// upstream; the outstanding demand passes to each next publisher. **Failure:** the first ends the stream
   /// immediately, upstream's or a publisher's; waiting values are not mapped, and reported as dropped.
-  /// **Cancellation:** cancels both. **Policy:** a value waits for its turn, unbounded: nothing is lost, not even of a
-  /// subject's values. Where upstream can wait and is long, use `flatMap(maxPublishers: .max(1))`, which takes its
-  /// values one at a time.
+  /// **Cancellation:** cancels both. **Policy:** holds values without limit until their turn, so nothing is lost, not
+  /// even of a subject's values. Where upstream can wait and is long, use `flatMap(maxPublishers: .max(1))`, which
+  /// takes its values one at a time.
   @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Self> where P.Failure == Failure {

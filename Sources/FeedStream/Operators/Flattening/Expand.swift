@@ -8,7 +8,7 @@ extension Publisher {
   ///
   /// For trees, and for pages that link the next page. Finishes when there is nothing left to expand. **Demand:** the
   /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream. **Cancellation:**
-  /// cancels the publisher that runs. **Policy:** a delivered value waits for its turn to be expanded, unbounded.
+  /// cancels the running publisher. **Policy:** holds delivered values without limit until their turn to be expanded.
   @inlinable public func expand<P: Publisher<Output, Failure>>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.Expand<Self, P> {

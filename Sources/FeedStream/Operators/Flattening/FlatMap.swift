@@ -9,10 +9,10 @@ extension Publisher {
   ///
   /// ![flatMap { answers($0) }](marbles-flatMap.svg)
   ///
-  /// **Demand:** `maxPublishers` values are requested from upstream at a time. Each publisher is asked for everything
-  /// while the demand is unlimited, otherwise for one value at a time. **Failure:** the first failure, upstream's or a
-  /// publisher's, ends all; values held are dropped, and reported. **Cancellation:** cancels all. **Policy:** holds
-  /// values that have not been asked for, one of each publisher that respects the demand.
+  /// **Demand:** `maxPublishers` values are requested from upstream at a time. Each publisher is given unlimited demand
+  /// while the demand is unlimited, and otherwise one value at a time is requested. **Failure:** the first failure,
+  /// upstream's or a publisher's, ends all; values held are dropped, and reported. **Cancellation:** cancels all.
+  /// **Policy:** holds values that have not been requested, one of each publisher that respects the demand.
   ///
   /// - Parameters:
   ///   - maxPublishers: how many publishers may be active at the same time; this many values are requested from
@@ -127,7 +127,7 @@ extension Publishers {
   /// Subscribes to the publisher that `make` returns. A `Just` or a sequence delivers its values immediately instead:
   /// subscribing to one takes three allocations (250 ns).
   @inlinable func attach<P: Publisher<Output, Failure>>(_ make: () -> P) {
-    // The ending waits, as it would for an inlet.
+    // The completion waits, as it would for an inlet.
     directDeliveries &+= 1
     let publisher = make()
     let isDelivered =
@@ -163,7 +163,7 @@ extension Publishers {
   @inlinable override func requested(_ demand: Subscribers.Demand) {
     precondition(
       maxPublishers > .none,
-      "flatMap(maxPublishers: .none): no publisher may be active, so that no value can ever come; use .max(1) or more")
+      "flatMap(maxPublishers: .none): no publisher could be active, so no value could arrive; use .max(1) or more")
     super.requested(demand)
   }
 

@@ -7,7 +7,7 @@ extension Publisher {
   ///       c                     --4--5|
   ///     downstream  ----1----2----4--5|
   ///
-  /// Finishes when upstream and the running publisher have finished. **Demand:** upstream is asked for everything; the
+  /// Finishes when upstream and the running publisher have finished. **Demand:** upstream is given unlimited demand; the
   /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream, upstream's or the
   /// publisher's. **Cancellation:** cancels both. **Policy:** drops a value that arrives while a publisher runs, and
   /// reports it to ``StreamDiagnostics/onDrop(_:)``.

@@ -7,11 +7,11 @@ extension Publisher {
   ///              O  --1-----3-----|
   ///              E  -----2-----4--|
   ///
-  /// **Demand:** unlimited, of upstream; a group that has not been asked for waits. **Failure:** fails the groups and
-  /// the stream; groups that nobody has asked for are dropped, and reported. When upstream finishes, so do the groups
+  /// **Demand:** unlimited, of upstream; a group that has not been requested waits. **Failure:** fails the groups and
+  /// the stream; groups that nobody has requested are dropped, and reported. When upstream finishes, so do the groups
   /// and, after those that wait, the stream. **Cancellation:** cancelling a group ends it, and the next value with its
   /// key begins another; cancelling the stream is immediate, and the groups finish. **Policy:** a group holds its
-  /// values until it is subscribed and asked for them, unbounded: nothing is lost, so subscribe to every group.
+  /// values without limit until it is subscribed and they are requested: nothing is lost, so subscribe to every group.
   ///
   /// - Parameter key: returns the key of a value's group.
   @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {
@@ -24,9 +24,9 @@ extension Publisher {
 ///     groupBy     --1--2--3--4--|
 ///     key 1       --1-----3-----|
 ///
-/// **Demand:** the values wait until they are asked for; the ending of a group with nothing left to deliver needs none.
-/// **Failure:** the stream's; values that have not been asked for by then are dropped, and reported. **Cancellation:**
-/// ends this group; the next value with its key begins another. **Policy:** holds values until they are asked for,
+/// **Demand:** the values wait for demand; the completion of a group with nothing left to deliver needs none.
+/// **Failure:** the stream's; values that have not been requested by then are dropped, and reported. **Cancellation:**
+/// ends this group; the next value with its key begins another. **Policy:** holds values until they are requested,
 /// unbounded.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key
@@ -109,10 +109,10 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   @exclusivity(unchecked) @usableFromInline var groups: [Key: Group] = [:]
   /// The number of groups that there have been so far.
   @exclusivity(unchecked) @usableFromInline var count = 0
-  /// Groups that nobody has asked for.
+  /// Groups that nobody has requested.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Group>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// Upstream's ending, which may still have to be delivered.
+  /// Upstream's completion, which may still have to be delivered.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
 
@@ -167,7 +167,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     }
     isDelivering = false
     guard isLive, let ending else { return }
-    // Groups that nobody has asked for do not delay a failure.
+    // Groups that nobody has requested do not delay a failure.
     if case .failure = ending {
       while let group = waiting.popFirst() { StreamDiagnostics.dropped(group, "GroupBy", .noDemand) }
     }

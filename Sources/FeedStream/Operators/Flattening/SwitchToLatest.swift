@@ -9,7 +9,7 @@ extension Publisher where Output: Publisher, Output.Failure == Failure {
   /// ![map { answers($0) }.switchToLatest()](marbles-switchToLatest.svg)
   ///
   /// Finishes when upstream and the newest publisher have finished. **Demand:** the outstanding demand passes to each
-  /// next publisher; upstream is asked for everything. **Failure:** the first ends the stream, upstream's or the newest
+  /// next publisher; upstream is given unlimited demand. **Failure:** the first ends the stream, upstream's or the newest
   /// publisher's. **Cancellation:** cancels both. **Policy:** forwards; values that a publisher has not delivered when
   /// it is replaced are lost, by design.
   @inlinable public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
@@ -58,7 +58,7 @@ extension Publisher {
   ///       b                   --4--5|
   ///     downstream  ----1--2----4--5|
   ///
-  /// **Demand:** the outstanding demand passes to each next publisher; upstream is asked for everything. **Failure:**
+  /// **Demand:** the outstanding demand passes to each next publisher; upstream is given unlimited demand. **Failure:**
   /// the first ends the stream, upstream's or the newest publisher's. **Cancellation:** cancels both. **Policy:**
   /// forwards; values that a publisher has not delivered when it is replaced are lost, by design.
   @inlinable public func flatMapLatest<P: Publisher>(
@@ -67,7 +67,7 @@ extension Publisher {
     map(transform).switchToLatest()
   }
 
-  /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
+  /// Makes a publisher that cannot fail from each value and delivers the values of the newest.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
@@ -82,7 +82,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher that may fail of each value and delivers the values of the newest.
+  /// Makes a publisher that may fail from each value and delivers the values of the newest.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
@@ -91,7 +91,7 @@ extension Publisher where Failure == Never {
     map(transform).switchToLatest()
   }
 
-  /// Makes a publisher that cannot fail of each value and delivers the values of the newest.
+  /// Makes a publisher that cannot fail from each value and delivers the values of the newest.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(

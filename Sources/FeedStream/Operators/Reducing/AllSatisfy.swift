@@ -5,8 +5,8 @@ extension Publisher {
   ///     allSatisfy(isEven)
   ///     downstream  --------false|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
-  /// an answer. **Cancellation:** passes through. **Policy:** forwards nothing else.
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without
+  /// a result. **Cancellation:** passes through. **Policy:** forwards nothing else.
   @inlinable public func allSatisfy(_ predicate: @escaping (Output) -> Bool) -> Publishers.AllSatisfy<Self> {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)
   }
@@ -17,7 +17,7 @@ extension Publisher {
   ///     tryAllSatisfy { try isEven($0) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// forwards nothing else.
   @inlinable

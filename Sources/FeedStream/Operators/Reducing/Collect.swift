@@ -5,8 +5,8 @@ extension Publisher {
   ///     collect()
   ///     downstream  -----------[a,b,c]|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through; the
-  /// values kept are dropped, and reported. **Cancellation:** passes through. **Policy:** keeps every value, unbounded.
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through; the
+  /// values kept are dropped, and reported. **Cancellation:** passes through. **Policy:** keeps every value, without limit.
   @inlinable public func collect() -> Publishers.Collect<Self> { Publishers.Collect(upstream: self) }
 }
 

@@ -14,7 +14,7 @@ extension Publisher {
   ///
   /// **Demand:** for each array requested, `step` values are requested from upstream, for the first one `count`.
   /// **Failure:** passes through; the values collected are dropped, and reported. **Cancellation:** passes through.
-  /// **Policy:** buffers up to `count`; the arrays left at the ending wait until they are asked for.
+  /// **Policy:** buffers up to `count`; the arrays left at the completion wait for demand.
   ///
   /// - Precondition: `count` and `step` are more than zero.
   @inlinable public func collect(_ count: Int, every step: Int) -> Publishers.CollectByStep<Self> {
@@ -33,7 +33,9 @@ extension Publishers {
 
     @inlinable public init(upstream: Upstream, count: Int, step: Int) {
       precondition(count > 0, "collect(\(count), every: \(step)): an array of no values never fills; use 1 or more")
-      precondition(step > 0, "collect(\(count), every: \(step)): no step leads on to no other array; use 1 or more")
+      precondition(
+        step > 0, "collect(\(count), every: \(step)): a step of less than 1 never reaches the next array; use 1 or more"
+      )
       self.upstream = upstream
       self.count = count
       self.step = step
@@ -55,7 +57,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
   /// The number of values that come before the next array begins.
   @exclusivity(unchecked) @usableFromInline var gap = 0
-  /// Arrays that nobody has asked for, left at the ending.
+  /// Arrays that nobody has requested, left at the completion.
   @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var hasAsked = false
@@ -88,9 +90,9 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
     collected.removeFirst(Swift.min(step, collected.count))
   }
 
-  /// Delivers the arrays asked for, and then the ending if upstream has finished.
+  /// Delivers the requested arrays, and then the completion if upstream has finished.
   ///
-  /// - Returns: the demand for upstream, for the arrays that the subscriber asked for meanwhile.
+  /// - Returns: the demand for upstream, for the arrays that the subscriber requested meanwhile.
   @inlinable func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
@@ -115,7 +117,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
     guard isLive, failure == nil else { return }
     up = nil
     if case .failure = completion {
-      // Arrays that have been asked for come first.
+      // Arrays that have been requested come first.
       failure = completion
     } else {
       phase = .draining

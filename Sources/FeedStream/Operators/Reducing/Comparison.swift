@@ -5,7 +5,7 @@ extension Publisher where Output: Comparable {
   ///     min()
   ///     downstream  -----------1|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   @inlinable public func min() -> Publishers.Comparison<Self> { max(by: >) }
 
@@ -15,7 +15,7 @@ extension Publisher where Output: Comparable {
   ///     max()
   ///     downstream  -----------3|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   @inlinable public func max() -> Publishers.Comparison<Self> { max(by: <) }
 }
@@ -27,7 +27,7 @@ extension Publisher {
   ///     min { $0.count < $1.count }
   ///     downstream  --------------------"b"|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: returns true when its first argument is less than its second.
@@ -43,7 +43,7 @@ extension Publisher {
   ///     max { $0.count < $1.count }
   ///     downstream  --------------------"ccc"|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without a
   /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   ///
   /// - Parameter areInIncreasingOrder: returns true when its first argument is less than its second.
@@ -59,7 +59,7 @@ extension Publisher {
   ///     tryMin { try isLess($0, $1) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// keeps one value.
   @inlinable public func tryMin(
@@ -74,7 +74,7 @@ extension Publisher {
   ///     tryMax { try isLess($0, $1) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// keeps one value.
   @inlinable public func tryMax(

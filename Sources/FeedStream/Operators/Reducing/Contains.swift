@@ -7,8 +7,8 @@ extension Publisher where Output: Equatable {
   ///
   /// ![contains(2)](marbles-contains.svg)
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
-  /// an answer. **Cancellation:** passes through. **Policy:** forwards nothing else.
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without
+  /// a result. **Cancellation:** passes through. **Policy:** forwards nothing else.
   @inlinable public func contains(_ output: Output) -> Publishers.Contains<Self> {
     Publishers.Contains(upstream: self, output: output)
   }
@@ -21,8 +21,8 @@ extension Publisher {
   ///     contains(where: isEven)
   ///     downstream  -----true|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without
-  /// an answer. **Cancellation:** passes through. **Policy:** forwards nothing else.
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without
+  /// a result. **Cancellation:** passes through. **Policy:** forwards nothing else.
   @inlinable public func contains(where predicate: @escaping (Output) -> Bool) -> Publishers.ContainsWhere<Self> {
     Publishers.ContainsWhere(upstream: self, predicate: predicate)
   }
@@ -33,7 +33,7 @@ extension Publisher {
   ///     tryContains { try isEven($0) }   (throws on x)
   ///     downstream  -----#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// forwards nothing else.
   @inlinable

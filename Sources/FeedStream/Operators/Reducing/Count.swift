@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![count()](marbles-count.svg)
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without a
   /// count. **Cancellation:** passes through. **Policy:** keeps the count.
   @inlinable public func count() -> Publishers.Count<Self> { Publishers.Count(upstream: self) }
 }

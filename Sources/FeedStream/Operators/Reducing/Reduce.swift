@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![reduce(0, +)](marbles-reduce.svg)
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without a
   /// result. **Cancellation:** passes through. **Policy:** keeps the result so far.
   @inlinable public func reduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Output) -> T
@@ -22,7 +22,7 @@ extension Publisher {
   ///     reduce(into: []) { $0.append($1) }
   ///     downstream  -----------[1,2,3]|
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** passes through, without a
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without a
   /// result. **Cancellation:** passes through. **Policy:** keeps the result so far.
   @inlinable public func reduce<T>(
     into initialResult: T, _ updateResult: @escaping (inout T, Output) -> Void
@@ -36,7 +36,7 @@ extension Publisher {
   ///     tryReduce(0) { try add($0, $1) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// keeps the result so far.
   @inlinable public func tryReduce<T>(

@@ -5,8 +5,8 @@ extension Publisher {
   ///     reduce(+)
   ///     downstream  -----------6|
   ///
-  /// `reduce(_:_:)` without an initial result: a single value is the result unchanged. **Demand:** asks upstream for
-  /// everything; the result waits until asked for. **Failure:** passes through, without a result. **Cancellation:**
+  /// `reduce(_:_:)` without an initial result: a single value is the result unchanged. **Demand:** requests everything
+  /// from upstream; the result waits for demand. **Failure:** passes through, without a result. **Cancellation:**
   /// passes through. **Policy:** keeps the result so far.
   @inlinable public func reduce(
     _ nextPartialResult: @escaping (Output, Output) -> Output
@@ -20,7 +20,7 @@ extension Publisher {
   ///     tryReduce { try add($0, $1) }   (throws on x)
   ///     downstream  --------#
   ///
-  /// **Demand:** asks upstream for everything; the result waits until asked for. **Failure:** a thrown error cancels
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
   /// keeps the result so far.
   @inlinable public func tryReduce(

@@ -7,10 +7,10 @@ extension Publisher {
   ///     second subscriber      -2--3--|
   ///
   /// Nothing happens until ``ConnectablePublisher/connect()``; each call subscribes to upstream once more, through the
-  /// same subject. **Demand:** a connection asks upstream for everything, once a subscriber has asked for anything
+  /// same subject. **Demand:** a connection requests everything from upstream, once a subscriber has requested anything
   /// (with a ``CurrentValueSubject`` immediately); the subject decides what happens to a value that a subscriber has
-  /// not asked for. **Failure:** passes through. **Cancellation:** a subscriber cancels its own subscription only;
-  /// cancelling the connection stops upstream, without an ending. **Policy:** the subject's.
+  /// not requested. **Failure:** passes through. **Cancellation:** a subscriber cancels its own subscription only;
+  /// cancelling the connection stops upstream, without a completion. **Policy:** the subject's.
   ///
   /// - Parameter createSubject: runs once, when the subject is first needed.
   @inlinable public func multicast<S: Subject>(
@@ -37,7 +37,7 @@ extension Publisher where Failure == Never {
   ///     each subscriber    --1--2--|
   ///
   /// **Demand, cancellation:** as in ``Publisher/multicast(_:)``. **Failure:** none. **Policy:** drops values that a
-  /// subscriber has not asked for, and reports them.
+  /// subscriber has not requested, and reports them.
   @inlinable
   public func makeConnectable() -> Publishers.MakeConnectable<Self> { Publishers.MakeConnectable(upstream: self) }
 }

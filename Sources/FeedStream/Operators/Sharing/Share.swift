@@ -5,9 +5,9 @@ extension Publisher {
   ///     first subscriber   --1--2--3--|
   ///     second subscriber      -2--3--|
   ///
-  /// The same as `multicast` through a ``PassthroughSubject`` with `autoconnect`. **Demand:** upstream is asked for
-  /// everything once a subscriber asks for anything. **Policy:** drops values that a subscriber has not asked for, and
-  /// reports them. **Failure:** passes through; later subscribers receive the ending. **Cancellation:** the last
+  /// The same as `multicast` through a ``PassthroughSubject`` with `autoconnect`. **Demand:** requests everything
+  /// from upstream once a subscriber requests anything. **Policy:** drops values that a subscriber has not requested, and
+  /// reports them. **Failure:** passes through; later subscribers receive the completion. **Cancellation:** the last
   /// subscriber's cancels upstream.
   @inlinable public func share() -> Publishers.Share<Self> { Publishers.Share(upstream: self) }
 
@@ -20,8 +20,8 @@ extension Publisher {
   ///     second subscriber         23--|
   ///
   /// The same as `multicast` through a ``ReplaySubject`` with `autoconnect`; the values kept outlive the last
-  /// subscriber. **Demand:** upstream is asked for everything once a subscriber asks for anything. **Policy:** a
-  /// subscriber that asks for less than arrives misses values older than the last `count`. **Failure:** passes through,
+  /// subscriber. **Demand:** upstream is given unlimited demand once a subscriber requests anything. **Policy:** a
+  /// subscriber that requests less than arrives misses values older than the last `count`. **Failure:** passes through,
   /// after the values kept. **Cancellation:** the last subscriber's cancels upstream.
   ///
   /// - Precondition: `count` is not negative.

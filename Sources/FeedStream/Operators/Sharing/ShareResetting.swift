@@ -8,11 +8,11 @@ extension Publisher {
   ///     later subscriber          --1--#
   ///
   /// Like ``Publisher/share()``, which has all defaults. A reset concerns later subscribers only: the present ones keep
-  /// their subscription. A subscriber that attaches within the ending, as `retry` does, comes after the reset.
+  /// their subscription. A subscriber that attaches within the completion, as `retry` does, comes after the reset.
   ///
-  /// **Demand:** upstream is asked for everything once a subscriber asks for anything. **Policy:** drops values that a
-  /// subscriber has not asked for, and values that arrive when nobody is subscribed, and reports them. **Failure:**
-  /// passes through; later subscribers receive the ending, or with a reset another subscription. **Cancellation:** the
+  /// **Demand:** upstream is given unlimited demand once a subscriber requests anything. **Policy:** drops values that a
+  /// subscriber has not requested, and values that arrive when nobody is subscribed, and reports them. **Failure:**
+  /// passes through; later subscribers receive the completion, or with a reset another subscription. **Cancellation:** the
   /// last subscriber's cancels upstream; without `resetOnRefCountZero`, upstream continues as long as this publisher is
   /// kept, or anybody is subscribed.
   ///
@@ -67,7 +67,7 @@ extension Publishers {
       return round
     }
 
-    /// Runs before anybody receives the ending, and may cause a call back into this.
+    /// Runs before anybody receives the completion, and may cause a call back into this.
     @usableFromInline func reset(after completion: Subscribers.Completion<Failure>) {
       switch completion {
       case .finished: if resetOnComplete { round = nil }

@@ -9,13 +9,13 @@ extension Publisher {
   ///
   /// The periods follow one another from the subscription on; one without values makes no array.
   ///
-  /// As in Combine, arrays and endings are delivered on the scheduler.
+  /// As in Combine, arrays and completions are delivered on the scheduler.
   ///
-  /// **Demand:** `.byTime` asks upstream for one value at a time, from the subscription on. `.byTimeOrCount` asks for
+  /// **Demand:** `.byTime` requests one value at a time from upstream, from the subscription on. `.byTimeOrCount` requests
   /// as many values as the arrays that were requested can hold, and after an array for those missing from the next.
   /// **Failure:** passes through, on the scheduler; the values collected are dropped, and reported. When upstream
-  /// finishes, they are delivered first. **Cancellation:** immediate. **Policy:** keeps an array until it is asked for,
-  /// then delivers it immediately; unbounded with `.byTime`.
+  /// finishes, they are delivered first. **Cancellation:** immediate. **Policy:** keeps an array until it is requested,
+  /// then delivers it immediately; with `.byTime` it grows without limit.
   ///
   /// - Parameters:
   ///   - strategy: the scheduler, the length of a period, and how many values are enough.
@@ -41,7 +41,7 @@ extension Publisher {
 }
 
 extension Publishers {
-  /// Says how ``Publisher/collect(_:options:)`` groups values.
+  /// The rule by which ``Publisher/collect(_:options:)`` groups values.
   public enum TimeGroupingStrategy<Context: Scheduler> {
     /// The values of each period.
     case byTime(Context, Context.SchedulerTimeType.Stride)

@@ -6,9 +6,9 @@ extension Publisher {
   ///     buffer(on: trigger)
   ///     downstream  ----[a,b][c]-|
   ///
-  /// A trigger without values before it makes no array. The trigger's ending delivers the rest and ends the stream.
+  /// A trigger without values before it makes no array. The trigger's completion delivers the rest and ends the stream.
   ///
-  /// **Policy:** keeps an array until it is asked for, then delivers it immediately; until then it grows, unbounded.
+  /// **Policy:** keeps an array until it is requested, then delivers it immediately; until then it grows without limit.
   /// **Demand:** unlimited, of upstream and trigger. **Failure:** passes through immediately; the values collected are
   /// dropped, and reported. When upstream finishes, they are delivered first. **Cancellation:** cancels both,
   /// immediately.
@@ -51,14 +51,14 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   /// Arrays that are full, or that a trigger closed within a delivery, while there was demand for them.
   @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// True when the values collected are to be delivered as soon as they are asked for; until then they may grow.
+  /// True when the values collected are to be delivered as soon as they are requested; until then they may grow.
   @exclusivity(unchecked) @usableFromInline var isDue = false
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
   /// True when upstream has ended, which may still have to be delivered.
   @exclusivity(unchecked) @usableFromInline var isClosed = false
-  /// The ending, which follows the arrays that are to come before it.
+  /// The completion, which follows the arrays that are to come before it.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
-  /// The number of values that upstream has been asked for that have not arrived: those of `collect(.byTimeOrCount)`.
+  /// The number of values that were requested from upstream and have not arrived: those of `collect(.byTimeOrCount)`.
   @exclusivity(unchecked) @usableFromInline var outstanding = Subscribers.Demand.none
   /// Makes the scheduler of `collect(.byTime)` deliver something; `nil` delivers it immediately.
   @usableFromInline let hop: ((@escaping () -> Void) -> Void)?
@@ -83,7 +83,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive, !isClosed else { return .none }
     collected.append(input)
-    // As Combine does, `collect(.byTime)` asks for one value at a time.
+    // As Combine does, `collect(.byTime)` requests one value at a time.
     guard let count else { return hop == nil ? .none : .max(1) }
     outstanding.takeOne()
     if collected.count == count {
@@ -121,7 +121,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     deliver()
   }
 
-  /// Asks for what is missing from the arrays that the subscriber has asked for.
+  /// Requests what is missing from the arrays that the subscriber has requested.
   private func ask() {
     guard let count, isLive, !isClosed, let up else { return }
     let missing = (demand - ready.count) * count - collected.count - outstanding
@@ -142,7 +142,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     serve()
   }
 
-  /// An array that has been asked for is not to grow while another is being delivered. At the completion everything is
+  /// An array that has been requested is not to grow while another is being delivered. At the completion everything is
   /// due, even if there is nothing.
   private func closeWhatIsDue() {
     if isDelivering, isDue, !collected.isEmpty, demand > ready.count { closeArray() }
@@ -155,7 +155,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
 
   override var needsTrigger: Bool { super.needsTrigger && !isClosed }
 
-  /// Delivers the arrays that are due or full, as far as they are asked for, and then the ending.
+  /// Delivers the arrays that are due or full, as far as they are requested, and then the completion.
   private func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -169,7 +169,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     }
     isDelivering = false
     guard isLive, let ending else { return }
-    // Arrays that nobody has asked for do not delay a failure.
+    // Arrays that nobody has requested do not delay a failure.
     if case .failure = ending { reportRest() }
     if ready.isEmpty, collected.isEmpty { finish(ending) }
   }

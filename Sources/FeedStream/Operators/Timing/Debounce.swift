@@ -9,7 +9,7 @@ extension Publisher {
   ///
   /// **Policy:** drops a value that another follows too soon, by design; drops, and reports, a value that is due
   /// without demand, and one still waiting when upstream ends. **Demand:** unlimited, of upstream. **Failure:** at the
-  /// scheduler's next opportunity. **Cancellation:** drops the waiting value, and an ending on its way.
+  /// scheduler's next opportunity. **Cancellation:** drops the waiting value, and a completion on its way.
   ///
   /// - Parameters:
   ///   - dueTime: how long nothing must follow a value, in `scheduler`'s time.

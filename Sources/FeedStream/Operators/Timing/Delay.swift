@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers values and the ending `interval` later.
+  /// Delivers values and the completion `interval` later.
   ///
   ///     upstream    -a-b-c|
   ///     delay(for: 3)
@@ -10,7 +10,7 @@ extension Publisher {
   /// The subscription itself is not delayed; see ``Publisher/delaySubscription(for:scheduler:options:)``.
   ///
   /// **Policy:** keeps requested values until their time. **Demand:** passes through. **Failure:** is delayed like a
-  /// value. **Cancellation:** cancels upstream immediately; waiting values are dropped, and a waiting ending too.
+  /// value. **Cancellation:** cancels upstream immediately; waiting values are dropped, and a waiting completion too.
   ///
   /// - Parameters:
   ///   - interval: the delay, in `scheduler`'s time.

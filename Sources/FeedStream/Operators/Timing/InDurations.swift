@@ -77,7 +77,7 @@ extension Publisher {
     throttle(for: S.SchedulerTimeType.Stride(interval), scheduler: scheduler, latest: latest)
   }
 
-  /// Delivers values and the ending a `Duration` later.
+  /// Delivers values and the completion a `Duration` later.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/delay(for:tolerance:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

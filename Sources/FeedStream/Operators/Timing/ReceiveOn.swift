@@ -1,13 +1,15 @@
 extension Publisher {
-  /// Delivers values and the ending on `scheduler`.
+  /// Delivers values and the completion on `scheduler`.
   ///
   ///     upstream    --a--b--c--|
   ///     receive(on: loop)
   ///     downstream  --a--b--c--|   each on the loop's next turn
   ///
   /// **Policy:** keeps requested values until their turn. **Demand:** passes through. **Failure:** waits for its turn
-  /// behind the values. **Cancellation:** cancels upstream immediately; waiting values are dropped, and a waiting
-  /// ending too.
+  /// after the values. **Cancellation:** cancels upstream immediately; waiting values and a waiting completion are dropped.
+  ///
+  /// With a `DispatchQueue`, the stream below it runs on the queue, one value at a time and in order, even if the queue is
+  /// concurrent. It doesn't use several cores: use ``Publisher/parallelMap(on:width:limit:ordering:_:)`` for that.
   ///
   /// - Parameters:
   ///   - scheduler: delivers the values.

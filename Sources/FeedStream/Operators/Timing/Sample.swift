@@ -8,7 +8,7 @@ extension Publisher {
   ///
   /// ![sample(on: other.assertNoFailure())](marbles-sample.svg)
   ///
-  /// The trigger's ending ends the sampling, and with it the stream; so does upstream's.
+  /// The trigger's completion ends the sampling, and with it the stream; so does upstream's.
   ///
   /// **Policy:** drops a value that another follows before the trigger, by design; drops, and reports, a value that is
   /// not sampled when the stream ends; without demand, a value stays the latest. **Demand:** unlimited, of upstream and

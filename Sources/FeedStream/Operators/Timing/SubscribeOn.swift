@@ -1,12 +1,12 @@
 extension Publisher {
-  /// Subscribes, asks for values and cancels on `scheduler`.
+  /// Subscribes, requests values and cancels on `scheduler`.
   ///
   ///     downstream subscribes   x
   ///     upstream is subscribed  -x--a--b--|   on the scheduler's next turn
   ///     subscribe(on: loop)
   ///     downstream              ----a--b--|
   ///
-  /// Values and the ending pass through on the thread where they arrive; to move those use
+  /// Values and the completion pass through on the thread where they arrive; to move those use
   /// ``Publisher/receive(on:options:)``.
   ///
   /// **Demand:** reaches upstream on the scheduler, in the order in which it was requested. **Failure:** passes
@@ -74,7 +74,7 @@ extension Publishers {
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard isLive else { return .none }
     let more = down.receive(input)
-    // Upstream runs until the cancellation reaches it: the answer to a value that cancels asks for no more.
+    // Upstream runs until the cancellation reaches it: the answer to a value that cancels requests no more.
     return isLive ? more : .none
   }
 

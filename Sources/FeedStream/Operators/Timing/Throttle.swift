@@ -12,7 +12,7 @@ extension Publisher {
   ///
   /// **Policy:** drops the other values of an interval, by design; drops, and reports, values that arrive without
   /// demand. **Demand:** unlimited, of upstream. **Failure:** after the waiting value, at that value's time.
-  /// **Cancellation:** drops the waiting value, and a waiting ending.
+  /// **Cancellation:** drops the waiting value, and a waiting completion.
   ///
   /// - Parameters:
   ///   - interval: the minimum time between two deliveries, in `scheduler`'s time.

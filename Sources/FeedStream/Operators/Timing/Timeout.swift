@@ -9,10 +9,10 @@ extension Publisher {
   ///
   /// The time starts at the subscription, and again at the first request and at each value.
   ///
-  /// **Policy:** values and the ending are delivered on the scheduler; requested values wait for their turn there, and
+  /// **Policy:** values and the completion are delivered on the scheduler; requested values wait for their turn there, and
   /// values that arrived in time are delivered before a timeout. **Demand:** passes through. **Failure:** upstream's
   /// passes through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:**
-  /// immediately; waiting values are dropped, and a waiting ending too.
+  /// immediately; waiting values are dropped, and a waiting completion too.
   ///
   /// - Parameters:
   ///   - interval: the longest silence, in `scheduler`'s time.
@@ -141,7 +141,7 @@ extension Publishers {
   private let expired: (TimeoutStage) -> Void
   @exclusivity(unchecked) private var hasRequested = false
 
-  /// - Parameter expired: called instead of the ending, after upstream is cancelled and every value is delivered.
+  /// - Parameter expired: called instead of the completion, after upstream is cancelled and every value is delivered.
   @usableFromInline init(
     _ down: ErasedSubscriber<Input, Failure>, _ alarm: Alarm,
     schedule: @escaping (@escaping () -> Void) -> (any Cancellable)?,

@@ -10,8 +10,8 @@ extension Publisher {
   ///              C           ----|
   ///
   /// **Policy:** a window keeps its values for its subscribers, as long as anybody keeps the window; windows that are
-  /// not asked for wait. Unbounded. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the open window
-  /// and the stream; windows that nobody has asked for are dropped, and reported. When upstream or the trigger
+  /// not requested wait, without limit. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the open window
+  /// and the stream; windows that nobody has requested are dropped, and reported. When upstream or the trigger
   /// finishes, so do the open window and, after the windows that wait, the stream. **Cancellation:** cancels both,
   /// immediately; the open window finishes.
   ///
@@ -93,10 +93,10 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   @exclusivity(unchecked) @usableFromInline var open: ReplaySubject<Input, Failure>?
   /// The number of values that the open window has.
   @exclusivity(unchecked) @usableFromInline var filled = 0
-  /// Windows that nobody has asked for.
+  /// Windows that nobody has requested.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<ReplaySubject<Input, Failure>>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// Upstream's ending, or the trigger's, which may still have to be delivered.
+  /// Upstream's completion, or the trigger's, which may still have to be delivered.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
 
@@ -182,7 +182,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     }
     isDelivering = false
     guard isLive, let ending else { return }
-    // Windows that nobody has asked for do not delay a failure.
+    // Windows that nobody has requested do not delay a failure.
     if case .failure = ending {
       while let window = waiting.popFirst() { StreamDiagnostics.dropped(window, "Window", .terminated) }
     }

@@ -1,23 +1,23 @@
 extension Publisher {
-  /// Delivers the values and the ending as ``Signal`` values, and then finishes.
+  /// Delivers the values and the completion as ``Signal`` values, and then finishes.
   ///
   ///     upstream    --a---------b---------#
   ///     materialize()
   ///     downstream  --value(a)--value(b)--completion(#)|
   ///
-  /// **Demand:** passes through; the ending counts as a value and waits until asked for. **Failure:** becomes a value.
+  /// **Demand:** passes through; the completion counts as a value and waits for demand. **Failure:** becomes a value.
   /// **Cancellation:** passes through. **Policy:** forwards.
   @inlinable public func materialize() -> Publishers.Materialize<Self> { Publishers.Materialize(upstream: self) }
 
-  /// Turns signals back into a stream: delivers their values, and ends with the first ending among them.
+  /// Turns signals back into a stream: delivers their values, and ends with the first completion among them.
   ///
   ///     upstream    --value(a)--completion(#)--value(b)--|
   ///     dematerialize()
   ///     downstream  --a---------#
   ///
-  /// **Demand:** passes through, and one signal more is asked for: it may be the ending, which needs no demand.
-  /// **Cancellation:** passes through; an ending among the signals cancels upstream. **Failure:** the signals';
-  /// upstream itself cannot fail. **Policy:** forwards, and holds one value that has not been asked for.
+  /// **Demand:** passes through, and one signal more is requested: it may be the completion, which needs no demand.
+  /// **Cancellation:** passes through; a completion among the signals cancels upstream. **Failure:** the signals';
+  /// upstream itself cannot fail. **Policy:** forwards, and holds one value that has not been requested.
   @inlinable public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
   where Output == Signal<T, E>, Failure == Never {
     Publishers.Dematerialize(upstream: self)
@@ -67,12 +67,12 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
   }
 }
 
-/// Asks for one signal more than values were asked for, as it may be the ending, which needs no demand; a value that it
+/// Requests one signal more than values were requested, as it may be the completion, which needs no demand; a value that it
 /// turns out to be is held.
 @usableFromInline final class DematerializeStage<Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var held: Output?
-  /// The ending that follows the value held.
+  /// The completion that follows the value held.
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
 
   @usableFromInline override init(_ down: ErasedSubscriber<Output, Failure>) { super.init(down) }
@@ -118,7 +118,7 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
     if isLive { up?.request(more) }
   }
 
-  /// Delivers the value held, if it is asked for, and the ending that waits for it.
+  /// Delivers the value held, if it is requested, and the completion that waits for it.
   ///
   /// - Returns: the subscriber's further demand.
   @inline(never) @usableFromInline func deliverHeld() -> Subscribers.Demand {

@@ -7,10 +7,10 @@ public import Foundation
 ///     let client = CurlHTTPClient(on: loop).cached(in: SQLiteHTTPCache(path: "http.db", on: loop))
 ///
 /// Nothing happens on creation; the file is opened on first use, and created, for this user alone, by the first response
-/// that is stored. It is bounded by bytes: beyond ``capacity``, responses that were not used for longest are deleted.
+/// that is stored. Beyond ``capacity`` bytes, the least recently used responses are deleted.
 /// Calls wait for other processes, on the thread pool.
 ///
-/// It is a file of its own: one that holds anything else, such as saved feeds, is refused and never touched. A damaged one
+/// It needs its own file: one with other content, such as saved feeds, is refused and never changed. A damaged one
 /// is renamed to `<file>.corrupt-<time>`, and a new one is begun.
 public final class SQLiteHTTPCache: HTTPCacheStore {
   /// 50 MB.
@@ -18,7 +18,7 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
 
   /// The absolute path of the file.
   public let path: String
-  /// The most bytes kept, as `HTTPStoredResponse.byteCount` counts them.
+  /// The maximum number of bytes kept, as `HTTPStoredResponse.byteCount` counts them.
   public let capacity: Int
   private let database: TableFile
   private let worker: SerialWorker
@@ -29,10 +29,10 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
   /// - Parameters:
   ///   - path: relative to the current directory at this moment, or absolute.
   ///   - scheduler: where results are delivered, and whose thread pool the calls run on.
-  ///   - capacity: the most bytes kept; 50 MB by default.
+  ///   - capacity: the maximum number of bytes kept; 50 MB by default.
   ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
   ///   - now: the wall clock, by which uses are ordered.
-  ///   - onSetAside: receives the new path of a damaged file that was set aside, on a thread of the pool.
+  ///   - onSetAside: receives the new path of a damaged file that was renamed, on a thread of the pool.
   public init(
     path: String, on scheduler: any LoopScheduler, capacity: Int = SQLiteHTTPCache.defaultCapacity,
     busyTimeout: Duration = .seconds(10), now: @escaping @Sendable () -> Date = { Date() },

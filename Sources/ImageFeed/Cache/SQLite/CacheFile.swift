@@ -37,7 +37,7 @@ struct CacheFile: Sendable {
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  /// Creates an empty file, for this user alone: the addresses in it may hold secrets. Its companions get its mode.
+  /// Creates an empty file, for this user alone: the URLs in it may hold secrets. Its companions get its mode.
   func create() throws {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Answers to questions for what was seen, from the index.
+/// Results of history queries, from the index.
 extension FeedTables {
   func found(_ query: SeenQuery) throws -> SeenPage {
     guard query.limit > 0, try hasIndex else { return SeenPage(images: []) }
@@ -78,7 +78,7 @@ private struct SeenReader {
   private let stars: Set<FeedImage.ID>
   private let feed: FeedTables.FeedRow?
   private let firstSeen: FirstSeen
-  /// Where each pack begins.
+  /// The beginning of each pack.
   private var starts: [Int] = [0]
   /// The pack that was read last.
   private var pack: (part: Int, images: FeedImages)?

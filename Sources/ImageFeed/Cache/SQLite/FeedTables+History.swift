@@ -128,7 +128,7 @@ extension FeedTables {
     history.kept += kept.count
   }
 
-  /// Takes an item that has come back out of what is kept: the one with its id, or else the only one with its link.
+  /// Removes an item that has come back from the history: the one with its id, or else the only one with its link.
   ///
   /// - Returns: when it was first seen; `nil` for one that was not kept.
   private func takeBack(_ place: Int, of images: FeedImages, from history: inout HistoryRow) throws -> Int64? {

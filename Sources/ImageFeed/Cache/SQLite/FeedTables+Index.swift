@@ -31,7 +31,7 @@ extension FeedTables {
     return try db.integer("SELECT count(*) FROM history WHERE revision <> indexed") == 0
   }
 
-  /// Brings the index up to date. A feed that cannot be read has what is kept of it.
+  /// Brings the index up to date. A feed that cannot be read has only its history.
   ///
   /// - Parameter limit: the number of items after which no further feed is begun.
   func updateIndex(atMost limit: Int = .max) throws {
@@ -46,7 +46,7 @@ extension FeedTables {
     }
   }
 
-  /// How many items there are, and how many of them are of feeds whose index is up to date.
+  /// The number of items, and how many of them are of feeds whose index is up to date.
   func indexProgress() throws -> IndexProgress {
     let row = try Row.fetchOne(
       db,

@@ -54,7 +54,7 @@ extension FeedTables {
     return stars
   }
 
-  /// The URLs of the images of starred items: of saved documents, and of what is kept.
+  /// The URLs of the images of starred items: of saved documents, and of the history.
   func starredImages() throws -> Set<URL> {
     var found: Set<URL> = []
     let rows = try Row.fetchAll(
@@ -111,7 +111,7 @@ extension FeedTables {
     return images.indices.contains { images.id(at: $0) == id }
   }
 
-  /// Looks at everything: it is asked for by hand.
+  /// Looks at everything: it is called by hand.
   func items(named name: String) throws -> [SeenImage] {
     func isNamed(_ image: FeedImage) -> Bool {
       image.addressText == name || image.post.linkText == name || "\(image.id)" == name.uppercased()
@@ -148,7 +148,7 @@ extension FeedTables {
       kept: try db.integer("SELECT count(*) FROM kept"), starred: try db.integer("SELECT count(*) FROM star"))
   }
 
-  /// Forgets what a feed had, its stars, and what was shown of it.
+  /// Deletes a feed's history, its stars, and the record of its shown images.
   func forgetHistory(of address: URL?) throws {
     let isIndexed = try db.integer("SELECT count(*) FROM sqlite_master WHERE name = 'found'") > 0
     guard let address else {

@@ -17,7 +17,7 @@ struct FeedTables {
     let imageCount: Int
     var validators: FeedValidators
     let title: String?
-    /// The number of items without a picture.
+    /// The number of items without an image.
     let omitted: Int
     var isFromPrivateNetwork: Bool?
 

@@ -16,7 +16,7 @@ package enum ForeignFiles {
 
   /// True when a file at the path has content that is not a cache of this kind. False for a missing or an empty file.
   ///
-  /// Reads at most the header, and the log beside it.
+  /// Reads at most the header, and the log next to it.
   package static func isForeign(_ path: String, to kind: Kind) -> Bool {
     let file = CacheFile(path: path)
     guard let identity = file.identity, identity.isRegular else { return false }

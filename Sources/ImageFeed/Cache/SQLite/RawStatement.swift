@@ -5,7 +5,7 @@ import GRDBSQLite
 /// A prepared statement, bound and read column by column without anything in between.
 ///
 /// The pointer is a statement in GRDB's cache and lives as long as its connection; use it only inside the transaction
-/// that asked for it.
+/// that requested it.
 struct RawStatement {
   private let handle: OpaquePointer
 
@@ -86,7 +86,7 @@ struct RawStatement {
 
   /// The column's bytes, empty for NULL. Valid until the next step.
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-    // In this order, as SQLite asks for.
+    // In this order, as SQLite requires.
     let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }

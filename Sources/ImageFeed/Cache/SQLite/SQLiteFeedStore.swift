@@ -9,13 +9,13 @@ import Synchronization
 ///
 /// **Damage.** ``retrieve(for:)`` reports what it cannot read, and changes nothing. The next save or deletion renames a
 /// damaged file, or one that is not a database, to `<file>.corrupt-<time>` and starts a new one. An intact
-/// database of another program, or one that a newer version of this one wrote, is refused and never touched.
+/// database of another program, or one that a newer version of this one wrote, is refused and never changed.
 ///
 /// **Read-only.** A cache in a folder that cannot be written to, or on a full disk, can still be read.
 public final class SQLiteFeedStore: FeedStore {
   /// The absolute path of the file.
   public let path: String
-  /// How much is kept of what feeds had.
+  /// The limits of the history.
   public let policy: HistoryPolicy
   private let onSetAside: @Sendable (String) -> Void
   private let database: Mutex<SharedDatabase>
@@ -25,9 +25,9 @@ public final class SQLiteFeedStore: FeedStore {
   /// - Parameters:
   ///   - path: relative to the current directory at this moment, or absolute.
   ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
-  ///   - policy: how much is kept of what feeds had; for each feed 1,000 items and 365 days, unless said otherwise. A smaller
+  ///   - policy: the limits of the history; 1,000 items and 365 days per feed by default. A smaller
   ///     limit takes effect with the next change of a feed.
-  ///   - onSetAside: receives the new path of a damaged file that was set aside, on the thread of the call that did it.
+  ///   - onSetAside: receives the new path of a damaged file that was renamed, on the thread of the call that renamed it.
   public init(
     path: String, busyTimeout: Duration = .seconds(10), keeping policy: HistoryPolicy = HistoryPolicy(),
     onSetAside: @escaping @Sendable (String) -> Void = { _ in }
