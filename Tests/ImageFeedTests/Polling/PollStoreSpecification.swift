@@ -88,7 +88,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
     #expect(try store.health(of: [address])[0] == record?.feed)
     #expect(try store.health(of: [address])[0]?.due == noon + 61)
     #expect(try store.decisions(for: address) == [try #require(record).decision])
-    // The same images again are no change, and a renewal none either.
+    // The same images again aren't a change, nor is a renewal.
     let same = CachedFeed(images: makeFeed().images, timestamp: noon + 70, validators: tag)
     #expect(
       try complete(try lease(after: 70, in: store), after: 71, .replacement(same), in: store)?.feed.outcome == "renewed"
