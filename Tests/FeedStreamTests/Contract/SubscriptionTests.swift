@@ -17,7 +17,7 @@ import Testing
     "Sources/FeedFleet/Gateway/FollowingRun.swift",
     "Sources/FeedFleet/SQLite/LogPages.swift",
     "Sources/FeedFleet/Worker/WorkingRun.swift",
-    "Sources/ImageFeed/Poller/PollingRun.swift",
+    "Sources/FeedPolling/Poller/PollingRun.swift", "Sources/ImageFeed/Poller/PollingRun.swift",
   ]
 
   @Test func `every subscription is guarded`() throws {
