@@ -9,7 +9,7 @@ enum BrowseScreen {
     var grid = Grid(columns: state.size.columns, rows: state.size.rows)
     let layout = state.layout
     guard layout.columns >= 16, layout.rows >= 5 else {
-      grid.write("Terminal too small.", row: 0, column: 0)
+      grid.write("Too small.", row: 0, column: 0)
       return grid
     }
     title(of: state, in: &grid)

@@ -147,7 +147,7 @@ import Testing
       #expect(world.browser.state.pictures.keys.contains { $0.box == box })
       time.terminal.size = TerminalSize(columns: 10, rows: 3)
       time.advance(by: .seconds(1))
-      #expect(world.screen == "Terminal too small.\n\n")
+      #expect(world.screen == "Too small.\n\n")
     }
   }
 
