@@ -106,7 +106,7 @@ import Testing
     #expect(wrong?.description.hasPrefix("The server's response is not a feed: items[0].id: ") == true)
     #expect(
       InvalidData.status(404).description
-        == "The server responded with status 404 instead of 200. There is no feed at this address. "
+        == "The server responded with status 404 instead of 200. There is no feed at this URL. "
         + "Check the URL.")
     #expect(
       InvalidData.imageAddress(item: 3, "file:\u{1B}[2J").description

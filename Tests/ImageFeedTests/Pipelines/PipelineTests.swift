@@ -122,7 +122,7 @@ struct PipelineTests {
       Issue.record("The cache's error is attached: \(error)")
       return
     }
-    #expect("\(error)".contains("cannot be read"))
+    #expect("\(error)".contains("Cannot read the saved feeds"))
   }
 
   @Test(arguments: 0..<12)

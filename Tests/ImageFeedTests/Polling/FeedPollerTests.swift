@@ -240,7 +240,7 @@ import Testing
       Issue.record("nothing was said")
       return
     }
-    #expect("\(error)".contains("gone for good"))
+    #expect("\(error)".contains("removed permanently"))
   }
 
   @Test func `a failing feed is polled more and more rarely, and never given up`() {
