@@ -47,41 +47,6 @@ public struct AnswerFacts: Hashable, Sendable {
     self.hints = hints
     self.movedTo = movedTo
   }
-
-  /// The time for which a response is fresh, and the field that says so.
-  public struct Freshness: Hashable, Sendable {
-    public var lifetime: Duration
-    /// The field as it came: `max-age=3600`.
-    public var field: String
-
-    public init(lifetime: Duration, field: String) {
-      self.lifetime = lifetime
-      self.field = field
-    }
-  }
-}
-
-extension AnswerFacts.Freshness {
-  /// The freshness by `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3); `nil` without
-  /// either, and with `no-cache`, which wants to be asked each time. Several `max-age` count as the smallest, an invalid one and
-  /// an invalid `Expires` as over.
-  ///
-  /// - Parameter now: by which `Expires` is measured where the answer has no `Date`.
-  public init?(_ headers: HTTPHeaders, now: Date) {
-    let control = CacheControl(headers.values(of: "Cache-Control"))
-    guard !control.wantsValidation else { return nil }
-    let age = headers["Age"].flatMap { Int($0) }.map { max(0, $0) } ?? 0
-    if let maxAge = control.allSeconds("max-age").map({ Int($0 ?? 0) }).min() {
-      self.init(lifetime: .seconds(max(0, maxAge - age)), field: "max-age=\(maxAge)\(age > 0 ? ", Age \(age)" : "")")
-    } else if let text = headers["Expires"] {
-      let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
-      let lifetime = HTTPDate.parse(text, now: now)?.timeIntervalSince(reference) ?? 0
-      self.init(
-        lifetime: .seconds(max(0, Int(min(lifetime, 1e9)) - age)), field: "Expires: \(text.prefix(40))")
-    } else {
-      return nil
-    }
-  }
 }
 
 extension AnswerFacts {

@@ -15,20 +15,15 @@ public struct ResponseFreshness: Hashable, Sendable {
 
 extension ResponseFreshness {
   /// The freshness by `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3); `nil` without
-  /// either, and with `no-cache`, which wants to be asked each time. Several `max-age` count as the smallest, an invalid one and
+  /// either, and with `no-cache`, which requires a request each time. Several `max-age` count as the smallest, an invalid one and
   /// an invalid `Expires` as over.
   ///
-  /// - Parameter now: by which `Expires` is measured where the answer has no `Date`.
+  /// - Parameter now: the time that `Expires` is measured by if the response has no `Date`.
   public init?(_ headers: HTTPHeaders, now: Date) {
-    let lines = headers.values(of: "Cache-Control")
-    guard lines.isEmpty || !CacheControl(lines).wantsValidation else { return nil }
+    let control = CacheControl(headers.values(of: "Cache-Control"))
+    guard !control.wantsValidation else { return nil }
     let age = headers["Age"].flatMap { Int($0) }.map { max(0, $0) } ?? 0
-    let ages =
-      lines.flatMap { $0.split(separator: ",") }
-      .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-      .filter { $0.hasPrefix("max-age=") }
-      .map { Self.seconds(in: String($0.drop { $0 != "=" }.dropFirst()).trimmingCharacters(in: ["\"", " "])) ?? 0 }
-    if let maxAge = ages.min() {
+    if let maxAge = control.allSeconds("max-age").map({ Int($0 ?? 0) }).min() {
       self.init(lifetime: .seconds(max(0, maxAge - age)), field: "max-age=\(maxAge)\(age > 0 ? ", Age \(age)" : "")")
     } else if let text = headers["Expires"] {
       let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
@@ -38,11 +33,5 @@ extension ResponseFreshness {
     } else {
       return nil
     }
-  }
-
-  /// Numbers too large for a second's count count as very large (RFC 9111, section 1.2.2).
-  package static func seconds(in text: String) -> Int? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-    return min(Int(text) ?? .max, 1 << 31)
   }
 }

@@ -12,8 +12,13 @@
   @exclusivity(unchecked) private var setting: UInt64 = 0
   @exclusivity(unchecked) private var timer: (any Cancellable)?
 
-  /// - Parameter start: schedules work that runs once, or until its first run cancels it.
-  @usableFromInline init(start: @escaping (@escaping () -> Void) -> any Cancellable) { self.start = start }
+  /// - Parameters:
+  ///   - scheduler: the type of the scheduler, for messages.
+  ///   - start: schedules work that runs once, or until its first run cancels it.
+  @usableFromInline init(of scheduler: Any.Type, start: @escaping (@escaping () -> Void) -> any Cancellable) {
+    self.scheduler = scheduler
+    self.start = start
+  }
 
   /// An alarm that fires `interval` after it was set.
   @inlinable convenience init<Context: Scheduler>(
@@ -22,10 +27,10 @@
     // A queue has no thread that a stream could live on: what fires there goes home.
     if scheduler.isQueue {
       let timer = OneShot(HomeScheduler.ofCaller(scheduler), options: options)
-      self.init { timer.start(in: interval, $0) }
+      self.init(of: Context.self) { timer.start(in: interval, $0) }
     } else {
       let timer = OneShot(scheduler, options: options)
-      self.init { timer.start(in: interval, $0) }
+      self.init(of: Context.self) { timer.start(in: interval, $0) }
     }
   }
 
