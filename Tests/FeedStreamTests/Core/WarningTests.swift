@@ -45,7 +45,7 @@ import Testing
       CurrentValueSubject<Int, Never>(0).send(1)
       ReplaySubject<Int, Never>(count: 1).send(1)
     }
-    expect("PassthroughSubject: a value was sent to nobody", in: result)
+    expect("PassthroughSubject: a value was sent while there was no subscriber", in: result)
     #expect(result?.says("FeedStreamTests/WarningTests.swift:") == true)
   }
 
@@ -80,7 +80,7 @@ import Testing
       let zipped = [1, 2, 3].publisher.zip([1].publisher).record()
       zipped.cancel()
     }
-    expect("PassthroughSubject: a value was dropped, because a subscriber had not asked for it", in: result)
+    expect("PassthroughSubject: a value was dropped, because a subscriber had not requested it", in: result)
   }
 
   // MARK: Subscriptions
@@ -227,7 +227,7 @@ import Testing
       PassthroughSubject<Int, Never>().send(1)
     }
     #if DEBUG
-      expect("sent to nobody", in: byDefault)
+      expect("while there was no subscriber", in: byDefault)
     #else
       expect(in: byDefault)
     #endif
@@ -235,7 +235,7 @@ import Testing
       setenv("FEEDSTREAM_WARNINGS", "on", 1)
       PassthroughSubject<Int, Never>().send(1)
     }
-    expect("sent to nobody", in: on)
+    expect("while there was no subscriber", in: on)
     let off = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       setenv("FEEDSTREAM_WARNINGS", "off", 1)
       let subject = PassthroughSubject<Int, Never>()

@@ -93,7 +93,7 @@ import Testing
         }
       }
     }
-    #expect(result?.says("delivers on the queue \"mine\", and the stream itself lives on no loop") == true)
+    #expect(result?.says("delivers on the queue \"mine\", and the stream itself has no event loop") == true)
   }
 
   @Test func `a subject that keeps values is for one thread too`() async {

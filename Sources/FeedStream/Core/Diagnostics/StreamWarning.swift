@@ -2,7 +2,7 @@
 ///
 /// Debug builds write each to standard error as one line, once per place:
 ///
-///     App/main.swift:12: warning: PassthroughSubject: a value was sent to nobody …
+///     App/main.swift:12: warning: PassthroughSubject: a value was sent while there was no subscriber …
 ///
 /// ``StreamDiagnostics/writeWarnings(_:)`` and the environment variable `FEEDSTREAM_WARNINGS`, which is `on` or `off`, turn them
 /// on and off; ``StreamDiagnostics/onWarning(_:)`` handles them instead.
