@@ -65,8 +65,8 @@ import Testing
     #expect(failures.map(\.line) == [#line - 5, #line - 2])
     #expect(
       failures[0].message.hasPrefix(
-        "Step 1 of 1: expected the value ‹2›, but nothing happened until 99s, after 100 steps of time, and there is more to "
-          + "do: 100s: FeedStreamTestingTests/StepVerifierTests.swift:"))
+        "Step 1 of 1: expected the value ‹2›, but nothing happened until 99s, after 100 steps of time, and there is "
+          + "pending work: 100s: FeedStreamTestingTests/StepVerifierTests.swift:"))
     #expect(failures[1].message.hasPrefix("Step 1 of 1: expected the value ‹2›, but 100 pieces of work ran at 99s"))
   }
 

@@ -153,7 +153,7 @@ extension HTTPLimitsTests {
       ("HTTP/1.1 200 OK\r\n", "the proxy's response does not end"),
       ("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", "the proxy responded with status 407"),
       ("SSH-2.0\r\n", "the proxy closed the connection"),
-      ("", "does not answer: connection refused"),
+      ("", "does not respond: connection refused"),
     ])
   func `a proxy that does not connect is named`(answer: String, cause: String) async {
     await #expect(processExitsWith: .success) { [answer, cause] in
@@ -161,7 +161,7 @@ extension HTTPLimitsTests {
         try connection.readRequest()
         try connection.send(answer)
         let rest = String(repeating: "X-Line: of a header, or of a body\r\n", count: 1000)
-        while cause.hasSuffix("no end") { try connection.send(rest) }
+        while cause.hasSuffix("does not end") { try connection.send(rest) }
       }
       if answer.isEmpty { proxy.stop() }
       setenv("https_proxy", "http://127.0.0.1:\(proxy.port)", 1)
