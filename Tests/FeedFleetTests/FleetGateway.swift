@@ -103,7 +103,7 @@ final class FleetGateway {
   private func attend(_ client: GatewayClient) {
     settle()
     // The log may have gone back since then.
-    _ = time.later(.seconds(5)) { [weak self, weak client] in
+    _ = time.once(after: .seconds(5)) { [weak self, weak client] in
       if let self, let client, !isStopped { settle(client) }
     }
   }

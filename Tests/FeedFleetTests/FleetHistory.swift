@@ -159,7 +159,7 @@ final class FleetHistory {
     let call = publisher.sink { _ in
     } receiveValue: { _ in
     }
-    _ = time.later(.seconds(1)) { call.cancel() }
+    _ = time.once(after: .seconds(1)) { call.cancel() }
   }
 
   private func misfortune() {
@@ -169,11 +169,11 @@ final class FleetHistory {
     case .outage:
       engine.outage = .redis(.closed(Self.place))
       let length = Double.random(in: 1...120, using: &random)
-      _ = time.later(.seconds(length)) { [self] in engine.outage = nil }
+      _ = time.once(after: .seconds(length)) { [self] in engine.outage = nil }
     case .failover:
       let old = engine.state
       let lost = Double.random(in: 0.1...5, using: &random)
-      _ = time.later(.seconds(lost)) { [self] in
+      _ = time.once(after: .seconds(lost)) { [self] in
         engine.outage = .redis(.closed(Self.place))
         engine.state = old
         // Another machine, with a clock of its own.
@@ -182,7 +182,7 @@ final class FleetHistory {
         paused = [:]
         // Leases of before may be granted once more: for as long as a request may take.
         politeFrom = seconds + 60
-        _ = time.later(.seconds(1)) { [self] in engine.outage = nil }
+        _ = time.once(after: .seconds(1)) { [self] in engine.outage = nil }
       }
     case .pause: pauseHost()
     case .trim: engine.trim(to: 2)
@@ -220,9 +220,9 @@ final class FleetHistory {
     } receiveValue: { [self] _ in
       paused[host] = (seconds, seconds + duration * (faults.contains(.step) ? 0.9 : 1) - 1)
     }
-    _ = time.later(.seconds(1)) { call.cancel() }
+    _ = time.once(after: .seconds(1)) { call.cancel() }
     if faults.contains(.death), Bool.random(using: &random) {
-      _ = time.later(.seconds(Double.random(in: 0...2, using: &random))) { [self] in killWorker() }
+      _ = time.once(after: .seconds(Double.random(in: 0...2, using: &random))) { [self] in killWorker() }
     }
     if faults.contains(.list), Bool.random(using: &random) { changeList(on: host) }
   }
@@ -230,15 +230,15 @@ final class FleetHistory {
   /// A feed is removed, and comes back.
   private func changeList(on host: String? = nil) {
     let address = addresses.filter { host == nil || $0.host() == host }.randomElement(using: &random)!
-    _ = time.later(.seconds(Double.random(in: 0...2, using: &random))) { [self] in call(engine.remove(address)) }
-    _ = time.later(.seconds(Double.random(in: 3...400, using: &random))) { [self] in
+    _ = time.once(after: .seconds(Double.random(in: 0...2, using: &random))) { [self] in call(engine.remove(address)) }
+    _ = time.once(after: .seconds(Double.random(in: 3...400, using: &random))) { [self] in
       call(engine.add([NewFeed(address)]))
     }
   }
 
   /// Once, at any moment of the next minute.
   private func soon(_ action: @escaping () -> Void) {
-    _ = time.later(.seconds(Double.random(in: 0..<60, using: &random)), action)
+    _ = time.once(after: .seconds(Double.random(in: 0..<60, using: &random)), action)
   }
 
   func run(minutes: Int) {

@@ -25,7 +25,7 @@ final class FollowingRun: Subscription {
   private var versions: [URL: FeedVersion?] = [:]
   /// Counts connections to the log, so that what an old one says late is not heard.
   private var round = 0
-  private var random: PollRandom
+  private var random: SplitMix64
   /// The list that was delivered last.
   private var edition = ""
   private var looking: AnyCancellable?
@@ -36,7 +36,7 @@ final class FollowingRun: Subscription {
   init(_ follower: FleetFollower, _ deliver: @escaping (FleetFollower.Event) -> Subscribers.Demand) {
     self.follower = follower
     self.deliver = deliver
-    random = PollRandom(seed: follower.seed)
+    random = SplitMix64(seed: follower.seed)
   }
 
   func request(_ demand: Subscribers.Demand) {
@@ -156,9 +156,9 @@ final class FollowingRun: Subscription {
     if away != error { send(.away(error)) }
     away = error
     failures += 1
-    let longest = min(follower.pauses.lowerBound * (1 << min(failures - 1, 16)), follower.pauses.upperBound)
+    let pause = RetryPolicy.between(follower.pauses).pause(before: failures - 1, using: &random)
     timer?.cancel()
-    timer = follower.scheduler.wake(after: .init(longest * Double.random(in: 0.5...1, using: &random))) { [weak self] in
+    timer = follower.scheduler.once(after: pause) { [weak self] in
       self?.begin()
     }
   }
@@ -240,7 +240,7 @@ final class FollowingRun: Subscription {
   private func planLook() {
     looking = nil
     lookTimer?.cancel()
-    lookTimer = follower.scheduler.wake(after: .init(follower.look)) { [weak self] in self?.look() }
+    lookTimer = follower.scheduler.once(after: .init(follower.look)) { [weak self] in self?.look() }
   }
 
   /// Looks whether the log is still the one that is read, which a reader that waits for its next entry does not notice.

@@ -138,7 +138,7 @@ package final class FeedPoll: Cancellable {
     let now = terms.now()
     let report = PollReport(
       lease: lease, outcome: exchange.outcome(of: result, now: now), wasConditional: exchange.wasConditional,
-      interval: terms.feed.interval, gap: terms.gap, now: now, random: PollRandom(seed: terms.seed))
+      interval: terms.feed.interval, gap: terms.gap, now: now, random: SplitMix64(seed: terms.seed))
     let completion = PollCompletion(
       of: lease, change, wasRead: result != nil, pausesHost: report.outcome.facts.pauses, now: now
     ) { report.record(after: $0) }

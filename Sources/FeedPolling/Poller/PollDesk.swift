@@ -80,7 +80,7 @@ package final class PollDesk {
   private func next() {
     guard !isBusy, timer == nil, !waiting.isEmpty else { return }
     guard isCrowded, let opens, opens > scheduler.now else { return begin() }
-    timer = scheduler.wake(after: scheduler.now.distance(to: opens)) { [weak self] in
+    timer = scheduler.once(after: scheduler.now.distance(to: opens)) { [weak self] in
       self?.timer = nil
       self?.begin()
     }

@@ -25,7 +25,7 @@ struct PollReport: Sendable {
   var gap: Duration
   var now: Date
   /// Spreads the due time.
-  var random: PollRandom
+  var random: SplitMix64
 
   /// - Parameter replacement: what saving the feed did; `nil` when nothing was saved.
   func record(after replacement: FeedReplacement?) -> PollRecord {

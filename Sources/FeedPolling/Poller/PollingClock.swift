@@ -28,7 +28,7 @@ final class PollingClock {
     if timer != nil, let set = self.wakes, set <= wakes { return }
     timer?.cancel()
     self.wakes = wakes
-    timer = scheduler.wake(after: pause) { [weak self] in
+    timer = scheduler.once(after: pause) { [weak self] in
       self?.timer = nil
       action()
     }

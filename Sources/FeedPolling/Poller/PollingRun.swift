@@ -29,7 +29,7 @@ final class PollingRun: Subscription {
   var members: [Member] = []
   var queue: PollQueue
   let desk: PollDesk
-  var random: PollRandom
+  var random: SplitMix64
   private let results: PolledResults
   private var finish: (() -> Void)?
   /// The feeds whose saved copy is shown first.
@@ -57,7 +57,7 @@ final class PollingRun: Subscription {
     self.finish = finish
     desk = PollDesk(poller.store, poller.cache.worker, on: poller.scheduler)
     queue = PollQueue(limit: poller.options.maxRunning)
-    random = PollRandom(seed: poller.options.seed)
+    random = SplitMix64(seed: poller.options.seed)
   }
 
   var now: Date { poller.cache.now() }

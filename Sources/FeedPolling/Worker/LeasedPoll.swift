@@ -79,7 +79,7 @@ final class LeasedPoll {
 
   /// Keeps the host while the request runs.
   private func setTimer() {
-    timer = worker.scheduler.wake(after: .init(options.lease / 2)) { [weak self] in self?.extend() }
+    timer = worker.scheduler.once(after: .init(options.lease / 2)) { [weak self] in self?.extend() }
   }
 
   private func extend() {
@@ -104,7 +104,7 @@ final class LeasedPoll {
       // Somebody may put right what doesn't pass by itself.
       guard error.isTemporary || attempts < 5 else { return run.release(self) }
       attempts += 1
-      timer = worker.scheduler.wake(after: .init(run.pause(after: attempts))) { [weak self] in
+      timer = worker.scheduler.once(after: .init(run.pause(after: attempts))) { [weak self] in
         self?.complete(completion)
       }
     } receiveValue: { [weak self] verdict in

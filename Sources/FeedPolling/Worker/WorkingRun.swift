@@ -21,7 +21,7 @@ final class WorkingRun: Subscription {
   private var isDraining = false
   private var failures = 0
   private var isWell = false
-  private var random: PollRandom
+  private var random: SplitMix64
   private var counts = ["polls": 0, "failures": 0, "errors": 0]
 
   init(
@@ -31,7 +31,7 @@ final class WorkingRun: Subscription {
     self.receive = receive
     self.finish = finish
     clock = FleetClock(worker.options.uptime)
-    random = PollRandom(seed: worker.options.seed)
+    random = SplitMix64(seed: worker.options.seed)
   }
 
   // MARK: Subscription
@@ -58,7 +58,7 @@ final class WorkingRun: Subscription {
     guard receive != nil, !isDraining else { return }
     isDraining = true
     timer.take()?.cancel()
-    drainTimer = worker.scheduler.wake(after: .init(options.load.timeout + .seconds(10))) { [weak self] in self?.end() }
+    drainTimer = worker.scheduler.once(after: .init(options.load.timeout + .seconds(10))) { [weak self] in self?.end() }
     endIfDrained()
   }
 
@@ -117,7 +117,7 @@ final class WorkingRun: Subscription {
 
   private func wait(_ duration: Duration) {
     guard receive != nil, !isDraining, timer == nil else { return }
-    timer = worker.scheduler.wake(after: .init(duration)) { [weak self] in
+    timer = worker.scheduler.once(after: .init(duration)) { [weak self] in
       self?.timer = nil
       self?.claim()
     }
@@ -143,8 +143,7 @@ final class WorkingRun: Subscription {
   }
 
   func pause(after failures: Int) -> Duration {
-    let longest = min(options.pauses.lowerBound * (1 << min(failures - 1, 16)), options.pauses.upperBound)
-    return longest * Double.random(in: 0.5...1, using: &random)
+    RetryPolicy.between(options.pauses).pause(before: failures - 1, using: &random)
   }
 
   // MARK: Polling
@@ -201,7 +200,7 @@ final class WorkingRun: Subscription {
       if case .failure(let error) = $0, !error.isTemporary { self?.note(error) }
     } receiveValue: { _ in
     }
-    let timer = worker.scheduler.wake(after: .seconds(5)) { [weak self] in self?.beat() }
+    let timer = worker.scheduler.once(after: .seconds(5)) { [weak self] in self?.beat() }
     beating = (timer, call)
   }
 }

@@ -151,6 +151,6 @@ extension LoopScheduler {
       schedule(action)
       return nil
     }
-    return later(delay, action)
+    return once(after: delay, action)
   }
 }

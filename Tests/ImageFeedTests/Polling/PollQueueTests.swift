@@ -1,3 +1,4 @@
+import FeedStream
 import TestSupport
 import Testing
 
@@ -87,7 +88,7 @@ import Testing
 
   @Test func `a heap gives the least first, and equals in order`() {
     var heap = Agenda()
-    var random = PollRandom(seed: 3)
+    var random = SplitMix64(seed: 3)
     let keys = (0..<500).map { _ in Double.random(in: 0..<50, using: &random).rounded() }
     for (index, key) in keys.enumerated() { heap.insert(index, at: key) }
     var order: [Int] = []

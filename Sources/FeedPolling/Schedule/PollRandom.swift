@@ -1,4 +1,0 @@
-package import FeedStream
-
-/// The numbers that spread due times.
-package typealias PollRandom = SplitMix64
