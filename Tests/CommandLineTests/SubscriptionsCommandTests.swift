@@ -185,7 +185,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       _ = try await user.feed("subscriptions", "add", user.base + "/b", "--title", "Second")
       #expect(try #require(await run.output.line()).contains("Second"))
       _ = try await user.feed("subscriptions", "remove", "First")
-      _ = await run.errors.read(upTo: "it has 1 feed now")
+      _ = await run.errors.read(upTo: "now has 1 feed")
       run.send(SIGTERM)
       #expect(await run.status() == 143)
     }
@@ -201,7 +201,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
       while try await !get(port, "/").contains("First") { try await Task.sleep(for: .milliseconds(20)) }
       run.send(SIGHUP)
       _ = try await user.feed("subscriptions", "add", user.base + "/b", "--title", "Second")
-      _ = await run.errors.read(upTo: "it has 2 feeds now")
+      _ = await run.errors.read(upTo: "now has 2 feeds")
       while try await !get(port, "/").contains("Second") { try await Task.sleep(for: .milliseconds(20)) }
       run.send(SIGTERM)
       #expect(await run.status() == 143)

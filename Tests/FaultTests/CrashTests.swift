@@ -59,7 +59,7 @@ extension FaultTests {
           #expect(Generation.number(ofLine: attempt.ending.output) == Walk.new, "\(attempt)")
           // That a damaged file was set aside is told as well, when the save that follows goes well.
           let isTold = attempt.ending.errors.split(separator: "\n")
-            .contains { $0.contains("Warning: The ") && !$0.contains("has been renamed") }
+            .contains { $0.contains("Warning: Cannot ") && !$0.contains("has been renamed") }
           if isTold {
             warnings += 1
             #expect(old.contains(attempt.saved), "\(attempt)")

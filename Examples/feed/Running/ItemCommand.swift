@@ -74,12 +74,12 @@ final class ItemCommand {
         (self.process, writing) = (nil, nil)
         switch status {
         case .exited(0): ended(nil)
-        case .exited(let number): ended("ended with status \(number)")
-        case .signaled(let number): ended("was ended by signal \(number)")
+        case .exited(let number): ended("exited with status \(number)")
+        case .signaled(let number): ended("was killed by signal \(number)")
         }
       }
     } catch {
-      loop.schedule { ended("cannot be run (\(String(cString: strerror(error.code))))") }
+      loop.schedule { ended("can't be run (\(String(cString: strerror(error.code))))") }
     }
   }
 

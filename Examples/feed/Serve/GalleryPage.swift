@@ -39,7 +39,7 @@ enum GalleryPage {
       if shown.endIndex < all.count, let last = shown.last?.card {
         links += "<a id=\"more\" rel=\"next\" href=\"/?from=\(shown.endIndex)&amp;after=\(last)\">Load more</a>"
       } else if hasPast {
-        links += "<a id=\"more\" rel=\"next\" href=\"/?past=1\">What the feeds had</a>"
+        links += "<a id=\"more\" rel=\"next\" href=\"/?past=1\">Former items</a>"
       }
     }
 
@@ -50,7 +50,7 @@ enum GalleryPage {
       (self.entries, self.query) = (entries, query)
       title = Self.title(of: query, gallery)
       current = query.hasWords ? "" : query.isNew ? "/?new=1" : query.isStarred ? "/?starred=1" : ""
-      empty = "Nothing fits."
+      empty = "No matches."
       let more = next.map {
         "<a id=\"more\" rel=\"next\" href=\"\(query.address(after: $0).markup)\">Load more</a>"
       }
@@ -60,7 +60,7 @@ enum GalleryPage {
     private static func title(of query: GalleryQuery, _ gallery: Gallery) -> String {
       let kind =
         query.hasWords
-        ? "Search" : query.isNew ? "New" : query.isStarred ? "Starred" : query.isPast ? "What the feeds had" : nil
+        ? "Search" : query.isNew ? "New" : query.isStarred ? "Starred" : query.isPast ? "Former items" : nil
       let feed = query.feed.flatMap { gallery.sources.indices.contains($0) ? gallery.sources[$0].name : nil }
       let parts = [kind, query.folder?.printable(limit: 100), feed].compactMap { $0 }
       return parts.isEmpty ? "One feed" : parts.joined(separator: " · ")

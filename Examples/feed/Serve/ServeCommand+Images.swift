@@ -11,7 +11,7 @@ extension ServeCommand {
     let loader = ImageLoader(client: client, cache: cache, reportingTo: report)
     let decoder = PictureDecoder(on: session.loop)
     if !decoder.isAvailable {
-      session.console.warn("There is no picture-decoder beside this program: pictures are shown in their own size.")
+      session.console.warn("picture-decoder isn't installed next to feed; images aren't resized.")
     }
     session.keep(AnyCancellable { decoder.close() })
     return SizedImageLoader(loader, cache: cache, decoder: decoder, reportingTo: report)

@@ -118,7 +118,7 @@ extension FeedStoreError.Cause {
     case .damaged(let detail): "it is damaged (\(detail.printable)). The next save of the feed replaces it."
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another database."
-    case .foreign: "it is another program's, and is left alone. Choose another database."
+    case .foreign: "it belongs to another program, so it isn't changed. Choose another database."
     case .olderSchema(let version):
       "an older version of this program wrote it (schema \(version)), and this one does not read that. Choose another database."
     case .busy, .inputOutput, .notAFile, .other: description

@@ -15,9 +15,7 @@ import Testing
     "Sources/FeedStreamTesting/Scripted/SubscriptionRecord.swift",
     // The pollers', which are being joined into one.
     "Sources/FeedFleet/Gateway/FollowingRun.swift",
-    "Sources/FeedFleet/SQLite/LogPages.swift",
-    "Sources/FeedFleet/Worker/WorkingRun.swift",
-    "Sources/FeedPolling/Poller/PollingRun.swift", "Sources/ImageFeed/Poller/PollingRun.swift",
+    "Sources/FeedPolling/Poller/PollingRun.swift", "Sources/FeedPolling/Worker/WorkingRun.swift",
   ]
 
   @Test func `every subscription is guarded`() throws {
