@@ -31,6 +31,8 @@
     var failure: Failure?
     /// True while the loop is kept running.
     var isHolding = true
+    /// The lane in which the stream delivers, if that is on a queue.
+    var lane: SerialLane?
 
     mutating func enqueue(_ waiter: Waiter) {
       waiters.append(waiter)
@@ -83,7 +85,7 @@
       defer { state.failure = nil }
       return (state.failure.map { .failure($0) } ?? .success(nil), state.letGo())
     }
-    if let answer { waiter.resume(returning: answer) } else { home.run { self.request(atMost: 1) } }
+    if let answer { waiter.resume(returning: answer) } else { atHome { self.request(atMost: 1) } }
     // Only now: the request is on its way.
     if wasHolding { home.letGo() }
   }
@@ -97,12 +99,16 @@
       }
       return (state.takeWaiters(), state.letGo())
     }
-    home.run { self.leave() }
+    atHome { self.leave() }
     if wasHolding { home.letGo() }
     waiters.dismiss()
   }
 
   // MARK: The stream's side, at its home
+
+  private func atHome(_ action: @escaping @Sendable () -> Void) {
+    if let lane = state.withLock({ $0.lane }) { lane.perform(action) } else { home.run(action) }
+  }
 
   /// Requests the values that tasks wait for. There is one request for each waiting task, so that the stream always
   /// sees the same requests, however they coincide.
@@ -129,6 +135,7 @@
     let isFirst = state.withLock { state in
       guard case .waiting = state.phase else { return false }
       state.phase = .subscribed(subscription)
+      state.lane = .ofSubscriptionHandedDown
       return true
     }
     if isFirst { request(atMost: .max) } else { subscription.cancel() }
@@ -138,7 +145,7 @@
     let waiter: Waiter? = state.withLock { state in
       guard case .subscribed = state.phase else { return nil }
       let waiter = state.waiters.popFirst()
-      precondition(waiter != nil, "values: a value arrived that nobody awaits; a publisher must not exceed its demand")
+      if waiter == nil { halt("values: a value arrived that nobody awaits; a publisher must not exceed its demand") }
       if state.waiters.isEmpty { state.hold(home) }
       return waiter
     }

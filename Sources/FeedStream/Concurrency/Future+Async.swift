@@ -72,12 +72,15 @@ private final class OutsideWaits: FutureWaits {
 
   deinit { task?.cancel() }
 
+  override var isForAnyThread: Bool { home.domain == nil }
+
   override func awaited(_ isAwaited: Bool) {
     self.isAwaited = isAwaited
     update()
   }
 
   func held(_ isHeld: Bool) {
+    guard !isForAnyThread else { return }
     self.isHeld = isHeld
     update()
   }

@@ -42,8 +42,9 @@ public final class AnyCancellable: Cancellable {
   }
 
   deinit {
+    guard let action else { return }
     watch?.released()
-    action?()
+    action()
   }
 
   public func cancel() {

@@ -10,6 +10,9 @@ enum MainQueue {
     return key
   }()
 
+  /// True for the main queue.
+  static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: mark) != nil }
+
   /// True on the main thread, and in code of the main queue on other threads, which serve it for an asynchronous `main`.
   static var isHere: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 

@@ -14,7 +14,8 @@
     @inlinable public static var _isQueue: Bool { true }
     package var queueName: String { label }
     package var isHere: (@Sendable () -> Bool)? {
-      guard self === DispatchQueue.main else { return nil }
+      // Not by identity: on Linux each use of `DispatchQueue.main` makes an object of its own.
+      guard MainQueue.isMain(self) else { return nil }
       return { DispatchQueue.isMain }
     }
 

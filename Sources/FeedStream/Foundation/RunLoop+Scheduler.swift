@@ -25,6 +25,11 @@
 
       public func distance(to other: SchedulerTimeType) -> Stride { Stride(other.date.timeIntervalSince(date)) }
       public func advanced(by n: Stride) -> SchedulerTimeType { SchedulerTimeType(date + n.timeInterval) }
+
+      /// The same instant for the main queue, which the main run loop serves.
+      fileprivate var onMainQueue: DispatchQueue.SchedulerTimeType {
+        DispatchQueue.main.now.advanced(by: .seconds(max(0, date.timeIntervalSinceNow)))
+      }
     }
 
     /// The modes in which a run loop runs scheduled work.
@@ -40,7 +45,7 @@
 
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
       // The main run loop serves the main queue, which wakes it, from any thread.
-      if self == .main, options == nil { return DispatchQueue.main.schedule(options: nil, action) }
+      if self == .main, options == nil || !isCurrent { return DispatchQueue.main.schedule(options: nil, action) }
       let work = work(action)
       let mode = options?.mode ?? .default
       perform(inModes: [mode]) { work.runOnce() }
@@ -51,6 +56,10 @@
       after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
       _ action: @escaping () -> Void
     ) {
+      if self == .main, !isCurrent {
+        return DispatchQueue.main.schedule(
+          after: date.onMainQueue, tolerance: .seconds(tolerance.timeInterval), options: nil, action)
+      }
       let work = work(action)
       let timer = Timer(fire: date.date, interval: 0, repeats: false) { _ in work.runOnce() }
       add(timer, tolerance, options)
@@ -64,6 +73,11 @@
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
+      if self == .main, !isCurrent {
+        return DispatchQueue.main.schedule(
+          after: date.onMainQueue, interval: .seconds(interval.timeInterval),
+          tolerance: .seconds(tolerance.timeInterval), options: nil, action)
+      }
       let work = work(action)
       let timer = Timer(fire: date.date, interval: interval.timeInterval, repeats: true) { _ in work.run() }
       add(timer, tolerance, options)
@@ -78,12 +92,15 @@
     }
 
     private func work(_ action: @escaping () -> Void) -> Work {
-      precondition(
-        RunLoop.current == self,
-        "RunLoop: this is another thread's run loop, and a stream lives on one thread; take the values there by `values`"
-      )
+      guard isCurrent else {
+        halt(
+          "RunLoop: this is another thread's run loop, and a stream lives on one thread; take the values there by `values`"
+        )
+      }
       return Work(action)
     }
+
+    private var isCurrent: Bool { RunLoop.current == self }
 
     /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and correct: the loop runs
     /// it on its own thread, which is the one that schedules it.

@@ -20,17 +20,24 @@ public final class Future<Output, Failure: Error>: Publisher {
   @exclusivity(unchecked) @usableFromInline var waiting: [FutureSubscription<Output, Failure>] = []
   /// Notified when subscribers wait, for a result that comes from outside the stream.
   @exclusivity(unchecked) @usableFromInline var waits: FutureWaits?
+  /// Guards `result` and `waiting` of a future that lives on no loop, and whose promise any thread may call.
+  @usableFromInline let mutex: SystemMutex?
 
   /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
   @inlinable public init(_ attemptToFulfill: (@escaping Promise) -> Void) {
+    mutex = nil
     let promise = OwnPromise(self)
     attemptToFulfill { promise.fulfill($0) }
   }
 
   /// A future whose result comes from outside the stream.
-  init(_ waits: FutureWaits) { self.waits = waits }
+  init(_ waits: FutureWaits) {
+    self.waits = waits
+    mutex = waits.isForAnyThread ? SystemMutex() : nil
+  }
 
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    if let mutex { return receive(ErasedSubscriber(subscriber), under: mutex) }
     let subscription = FutureSubscription(ErasedSubscriber(subscriber), self)
     if result == nil {
       waiting.append(subscription)
@@ -40,6 +47,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 
   @inlinable func fulfill(_ result: Result<Output, Failure>) {
+    if let mutex { return fulfill(result, under: mutex) }
     guard self.result == nil else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
     self.result = result
     waits?.awaited(false)
@@ -48,27 +56,60 @@ public final class Future<Output, Failure: Error>: Publisher {
   }
 
   @usableFromInline func remove(_ subscription: FutureSubscription<Output, Failure>) {
+    if let mutex { return mutex.withLock { waiting.removeAll { $0 === subscription } } }
     waiting.removeAll { $0 === subscription }
     if waiting.isEmpty { waits?.awaited(false) }
   }
 }
 
+extension Future {
+  // Each subscription has a lane, in which it is handed down, asked and fulfilled: threads take turns in it. What joins
+  // several publishers, and subscribers that cancel elsewhere, know lanes from those of queues.
+  @inline(never) @usableFromInline
+  func receive(_ subscriber: ErasedSubscriber<Output, Failure>, under mutex: SystemMutex) {
+    Home.usesQueues()
+    let lane = SerialLane("of the thread that fulfills a Future")
+    let subscription = FutureSubscription(subscriber, self, lane)
+    lane.begin(at: Home.current) {
+      mutex.withLock {
+        if let result { subscription.result = result } else { waiting.append(subscription) }
+      }
+      subscription.begin()
+    }
+  }
+
+  @inline(never) @usableFromInline func fulfill(_ result: Result<Output, Failure>, under mutex: SystemMutex) {
+    let subscriptions: [FutureSubscription<Output, Failure>]? = mutex.withLock {
+      guard self.result == nil else { return nil }
+      self.result = result
+      return waiting.take()
+    }
+    guard let subscriptions else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
+    for subscription in subscriptions { subscription.lane?.post { subscription.fulfillInLane(result) } }
+  }
+}
+
 /// The promise of an output that stays on its thread.
-// @unchecked: called on the stream's thread alone, which is checked in debug builds.
+// @unchecked: called on the stream's thread alone, which is checked.
 @usableFromInline final class OwnPromise<Output, Failure: Error>: @unchecked Sendable {
   private let future: Future<Output, Failure>
-  private var confinement = Confinement()
+  private var place = SubjectConfinement()
 
-  @usableFromInline init(_ future: Future<Output, Failure>) { self.future = future }
+  @usableFromInline init(_ future: Future<Output, Failure>) {
+    self.future = future
+    place.check("Future")
+  }
 
   @usableFromInline func fulfill(_ result: Result<Output, Failure>) {
-    confinement.check("Future")
+    place.check("Future")
     future.fulfill(result)
   }
 }
 
 /// Notified when subscribers wait for a future whose result comes from outside the stream.
 @usableFromInline class FutureWaits {
+  /// True when no loop brings the result home.
+  @usableFromInline var isForAnyThread: Bool { false }
   @usableFromInline func awaited(_ isAwaited: Bool) {}
 }
 
@@ -113,10 +154,21 @@ extension Future where Output: Sendable {
 
 @usableFromInline final class FutureSubscription<Output, Failure: Error>: ResultSubscription<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline var future: Future<Output, Failure>?
+  /// The lane of a subscription to a future that lives on no loop.
+  @usableFromInline private(set) var lane: SerialLane?
 
   @inlinable convenience init(_ down: ErasedSubscriber<Output, Failure>, _ future: Future<Output, Failure>) {
     self.init("Future", down, future.result) { $0.deliver() }
     self.future = future
+  }
+
+  @usableFromInline convenience init(
+    _ down: ErasedSubscriber<Output, Failure>, _ future: Future<Output, Failure>, _ lane: SerialLane
+  ) {
+    self.init("Future", down, nil) { $0.deliver() }
+    self.future = future
+    self.lane = lane
+    confinement = Confinement(home: lane)
   }
 
   @usableFromInline override init(
@@ -133,7 +185,17 @@ extension Future where Output: Sendable {
     if down == nil { future = nil }
   }
 
+  @usableFromInline func fulfillInLane(_ result: Result<Output, Failure>) {
+    if lane?.isOver == false { fulfill(result) }
+  }
+
+  override func requested(_ demand: Subscribers.Demand) {
+    guard let lane, !lane.isHere else { return super.requested(demand) }
+    lane.post { self.requested(demand) }
+  }
+
   override func cancelled() {
+    if let lane, !lane.isHere { return lane.revoke { self.cancelled() } }
     future?.remove(self)
     future = nil
     super.cancelled()

@@ -110,6 +110,8 @@
 
   @usableFromInline func wait(_ action: @escaping () -> Void) {
     guard let later else { return }
+    // A publisher of the user's may deliver on any thread.
+    if let domain = home.domain, !domain.isHere { return domain.perform { [self] in wait(action) } }
     waiting.append(action)
     home.hold()
     // Timers that are due together may fire in any order: each lets the first one go.

@@ -62,6 +62,9 @@ extension StreamDomain {
       home: CrossedHome(domain ?? SerialLane(), holder: Home.isKeeping ? domain : nil, isOnMainQueue: isOnMainQueue))
   }
 
+  /// Runs `action` where the operator lives.
+  @usableFromInline func atHome(_ action: @escaping () -> Void) { home.domain?.perform(action) }
+
   @usableFromInline var now: Base.SchedulerTimeType { base.now }
   @usableFromInline var minimumTolerance: Base.SchedulerTimeType.Stride { base.minimumTolerance }
 

@@ -94,19 +94,20 @@ extension Publishers {
       _ interval: Context.SchedulerTimeType.Stride
     ) {
       scheduler.cross("CollectByTime", to: subscriber, options: options) {
-        attach(ErasedSubscriber($0), count: count, $1, interval)
+        attach(ErasedSubscriber($0), count: count, $1, interval, start: $1.atHome)
       }
     }
 
     @inlinable func attach<C: Scheduler>(
       _ subscriber: ErasedSubscriber<Output, Failure>, count: Int?, _ scheduler: C,
-      _ interval: C.SchedulerTimeType.Stride
+      _ interval: C.SchedulerTimeType.Stride, start: (@escaping () -> Void) -> Void = { $0() }
     ) where C.SchedulerOptions == Context.SchedulerOptions {
       let stage = CollectOnStage<Upstream.Output, Failure>(
         "CollectByTime", subscriber, count: count,
         hop: { [options] in scheduler.schedule(options: options, $0) })
-      upstream.receive(subscriber: stage)
-      stage.start(Interval(every: interval, scheduler: scheduler, options: options))
+      scheduler.subscribe(stage, to: upstream)
+      // Upstream may have moved the home of the stage to a queue.
+      start { [options] in stage.start(Interval(every: interval, scheduler: scheduler, options: options)) }
     }
   }
 }

@@ -54,9 +54,9 @@ extension Publishers {
 
     @inlinable func attach<C: Scheduler>(_ subscriber: ErasedSubscriber<Output, Failure>, on scheduler: C)
     where C.SchedulerTimeType == Context.SchedulerTimeType, C.SchedulerOptions == Context.SchedulerOptions {
-      upstream.receive(
-        subscriber: DebounceStage<Output, Failure>(
-          subscriber, Alarm(dueTime, scheduler, options), schedule: { scheduler.schedule($0) }))
+      scheduler.subscribe(
+        DebounceStage<Output, Failure>(
+          subscriber, Alarm(dueTime, scheduler, options), schedule: { scheduler.schedule($0) }), to: upstream)
     }
   }
 }

@@ -49,7 +49,8 @@ extension Publishers {
 
     @inlinable @inline(never) func cross(to subscriber: ErasedSubscriber<Output, Failure>) {
       scheduler.cross("PrefixFor", to: subscriber, options: options) { stage, scheduler in
-        attach(ErasedSubscriber(stage), Alarm(interval, scheduler, options))
+        scheduler.subscribe(
+          PrefixForStage(ErasedSubscriber(stage), Alarm(interval, scheduler, options)), to: upstream)
       }
     }
 

@@ -56,7 +56,8 @@ extension Publishers {
 
     @inlinable func attach<C: Scheduler>(_ subscriber: ErasedSubscriber<Output, Failure>, on scheduler: C)
     where C.SchedulerTimeType == Context.SchedulerTimeType, C.SchedulerOptions == Context.SchedulerOptions {
-      upstream.receive(subscriber: ThrottleStage<Output, Failure, C>(subscriber, interval, scheduler, latest))
+      scheduler.subscribe(
+        ThrottleStage<Output, Failure, C>(subscriber, interval, scheduler, latest), to: upstream)
     }
   }
 }

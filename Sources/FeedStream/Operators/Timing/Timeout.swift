@@ -117,14 +117,14 @@ extension Publishers {
 
     @inlinable func attach<C: Scheduler>(_ subscriber: ErasedSubscriber<Output, Failure>, on scheduler: C)
     where C.SchedulerTimeType == Context.SchedulerTimeType, C.SchedulerOptions == Context.SchedulerOptions {
-      upstream.receive(
-        subscriber: TimeoutStage<Output, Failure>(
+      scheduler.subscribe(
+        TimeoutStage<Output, Failure>(
           subscriber, Alarm(interval, scheduler, options),
           schedule: { [options] in
             scheduler.schedule(options: options, $0)
             return nil
           },
-          expired: { stage in stage.finish(ending(at: stage)) }))
+          expired: { stage in stage.finish(ending(at: stage)) }), to: upstream)
     }
 
     @usableFromInline func ending(at stage: TimeoutStage<Output, Failure>) -> Subscribers.Completion<Failure> {

@@ -1,0 +1,66 @@
+extension Scheduler {
+  /// Subscribes the stage of an operator of this scheduler's time to `upstream`. On a queue's time, the stage receives everything
+  /// in its home, even from a publisher of the user's that delivers on threads of its own.
+  @inlinable func subscribe<Upstream: Publisher, S: Subscriber>(_ stage: S, to upstream: Upstream)
+  where S.Input == Upstream.Output, S.Failure == Upstream.Failure {
+    if StreamHomes.mayCross, let home = homeOfOperator {
+      upstream.receive(subscriber: HomeBoundSubscriber(stage, home))
+    } else {
+      upstream.receive(subscriber: stage)
+    }
+  }
+
+  @inline(never) @usableFromInline var homeOfOperator: CrossedHome? { (self as? any HomeTime)?.home }
+}
+
+/// A queue's time in the home of an operator.
+protocol HomeTime {
+  var home: CrossedHome { get }
+}
+
+extension HomeScheduler: HomeTime {}
+
+/// Brings events to the home of a stage that waits for a queue's time.
+@usableFromInline final class HomeBoundSubscriber<Base: Subscriber>: Subscriber, CustomStringConvertible {
+  @usableFromInline typealias Input = Base.Input
+  @usableFromInline typealias Failure = Base.Failure
+
+  private let base: Base
+  private let home: CrossedHome
+  @exclusivity(unchecked) private var up: (any Subscription)?
+
+  @usableFromInline init(_ base: Base, _ home: CrossedHome) {
+    self.base = base
+    self.home = home
+  }
+
+  @usableFromInline func receive(subscription: any Subscription) {
+    up = subscription
+    base.receive(subscription: subscription)
+  }
+
+  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
+    guard let domain = home.domain, !domain.isHere else { return base.receive(input) }
+    domain.perform { [self] in
+      let more = base.receive(input)
+      if more > .none { up?.request(more) }
+    }
+    return .none
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    guard let domain = home.domain, !domain.isHere else { return end(completion) }
+    domain.perform { [self] in end(completion) }
+  }
+
+  private func end(_ completion: Subscribers.Completion<Failure>) {
+    up = nil
+    base.receive(completion: completion)
+  }
+
+  @usableFromInline var description: String { String(describing: base) }
+}
+
+extension HomeBoundSubscriber: Traceable {
+  @usableFromInline var below: Any { base }
+}
