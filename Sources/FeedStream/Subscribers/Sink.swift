@@ -145,7 +145,7 @@ private struct WatchedSinkLink<Input, Failure: Error>: Subscriber, CustomStringC
   }
 
   func receive(completion: Subscribers.Completion<Failure>) {
-    watch.somethingArrives()
+    watch.somethingArrives(isLast: true)
     link.receive(completion: completion)
   }
 

@@ -270,6 +270,15 @@ import Testing
     expect(in: result)
   }
 
+  @Test func `a subscription on a queue that is cancelled is not taken for one that was thrown away`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      let cancelled = Just(1).delay(for: .seconds(60), scheduler: DispatchQueue.global()).sink { _ in }
+      cancelled.cancel()
+    }
+    expect(in: result)
+  }
+
   @Test func `a handler takes the warnings, and those of values are left to the hook for drops`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let heard = Journal<StreamWarning.Kind>()

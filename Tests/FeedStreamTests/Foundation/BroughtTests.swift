@@ -106,6 +106,61 @@ import Testing
     #expect(result?.says("ReplaySubject: touched on another thread than before") == true)
   }
 
+  @Test func `a promise of what is not sendable stops on another thread, with a message`() async {
+    final class Page {}
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
+        Thread.detachNewThread {
+          _ = Future<Page, Never> { promise in Thread.detachNewThread { promise(.success(Page())) } }
+          while true { pause() }
+        }
+      }
+    }
+    #expect(result?.says("Future: touched on another thread than") == true)
+  }
+
+  @Test func `values of a queue's stream are requested in its lane`() async {
+    let queue = DispatchQueue(label: "values", attributes: .concurrent)
+    var sum = 0
+    for await value in (1...1_000).publisher.receive(on: queue).values { sum += value }
+    #expect(sum == 500_500)
+  }
+
+  @Test func `a publisher that delivers on threads of its own meets a queue's time in one place`() async {
+    let queue = DispatchQueue(label: "time")
+    let received = await withUnsafeContinuation { (continuation: UnsafeContinuation<[Int], Never>) in
+      Thread.detachNewThread {
+        let arrived = DispatchSemaphore(value: 0)
+        nonisolated(unsafe) var all: [Int] = []
+        let kept = Raw(count: 200).delay(for: .milliseconds(2), scheduler: queue).sink { _ in
+          arrived.signal()
+        } receiveValue: {
+          all.append($0)
+        }
+        withExtendedLifetime(kept) { arrived.wait() }
+        continuation.resume(returning: all)
+      }
+    }
+    #expect(received == Array(0..<200))
+  }
+
+  /// Delivers numbers on a thread of its own, as a publisher that wraps a network library may.
+  private struct Raw: Publisher {
+    let count: Int
+
+    typealias Output = Int
+    typealias Failure = Never
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      nonisolated(unsafe) let subscriber = AnySubscriber<Int, Never>(subscriber)
+      subscriber.receive(subscription: Subscriptions.empty)
+      Thread.detachNewThread { [count] in
+        for number in 0..<count { _ = subscriber.receive(number) }
+        subscriber.receive(completion: .finished)
+      }
+    }
+  }
+
   @Test func `a scheduler of others that uses other threads stops the stream with a message`() async {
     let received = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await Self.withoutTask { (0..<10).publisher.receive(on: Pool()).sink { _ in } }

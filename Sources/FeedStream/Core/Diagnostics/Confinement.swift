@@ -13,6 +13,9 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True when the calling thread may use what lives here.
   var isHere: Bool { get }
 
+  /// True where threads take turns, so that code of any thread may use what lives here.
+  var isForAnyThread: Bool { get }
+
   /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe from any thread.
   func bring(_ action: @escaping @Sendable () -> Void)
 
@@ -37,6 +40,7 @@ package protocol StreamDomain: AnyObject, Sendable {
 }
 
 extension StreamDomain {
+  package var isForAnyThread: Bool { false }
   package var subscriptions: LiveSubscriptions? { nil }
   package var taskExecutor: (any TaskExecutor)? { nil }
   package func beginWaiting() {}
@@ -71,7 +75,7 @@ package enum HoldingPlace: Sendable {
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
       SubscriptionWatch.somethingHappens()
       guard let home else { return threads.check { placed(touched()) } }
-      guard !home.isHere, (home as? SerialLane)?.isLoose != true else { return }
+      guard !home.isHere, !home.isForAnyThread else { return }
       halt(
         """
         \(placed(touched())): touched on a thread that does not run its loop (CONTRACT, rule 1: a stream lives on one thread). \

@@ -19,8 +19,6 @@
   private let maker: UInt
   /// The domain in which it was touched first.
   private var home: ObjectIdentifier?
-  /// True when it was touched last by code of the main queue, which moves to another thread with `dispatchMain()`.
-  private var isOfMainQueue = false
   /// True when it was first touched by a task, which may continue elsewhere.
   private var isOfTask = false
 
@@ -53,8 +51,6 @@
   ) {
     let isFirst = thread == 0
     thread = currentThread()
-    let wasOfMainQueue = isOfMainQueue
-    isOfMainQueue = MainQueue.isHere
     let isInTask = Self.isInTask
     // The threads of tasks may own loops of others.
     let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting())
@@ -71,7 +67,7 @@
       isOfTask = isInTask
       return
     }
-    if place == home, place != nil || isOfTask || isInTask || wasOfMainQueue && isOfMainQueue { return }
+    if place == home, place != nil || isOfTask || isInTask { return }
     if isOfTask, home == nil, maker == 0 {
       // A task may build a stream for a loop, and give it away.
       home = place

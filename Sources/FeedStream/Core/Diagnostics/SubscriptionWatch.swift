@@ -75,9 +75,9 @@ import Synchronization
   }
 
   /// An event of the stream arrives, on any thread.
-  func somethingArrives() {
+  func somethingArrives(isLast: Bool = false) {
     // What arrives within the call that subscribes does not show that its result was used.
-    if thread != currentThread() || isMade { hasReceived.store(true, ordering: .relaxed) }
+    if isLast || thread != currentThread() || isMade { hasReceived.store(true, ordering: .relaxed) }
     Self.somethingHappens()
   }
 

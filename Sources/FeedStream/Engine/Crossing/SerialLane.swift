@@ -68,8 +68,8 @@ import Synchronization
 
   package var isHere: Bool { runner.load(ordering: .relaxed) == currentThread() || ownsThread }
 
-  /// True for a lane without a queue, in which threads take turns.
-  var isLoose: Bool { start == nil }
+  /// True for a lane without a queue.
+  package var isForAnyThread: Bool { start == nil }
 
   /// True for the lane of a queue that one thread serves.
   var isServedByOneThread: Bool { place == .mainQueueOrTask }
