@@ -80,7 +80,7 @@
       """)
   }
 
-  private static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
+  static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
   @usableFromInline static let adviceOnSchedulers = """
     A stream crosses to a DispatchQueue, an OperationQueue or RunLoop.main. Another scheduler must run its work on the thread \
