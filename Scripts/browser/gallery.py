@@ -484,7 +484,7 @@ def hostile(people, gallery, origin):
     expect("an image that isn't one says so", page.locator(".missing").count(), 1)
     page.wait_for_selector(".missing .reason")
     reason = page.locator(".missing .reason").inner_text().strip()
-    expect("and why", reason.startswith("The server sent a web page where a "), True)
+    expect("and why", reason.startswith("The server sent a web page where an image"), True)
     texts = page.evaluate("[...document.querySelectorAll('.description')].map(one => one.innerText)")
     for text in ["<img src=x", "</title></bdi><script>", "'\" onfocus=", "{{1+1}} ${alert(1)} &lt;b&gt;"]:
         expect(f"a description is text: {text}", any(one.startswith(text) for one in texts))
