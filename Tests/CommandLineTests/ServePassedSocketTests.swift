@@ -6,7 +6,7 @@ import Testing
 @testable import feed
 
 /// `feed serve` as systemd's socket activation starts it.
-@Suite(.settled, .timeLimit(.minutes(1))) struct ServePassedSocketTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct ServePassedSocketTests {
   /// Starts it with a listening socket as descriptor 3.
   private func serve(at port: ReservedPort, host: String, cache: String) throws -> RunningFeed {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

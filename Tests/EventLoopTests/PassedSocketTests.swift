@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct PassedSocketTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct PassedSocketTests {
   private let loop = EventLoop()
 
   private func read(_ variables: [String: String]) throws -> [PassedSockets.Socket] {

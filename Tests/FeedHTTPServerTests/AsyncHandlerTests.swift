@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Handlers that are `async` functions, in tasks of their own, behind a server on a real loop.
-@Suite(.settled, .timeLimit(.minutes(1))) struct AsyncHandlerTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct AsyncHandlerTests {
   /// Counts what an `async` handler did.
   private actor Desk {
     private var started = 0

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Servers on several real loops that share a port.
-@Suite(.settled, .timeLimit(.minutes(1))) struct ServerGroupTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct ServerGroupTests {
   private let group: EventLoopGroup
   private static let anywhere = SocketAddress.internet("127.0.0.1", port: 0)
 

@@ -7,7 +7,7 @@ import Testing
 @testable import FeedHTTP
 @testable import HTTPTestSupport
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct AdjustingTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct AdjustingTests {
   @Test func `each request of a client gets what all have in common, and keeps its own`() throws {
     let bench = try UploadBench()
     let client = bench.client.adjusting {

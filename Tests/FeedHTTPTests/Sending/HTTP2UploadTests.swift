@@ -7,7 +7,7 @@ import Testing
 @testable import HTTPTestSupport
 
 @Suite(
-  .settled, .timeLimit(.minutes(1)),
+  .settled, .timeLimit(.minutes(5)),
   .enabled(if: HTTP2Origin.isAvailable, "nghttpd is the server; Scripts/setup installs it"))
 struct HTTP2UploadTests {
   private let origin: HTTP2Origin

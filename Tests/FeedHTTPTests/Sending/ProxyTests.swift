@@ -8,7 +8,7 @@ import Testing
 @testable import FeedHTTP
 @testable import HTTPTestSupport
 
-@Suite(.settled, .timeLimit(.minutes(1))) struct ProxyTests {
+@Suite(.settled, .timeLimit(.minutes(5))) struct ProxyTests {
   /// The requests that a proxy got: their first lines, and if each had a log-in.
   private final class Notes: Sendable {
     private let requests = Mutex<[RawOrigin.Request]>([])
