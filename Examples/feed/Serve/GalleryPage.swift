@@ -134,15 +134,7 @@ enum GalleryPage {
     let images = gallery.sources.reduce(0) { $0 + $1.entries.count }
     let feeds = gallery.sources.count
     return """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <title>\(title) · feed</title>
-      <link rel="stylesheet" href="/style.css">
-      <link rel="icon" href="/icon.svg">
+      \(PageHead.beginning(title, colors: "light dark"))
       <link rel="alternate" type="application/feed+json" title="JSON Feed" href="\(json)">
       <link rel="alternate" type="application/atom+xml" title="Atom" href="\(atom)">
       <script src="/script.js" defer></script>

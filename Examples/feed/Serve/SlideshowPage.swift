@@ -35,15 +35,7 @@ enum SlideshowPage {
     let leaving = wish.query.address().markup
     let seconds = max(2, Int(wish.every / .seconds(1)))
     return """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="dark">
-      <title>Slideshow · feed</title>
-      <link rel="stylesheet" href="/style.css">
-      <link rel="icon" href="/icon.svg">
+      \(PageHead.beginning("Slideshow", colors: "dark"))
       <link rel="next" href="\(following.markup)">
       <noscript><meta http-equiv="refresh" content="\(seconds);url=\(following.markup)"></noscript>
       <script src="/slideshow.js" defer></script>

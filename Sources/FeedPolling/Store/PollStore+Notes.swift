@@ -1,6 +1,7 @@
 public import Foundation
 public import ImageFeed
 
+// Written for each store: what a public protocol requires cannot come from an extension of `NoteStore`, which is package.
 extension SQLiteFeedStore: PollStore {
   public func health(of addresses: [URL]) throws(FeedStoreError) -> [FeedHealth?] {
     try reading { try $0.health(of: addresses) } ?? addresses.map { _ in nil }
