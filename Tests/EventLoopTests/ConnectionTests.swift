@@ -47,10 +47,10 @@ import Testing
     let first = try Listener(at: .internet("127.0.0.1", port: 0), sharingPort: true, on: loop)
     let second = try Listener(at: first.address, sharingPort: true, on: loop)
     #expect(second.address == first.address)
-    #expect(throws: SystemError("listen at", "\(first.address)", code: 98)) {
+    #expect(throws: SystemError("listen on", "\(first.address)", code: 98)) {
       try Listener(at: first.address, on: loop)
     }
-    #expect(throws: SystemError("listen at", "/tmp/x", code: 95)) {
+    #expect(throws: SystemError("listen on", "/tmp/x", code: 95)) {
       try Listener(at: .unix("/tmp/x"), sharingPort: true, on: loop)
     }
     var counts = [0, 0]
@@ -177,7 +177,7 @@ import Testing
   func `an address that cannot be is refused, and not taken for another one`(_ address: SocketAddress, _ reason: String)
   {
     let failure = #expect(throws: SystemError.self) { try Listener(at: address, on: loop) }
-    #expect(failure == SystemError("listen at", "\(address)", code: failure?.code ?? 0))
+    #expect(failure == SystemError("listen on", "\(address)", code: failure?.code ?? 0))
     #expect(failure?.name == reason)
     let outcome = Outcome(Connection.connect(to: address, on: loop))
     loop.run()

@@ -77,7 +77,7 @@ import Testing
     for (descriptor, code) in [(bound.descriptor, EINVAL), (file, ENOTSOCK), (9_999, EBADF)] {
       let error = #expect(throws: SystemError.self) { try Listener(at: .inherited(descriptor), on: loop) }
       #expect(error?.code == code)
-      #expect(error?.description.hasPrefix("cannot listen at inherited socket \(descriptor): ") == true)
+      #expect(error?.description.hasPrefix("cannot listen on inherited socket \(descriptor): ") == true)
     }
     let connecting = Outcome(Connection.connect(to: .inherited(bound.descriptor), on: loop))
     loop.run()

@@ -42,7 +42,7 @@ import Testing
     ("a()", 2, "an empty group; write what happens between ( and ), or - instead"),
     ("(a-b)", 2, "no time passes in a group; close it with ) first"),
     ("a|-b", 3, "the stream has already completed at character 2; remove what follows"),
-    ("a 10sec b", 4, "no unit of time is called sec; use ns, us, µs, ms, s, m, h, d, or a - between values"),
+    ("a 10sec b", 4, "sec is not a unit of time; use ns, us, µs, ms, s, m, h, d, or a - between values"),
     ("a 1.2.3s b", 2, "1.2.3 is not a number"),
     ("a 999999999999d b", 2, "virtual time does not last that long; use less than 100000d in all"),
     ("60000d a 60000d b", 9, "virtual time does not last that long; use less than 100000d in all"),

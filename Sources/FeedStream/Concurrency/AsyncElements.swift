@@ -116,6 +116,12 @@ where Elements.Element: Sendable {
     }
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = owed
+    facts.isOver = down == nil
+  }
+
   override var description: String { "AsyncElements" }
 }
 

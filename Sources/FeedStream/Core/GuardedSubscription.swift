@@ -24,6 +24,9 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// ignored.
   @usableFromInline var takesNone: Bool { false }
 
+  /// Tells the map of its upstreams, its subscriber, and what it holds. Read on the stream's thread only.
+  @usableFromInline func tell(_ facts: inout StreamFacts) {}
+
   // MARK: The subscriber's side
 
   @usableFromInline package final func request(_ demand: Subscribers.Demand) {

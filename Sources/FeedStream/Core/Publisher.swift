@@ -34,7 +34,8 @@ extension Publisher {
   ///
   /// **Demand:** the subscriber's requests to the subscription it receives; nothing is delivered before.
   @inlinable public func subscribe<S: Subscriber<Output, Failure>>(_ subscriber: S) {
-    if Introspection.isWatched { attachWatched(subscriber) } else { receive(subscriber: subscriber) }
+    if Introspection.isWatched, attachWatched(subscriber) { return }
+    receive(subscriber: subscriber)
   }
 }
 

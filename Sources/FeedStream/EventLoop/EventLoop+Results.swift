@@ -28,7 +28,7 @@ private final class Gate: @unchecked Sendable {
 
   init() {
     let code = uv_sem_init(semaphore, 0)
-    precondition(code == 0, "EventLoop: the system has no semaphore left: \(String(cString: uv_strerror(code)))")
+    precondition(code == 0, "EventLoop: the system has no semaphores left: \(String(cString: uv_strerror(code)))")
   }
 
   deinit {

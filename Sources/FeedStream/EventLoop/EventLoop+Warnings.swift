@@ -16,7 +16,7 @@ extension EventLoop {
 
   /// Called when a run begins, on the thread that runs. Without warnings, a loop measures nothing.
   func beginWatchingTurns() {
-    turnWatch.isWatching = Warnings.areOn && watchTurns()
+    turnWatch.isWatching = Warnings.watch && watchTurns()
     guard turnWatch.isWatching else {
       if let handle = turnWatch.handle { uv_prepare_stop(handle) }
       return
@@ -41,6 +41,7 @@ extension EventLoop {
   /// Called before the loop waits, and when it returns.
   func turnEnded() {
     guard turnWatch.isWatching else { return }
+    subscriptions?.map?.turn &+= 1
     let (now, waited) = (uv_hrtime(), uv_metrics_idle_time(uv))
     let busy = (now - turnWatch.began) &- (waited - turnWatch.waited)
     (turnWatch.began, turnWatch.waited) = (now, waited)
@@ -53,6 +54,12 @@ extension EventLoop {
       offload(_:completion:), SerialWorker or mapAsync
       """)
   }
+
+  package func mapBegan() {
+    if isCurrent, !turnWatch.isWatching { beginWatchingTurns() }
+  }
+
+  package var label: String { threadName }
 
   private var threadName: String {
     if mainQueue.isOnMainThread { return "the main thread" }

@@ -25,6 +25,8 @@ extension EventLoop {
     }
   }
 
+  package var instant: Int64? { now.nanoseconds }
+
   package func bring(_ action: @escaping @Sendable () -> Void) { _ = post(action) }
 
   /// - Returns: false when the loop is closed.

@@ -188,7 +188,7 @@ extension EventLoop: StreamDomain {
     let thread = UInt(clibuv_thread_self())
     let (entered, _) = runner.compareExchange(expected: 0, desired: thread, ordering: .acquiringAndReleasing)
     precondition(
-      entered, "EventLoop.run: the loop already runs; stop() it first, or give it work with execute { }")
+      entered, "EventLoop.run: the loop is already running; stop() it first, or give it work with execute { }")
     if host == nil { owner.store(CurrentDomain.threadNumber, ordering: .releasing) }
     return CurrentDomain.enter(self)
   }

@@ -56,7 +56,7 @@
       after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
       _ action: @escaping () -> Void
     ) {
-      if self == .main, !isCurrent {
+      if usesMainQueue(options) {
         return DispatchQueue.main.schedule(
           after: date.onMainQueue, tolerance: .seconds(tolerance.timeInterval), options: nil, action)
       }
@@ -73,7 +73,7 @@
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
     ) -> any Cancellable {
-      if self == .main, !isCurrent {
+      if usesMainQueue(options) {
         return DispatchQueue.main.schedule(
           after: date.onMainQueue, interval: .seconds(interval.timeInterval),
           tolerance: .seconds(tolerance.timeInterval), options: nil, action)
@@ -98,6 +98,14 @@
         )
       }
       return Work(action)
+    }
+
+    /// True for work of the main run loop from another thread, and while it doesn't run: it serves the main queue when it does, and
+    /// in an asynchronous `main` nothing but that queue is served.
+    private func usesMainQueue(_ options: SchedulerOptions?) -> Bool {
+      guard self == .main else { return false }
+      let mode = options?.mode ?? .default
+      return !isCurrent || currentMode == nil && (mode == .default || mode == .common)
     }
 
     private var isCurrent: Bool { RunLoop.current == self }

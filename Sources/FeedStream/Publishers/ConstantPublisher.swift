@@ -77,19 +77,19 @@ extension ConstantPublisher where Failure == Never {
 
   /// Like `prefix(_:)` of any publisher, applied immediately.
   @inlinable public func prefix(_ maxLength: Int) -> Optional<Output>.Publisher {
-    precondition(maxLength >= 0, "prefix(\(maxLength)): a number of values cannot be negative; use 0 or more")
+    precondition(maxLength >= 0, "prefix(\(maxLength)): the number of values cannot be negative; use 0 or more")
     return kept { _ in maxLength > 0 }
   }
 
   /// Like `dropFirst(_:)` of any publisher, applied immediately.
   @inlinable public func dropFirst(_ count: Int = 1) -> Optional<Output>.Publisher {
-    precondition(count >= 0, "dropFirst(\(count)): a number of values cannot be negative; use 0 or more")
+    precondition(count >= 0, "dropFirst(\(count)): the number of values cannot be negative; use 0 or more")
     return kept { _ in count == 0 }
   }
 
   /// Like `output(at:)` of any publisher, applied immediately.
   @inlinable public func output(at index: Int) -> Optional<Output>.Publisher {
-    precondition(index >= 0, "output(at: \(index)): a place in a stream cannot be negative; use 0 or more")
+    precondition(index >= 0, "output(at: \(index)): an index cannot be negative; use 0 or more")
     return kept { _ in index == 0 }
   }
 }

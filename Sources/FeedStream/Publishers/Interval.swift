@@ -114,6 +114,13 @@ extension Interval {
     ticker.stop()
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = demand
+    facts.waitsForTime = isActive
+    facts.isOver = !isActive
+  }
+
   override var description: String { "Interval" }
 }
 

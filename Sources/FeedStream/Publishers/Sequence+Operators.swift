@@ -41,12 +41,12 @@ extension Publishers.Sequence {
   }
   /// Like `dropFirst(_:)` of any publisher, applied immediately.
   @inlinable public func dropFirst(_ count: Int = 1) -> Publishers.Sequence<DropFirstSequence<Elements>, Failure> {
-    precondition(count >= 0, "dropFirst(\(count)): a number of values cannot be negative; use 0 or more")
+    precondition(count >= 0, "dropFirst(\(count)): the number of values cannot be negative; use 0 or more")
     return .init(sequence: sequence.dropFirst(count))
   }
   /// Like `prefix(_:)` of any publisher, applied immediately.
   @inlinable public func prefix(_ maxLength: Int) -> Publishers.Sequence<PrefixSequence<Elements>, Failure> {
-    precondition(maxLength >= 0, "prefix(\(maxLength)): a number of values cannot be negative; use 0 or more")
+    precondition(maxLength >= 0, "prefix(\(maxLength)): the number of values cannot be negative; use 0 or more")
     return .init(sequence: sequence.prefix(maxLength))
   }
   /// Like `prefix(while:)` of any publisher, applied immediately.

@@ -30,6 +30,9 @@
     return true
   }
 
+  /// Counts what arrives; `nil` if it subscribed while the map was off.
+  @usableFromInline var tally: Tally? { nil }
+
   /// The subscriber, for mirrors.
   @usableFromInline var subscriber: Any { () }
 }

@@ -29,6 +29,9 @@
 
   @usableFromInline init() {}
 
+  /// The place where a program made the subject, for the map.
+  @usableFromInline var madeAt: SourcePlace? { nil }
+
   /// The number of subscribers.
   @usableFromInline final var count: Int { isOpen ? outlets.count - vacancies : 0 }
 

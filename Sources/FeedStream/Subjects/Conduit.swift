@@ -51,6 +51,18 @@
     return (ledger, subject.take())
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    guard let ledger else {
+      facts.isOver = true
+      return
+    }
+    facts.place = ledger.list.madeAt.map { "\($0)" }
+    facts.below = ledger.subscriber
+    facts.delivered = ledger.tally
+    facts.demand = ledger.demand
+    facts.upstreams = ledger.list.upstreams.upstreams
+  }
+
   override var description: String { "\(name)" }
   override var customMirror: Mirror {
     mirror([
@@ -67,7 +79,7 @@ extension Conduit {
 
 /// Requests values from the publishers that feed a subject: unlimited, once a subscriber asks the subject for anything.
 @usableFromInline final class UpstreamDemand {
-  private var upstreams: [any Subscription] = []
+  fileprivate var upstreams: [any Subscription] = []
   fileprivate var isWanted = false
   /// The number of upstreams from which on finished ones are removed, so that connecting again and again does not leak
   /// memory.

@@ -69,7 +69,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   }
 
   @inlinable init(limit: Int, startAgeing: (() -> () -> Bool)?) {
-    precondition(limit >= 0, "ReplaySubject(count: \(limit)): a number of values cannot be negative; use 0 or more")
+    precondition(limit >= 0, "ReplaySubject(count: \(limit)): the number of values cannot be negative; use 0 or more")
     self.limit = limit
     self.startAgeing = startAgeing
   }

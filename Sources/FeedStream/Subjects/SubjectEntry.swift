@@ -18,6 +18,8 @@
     if more > .none, isActive { demand += more }
   }
 
+  @usableFromInline override final var tally: Tally? { holder.takeUnretainedValue() as? Tally }
+
   @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
     holder._withUnsafeGuaranteedRef { methods.end($0, completion) }
   }

@@ -118,6 +118,12 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
   }
 
   override var takesNone: Bool { true }
+
+  override func tell(_ facts: inout StreamFacts) {
+    facts.upstreams = [up].compactMap { $0 }
+    facts.isOver = isOver
+  }
+
   override var description: String { "Subject" }
   override var customMirror: Mirror {
     mirror(["downstream": target as Any, "upstreamSubscription": up as Any])
@@ -126,4 +132,5 @@ final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber,
 
 extension SubjectSubscriber: LiveSubscriber {
   @usableFromInline var isOnQueue: Bool { false }
+  @usableFromInline var upstream: AnyObject? { up.map { $0 as AnyObject } }
 }

@@ -28,6 +28,9 @@
     }
     confinement.check(name)
     if isOpen {
+      if LiveMap.isOn, S.self != ErasedSubscriber<Output, Failure>.self {
+        return addCounted(subscriber, to: subject, position, onRequest)
+      }
       let outlet = SubjectEntryHolding(subscriber, on: self)
       outlet.position = position
       outlets.append(.passRetained(outlet))
@@ -38,6 +41,15 @@
       if !subscription.isCancelled { subscriber.receive(completion: completion) }
     }
   }
+
+  /// Adds a subscriber with a count of what it receives.
+  @inlinable @inline(never) func addCounted<S: Subscriber<Output, Failure>>(
+    _ subscriber: S, to subject: AnyObject, _ position: Int, _ onRequest: ((AnySubjectEntry) -> Void)?
+  ) {
+    add(ErasedSubscriber(subscriber), to: subject, from: position, onRequest: onRequest)
+  }
+
+  @usableFromInline override var madeAt: SourcePlace? { place }
 
   /// Adds a subscriber that lives in its own lane.
   @inline(never) @usableFromInline func cross<S: Subscriber<Output, Failure>>(

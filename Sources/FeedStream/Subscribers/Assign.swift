@@ -80,6 +80,9 @@ extension Subscribers.Assign: LiveSubscriber {
     if case .subscribed = status { true } else { false }
   }
   @usableFromInline var isOnQueue: Bool { lane != nil }
+  @usableFromInline var upstream: AnyObject? {
+    if case .subscribed(let subscription) = status { subscription as AnyObject } else { nil }
+  }
 }
 
 extension Subscribers.Assign: CustomStringConvertible, CustomReflectable, CustomPlaygroundDisplayConvertible {

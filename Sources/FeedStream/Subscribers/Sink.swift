@@ -14,12 +14,15 @@ extension Publisher {
     receiveValue: @escaping (Output) -> Void, file: StaticString = #fileID, line: UInt = #line
   ) -> AnyCancellable {
     let sink = Subscribers.Sink(receiveCompletion: receiveCompletion, receiveValue: receiveValue)
-    if let watch = SubscriptionWatch.begin(file, line) {
+    let watch = SubscriptionWatch.begin(file, line)
+    if let watch, watch.warns {
       watch.subscribe(sink, to: self, receiveValue)
       return AnyCancellable(sink, watch)
     }
+    var receiveValue = receiveValue
+    if let watch { receiveValue = watch.counting(receiveValue) }
     subscribe(SinkLink(sink, receiveValue))
-    return AnyCancellable(sink)
+    return watch == nil ? AnyCancellable(sink) : AnyCancellable(sink, watch)
   }
 }
 
@@ -119,6 +122,7 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
 extension Subscribers.Sink: LiveSubscriber {
   @usableFromInline var isLive: Bool { isOpen }
   @usableFromInline var isOnQueue: Bool { lane != nil }
+  @usableFromInline var upstream: AnyObject? { subscription.map { $0 as AnyObject } }
 }
 
 extension SubscriptionWatch {
@@ -128,12 +132,13 @@ extension SubscriptionWatch {
     _ sink: Subscribers.Sink<Upstream.Output, Upstream.Failure>, to upstream: Upstream,
     _ receiveValue: @escaping (Upstream.Output) -> Void
   ) {
+    if LiveMap.isOn { startCounting() }
     upstream.subscribe(WatchedSinkLink(link: SinkLink(sink, receiveValue), watch: self))
   }
 }
 
 /// Reports arriving events to the watch of a sink, on any thread.
-private struct WatchedSinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible {
+private struct WatchedSinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible, LinkToEnd {
   let link: SinkLink<Input, Failure>
   let watch: SubscriptionWatch
 
@@ -176,3 +181,5 @@ private struct WatchedSinkLink<Input, Failure: Error>: Subscriber, CustomStringC
   @usableFromInline var combineIdentifier: CombineIdentifier { sink.combineIdentifier }
   @usableFromInline var description: String { sink.description }
 }
+
+extension SinkLink: LinkToEnd {}

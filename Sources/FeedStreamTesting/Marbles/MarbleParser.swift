@@ -110,7 +110,7 @@ struct MarbleParser {
     let unit = String(word.dropFirst(number.count))
     guard let scale = MarbleParser.units.first(where: { $0.0 == unit })?.1 else {
       let units = MarbleParser.units.map(\.0).joined(separator: ", ")
-      throw error(at: index + number.count, "no unit of time is called \(unit); use \(units), or a - between values")
+      throw error(at: index + number.count, "\(unit) is not a unit of time; use \(units), or a - between values")
     }
     guard let value = Double(number) else { throw error(at: index, "\(number) is not a number") }
     if group != nil { throw error(at: index, "no time passes in a group; close it with ) first") }

@@ -90,7 +90,7 @@ private struct JoinSearch<P: Publisher> {
           summary.broken = rule
           let events = history.map(\.description).joined(separator: "; ")
           return
-            "breaks rule \(rule.number), \(rule.title.lowercased()): \(message).\nThe shortest way there: \(events)"
+            "breaks rule \(rule.number), \(rule.title.lowercased()): \(message).\nThe shortest failing sequence: \(events)"
         }
       }
       histories = longer.filter { expects($0).ending == nil }

@@ -63,7 +63,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
   public var violation: String {
     switch self {
     case .oneThread:
-      "Debug builds trap, release builds where a subject or a loop is touched; sending a stream to another thread does not compile."
+      "Debug builds trap; release builds trap only where a subject or a loop is touched; sending a stream to another thread does not compile."
     case .oneSubscription: "The second subscription is cancelled; a value before the first is ignored, or traps."
     case .demandAddsUp: "A request for none traps, naming the operator."
     case .neverMoreThanAsked: "Operators that count demand trap; others pass the value on."

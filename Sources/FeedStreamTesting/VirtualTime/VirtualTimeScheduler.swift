@@ -187,5 +187,7 @@ extension VirtualTimeScheduler: StreamDomain {
   /// This scheduler, so that tasks are part of virtual time.
   package var taskExecutor: (any TaskExecutor)? { self }
 
+  package var instant: Int64? { now.nanoseconds }
+
   package func bring(_ action: @escaping @Sendable () -> Void) { agenda.add(.action(action, callerOrigin)) }
 }

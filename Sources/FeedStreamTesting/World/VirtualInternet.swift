@@ -74,13 +74,13 @@ public final class VirtualInternet {
   func listen(
     at address: SocketAddress, backlog: Int, _ port: PortSharing
   ) throws(SystemError) -> VirtualListener {
-    let address = try place(of: address, "listen at")
+    let address = try place(of: address, "listen on")
     if case .unix = address.kind, port != .alone {
-      throw SystemError("listen at", "\(address)", code: 95)  // EOPNOTSUPP
+      throw SystemError("listen on", "\(address)", code: 95)  // EOPNOTSUPP
     }
     let others = listeners[address, default: []]
     guard others.isEmpty || port == .shared && others.allSatisfy(\.isShared) else {
-      throw SystemError("listen at", "\(address)", code: 98)  // EADDRINUSE
+      throw SystemError("listen on", "\(address)", code: 98)  // EADDRINUSE
     }
     let listener = VirtualListener(address, backlog: backlog, isShared: port != .alone) { [weak self] closed in
       self?.listeners[address]?.removeAll { $0 === closed }

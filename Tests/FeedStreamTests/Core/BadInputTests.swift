@@ -17,7 +17,7 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = [1].publisher.buffer(size: -1, prefetch: .byRequest, whenFull: .dropNewest)
     }
-    #expect(result?.says("buffer(size: -1): a number of values cannot be negative") == true)
+    #expect(result?.says("buffer(size: -1): the number of values cannot be negative") == true)
   }
 
   @Test func `an array without room`() async {
@@ -31,28 +31,28 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().output(at: -1)
     }
-    #expect(result?.says("output(at: -1): a place in a stream cannot be negative; use 0 or more") == true)
+    #expect(result?.says("output(at: -1): an index cannot be negative; use 0 or more") == true)
   }
 
   @Test func `places before the first`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().output(in: -3 ... -1)
     }
-    #expect(result?.says("output(in: -3...-1): a place in a stream cannot be negative; use 0 or more") == true)
+    #expect(result?.says("output(in: -3...-1): an index cannot be negative; use 0 or more") == true)
   }
 
   @Test func `a negative number of attempts`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Boom>().retry(-1)
     }
-    #expect(result?.says("retry(-1): a number of attempts cannot be negative") == true)
+    #expect(result?.says("retry(-1): the number of attempts cannot be negative") == true)
   }
 
   @Test func `a negative number of values to replay`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().share(replay: -1)
     }
-    #expect(result?.says("share(replay: -1): a number of values cannot be negative; use 0 or more") == true)
+    #expect(result?.says("share(replay: -1): the number of values cannot be negative; use 0 or more") == true)
   }
 
   @Test func `a sample at every moment`() async {

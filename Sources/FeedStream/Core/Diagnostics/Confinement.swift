@@ -35,6 +35,15 @@ package protocol StreamDomain: AnyObject, Sendable {
   func hold(_ place: HoldingPlace)
   func letGo(_ place: HoldingPlace)
 
+  /// The present time in nanoseconds; `nil` where nothing has time. Safe from any thread.
+  var instant: Int64? { get }
+
+  /// The name of the thread, for the map. Call it on this thread only.
+  var label: String { get }
+
+  /// The map has begun to show streams of this thread, and needs to know of its turns. Call it on this thread only.
+  func mapBegan()
+
   /// Runs `action` when the domain closes permanently; `nil` removes the action. Call it on this thread only.
   func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?)
 }
@@ -43,6 +52,9 @@ extension StreamDomain {
   package var isForAnyThread: Bool { false }
   package var subscriptions: LiveSubscriptions? { nil }
   package var taskExecutor: (any TaskExecutor)? { nil }
+  package var instant: Int64? { nil }
+  package var label: String { "a scheduler" }
+  package func mapBegan() {}
   package func beginWaiting() {}
   package func stopWaiting() {}
   package func hold(_ place: HoldingPlace) {}
@@ -65,15 +77,24 @@ package enum HoldingPlace: Sendable {
     // Weak: a check must not keep the loop alive.
     private weak var home: (any StreamDomain)?
     private var threads = SubjectConfinement()
+    private var isAnywhere = false
 
     @usableFromInline init() { home = CurrentDomain.get() }
     init(home: any StreamDomain) { self.home = home }
+
+    /// Of a stream that any thread may use.
+    static var anywhere: Self {
+      var confinement = Self()
+      confinement.isAnywhere = true
+      return confinement
+    }
 
     /// The stream lives where its subscription is handed down.
     @usableFromInline mutating func follow() { self = Confinement() }
 
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
       SubscriptionWatch.somethingHappens()
+      guard !isAnywhere else { return }
       guard let home else { return threads.check { placed(touched()) } }
       guard !home.isHere, !home.isForAnyThread else { return }
       halt(
@@ -85,6 +106,7 @@ package enum HoldingPlace: Sendable {
   #else
     @inlinable init() {}
     init(home: any StreamDomain) {}
+    static var anywhere: Self { Self() }
     @inlinable @inline(__always) func follow() {}
     @inlinable @inline(__always) func check(_ touched: @autoclosure () -> some CustomStringConvertible) {}
   #endif
@@ -96,16 +118,27 @@ package enum CurrentDomain {
   // a suspension a task may continue on another thread, where a cached address of a thread-local would be wrong.
   private static let key = newSlot()
 
-  static func newSlot() -> pthread_key_t {
+  /// - Parameter ended: called with what is in the slot of a thread that ends.
+  static func newSlot(_ ended: (@convention(c) (UnsafeMutableRawPointer) -> Void)? = nil) -> pthread_key_t {
     var key = pthread_key_t()
-    let code = pthread_key_create(&key, nil)
+    #if canImport(Darwin)
+      let code = pthread_key_create(&key, ended)
+    #else
+      let code = pthread_key_create(
+        &key, unsafeBitCast(ended, to: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?.self))
+    #endif
     precondition(
-      code == 0, "FeedStream: the process has no thread-local key left; delete unused keys (pthread_key_delete)")
+      code == 0, "FeedStream: the process has no thread-local keys left; delete unused keys (pthread_key_delete)")
     return key
   }
 
   @inline(never) package static func get() -> (any StreamDomain)? {
     pthread_getspecific(key).map { Unmanaged<Token>.fromOpaque($0).takeUnretainedValue().domain }
+  }
+
+  @inline(never) static func value(in slot: pthread_key_t) -> UnsafeMutableRawPointer? { pthread_getspecific(slot) }
+  @inline(never) static func set(_ value: UnsafeMutableRawPointer?, in slot: pthread_key_t) {
+    pthread_setspecific(slot, value)
   }
 
   /// The loop that the calling thread owns, and need not be running.

@@ -62,16 +62,24 @@ extension _Introspection {
 @usableFromInline enum Introspection {
   // Read for every subscription: an atomic, so that without observers nobody pays for a lock.
   private static let isWatching = Atomic(false)
-  private static let state = Mutex<[any _Introspection]>([])
+  private static let state = Mutex<(observers: [any _Introspection], hasMap: Bool)>(([], false))
 
+  /// True while there is an observer, or the live map is on.
   @usableFromInline static var isWatched: Bool { isWatching.load(ordering: .acquiring) }
 
-  static var observers: [any _Introspection] { state.withLock { $0 } }
+  static var observers: [any _Introspection] { state.withLock { $0.observers } }
 
   static func change(_ body: (inout [any _Introspection]) -> Void) {
     state.withLock {
-      body(&$0)
-      isWatching.store(!$0.isEmpty, ordering: .releasing)
+      body(&$0.observers)
+      isWatching.store(!$0.observers.isEmpty || $0.hasMap, ordering: .releasing)
+    }
+  }
+
+  static func mapIs(on: Bool) {
+    state.withLock {
+      $0.hasMap = on
+      isWatching.store(!$0.observers.isEmpty || on, ordering: .releasing)
     }
   }
 
@@ -85,8 +93,11 @@ extension _Introspection {
 extension Publisher {
   /// Attaches `subscriber` and reports its events. Not inlinable: an observed chain is never specialized, and chains
   /// that are not observed must not grow.
+  ///
+  /// - Returns: false when nothing has happened, because only the map is on and knows this subscriber.
   @inline(never) @usableFromInline
-  func attachWatched<S: Subscriber<Output, Failure>>(_ subscriber: S) {
+  func attachWatched<S: Subscriber<Output, Failure>>(_ subscriber: S) -> Bool {
+    if Introspection.observers.isEmpty { return LiveMap.attach(subscriber, to: self) }
     Introspection.report { $0.willReceive(publisher: self, subscriber: subscriber) }
     // A publisher that passes its subscriber on to another has it observed already.
     if isWatched(subscriber) {
@@ -95,5 +106,6 @@ extension Publisher {
       receive(subscriber: Probe(subscriber))
     }
     Introspection.report { $0.didReceive(publisher: self, subscriber: subscriber) }
+    return true
   }
 }

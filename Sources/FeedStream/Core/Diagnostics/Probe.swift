@@ -27,7 +27,7 @@ final class Probe<Base: Subscriber>: Subscriber {
 }
 
 /// The subscription that a ``Probe`` hands on.
-private final class ProbedSubscription: Subscription {
+private final class ProbedSubscription: Subscription, MapMember {
   let base: any Subscription
 
   init(_ base: any Subscription) { self.base = base }
@@ -42,6 +42,13 @@ private final class ProbedSubscription: Subscription {
     Introspection.report { $0.willCancel(subscription: base) }
     base.cancel()
     Introspection.report { $0.didCancel(subscription: base) }
+  }
+
+  var description: String { String(describing: base) }
+
+  func tell(_ facts: inout StreamFacts) {
+    facts.isTransparent = true
+    facts.upstreams = [base]
   }
 
   var combineIdentifier: CombineIdentifier { base.combineIdentifier }
@@ -80,9 +87,12 @@ extension AnySubscriber: Erasure {
 }
 
 /// True when `subscriber` is a probe, or one with its type erased.
-func isWatched(_ subscriber: Any) -> Bool {
-  if let erasure = subscriber as? any Erasure { return isWatched(erasure.erased) }
-  return subscriber is any ProbeMark
+func isWatched(_ subscriber: Any) -> Bool { unerased(subscriber) is any ProbeMark }
+
+/// The subscriber whose type is erased.
+func unerased(_ subscriber: Any) -> Any {
+  if let erasure = subscriber as? any Erasure { return unerased(erasure.erased) }
+  return subscriber
 }
 
 /// Every probe, whatever its subscriber.

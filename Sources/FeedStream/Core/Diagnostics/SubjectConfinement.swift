@@ -21,6 +21,8 @@
   private var home: ObjectIdentifier?
   /// True when it was first touched by a task, which may continue elsewhere.
   private var isOfTask = false
+  /// True when it was first touched by code of the main queue, which `dispatchMain()` takes to other threads.
+  private var isOfMainQueue = false
 
   @usableFromInline init() { maker = Self.isInTask ? 0 : CurrentDomain.threadNumber }
 
@@ -65,8 +67,10 @@
     if isFirst {
       home = place
       isOfTask = isInTask
+      isOfMainQueue = place == nil && MainQueueCode.isRunning
       return
     }
+    if isOfMainQueue, place == nil, MainQueueCode.isRunning { return }
     if place == home, place != nil || isOfTask || isInTask { return }
     if isOfTask, home == nil, maker == 0 {
       // A task may build a stream for a loop, and give it away.
@@ -101,3 +105,13 @@
     UInt(pthread_self())
   #endif
 }
+
+/// Code of the main queue.
+enum MainQueueCode {
+  /// True on the main thread outside of all queues, and in code of the main queue on whatever thread.
+  static var isRunning: Bool { currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false }
+}
+
+// Declared, not imported: this part of the library knows nothing of queues. Without a queue it is the label of the current one.
+@_silgen_name("dispatch_queue_get_label")
+private func currentQueueLabel(_ queue: UnsafeRawPointer?) -> UnsafePointer<CChar>?

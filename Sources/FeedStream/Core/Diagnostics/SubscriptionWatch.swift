@@ -14,11 +14,17 @@ import Synchronization
   var isLive: Bool { get }
   /// True when its values arrive on a queue, where it lives.
   var isOnQueue: Bool { get }
+  /// Its subscription, if that is an object, for the map. Read only on the stream's thread.
+  var upstream: AnyObject? { get }
 }
 
-/// Watches a subscription that a method such as `sink` makes and hands out, while warnings are on.
+/// Watches a subscription that a method such as `sink` makes and hands out, while warnings or the live map are on.
 @usableFromInline final class SubscriptionWatch {
   let place: SourcePlace
+  /// True when warnings are on, and not only the map.
+  @usableFromInline let warns = Warnings.areOn
+  /// Counts what arrives, while the map is on, if somebody counts.
+  private(set) var tally: Tally?
   /// True when something above says that the loop should not wait for it.
   private var isExpendable = false
   /// The watch of the subscription around this one, while it is made.
@@ -32,10 +38,10 @@ import Synchronization
 
   private init(_ place: SourcePlace) { self.place = place }
 
-  /// Begins to watch the subscription that the caller is about to make; `nil` when warnings are off.
+  /// Begins to watch the subscription that the caller is about to make; `nil` when warnings and the map are off.
   @inlinable @inline(__always)
   static func begin(_ file: StaticString, _ line: UInt) -> SubscriptionWatch? {
-    Warnings.areOn ? make(SourcePlace(file, line)) : nil
+    Warnings.watch ? make(SourcePlace(file, line)) : nil
   }
 
   @inline(never) @usableFromInline static func make(_ place: SourcePlace) -> SubscriptionWatch {
@@ -45,10 +51,28 @@ import Synchronization
     return watch
   }
 
+  /// A function like `receiveValue` that counts what arrives.
+  @inlinable @inline(never)
+  func counting<Input>(_ receiveValue: @escaping (Input) -> Void) -> (Input) -> Void {
+    let tally = startCounting()
+    return {
+      tally.note()
+      receiveValue($0)
+    }
+  }
+
+  @usableFromInline @discardableResult func startCounting() -> Tally {
+    let tally = Tally()
+    self.tally = tally
+    return tally
+  }
+
   /// The subscription has been made, and the caller hands it out.
   @inline(never) @usableFromInline func made(_ subscriber: any LiveSubscriber) {
     self.subscriber = subscriber
     pthread_setspecific(Self.making, outer)
+    if LiveMap.isOn, !subscriber.isOnQueue, subscriber.isLive { LiveMap.here().add(subscriber, place, tally) }
+    guard warns else { return }
     // What lives on a queue is waited for.
     guard subscriber.isOnQueue || subscriber.isLive else { return }
     pthread_setspecific(Self.latest, Unmanaged.passUnretained(self).toOpaque())
@@ -78,6 +102,7 @@ import Synchronization
   func somethingArrives(isLast: Bool = false) {
     // What arrives within the call that subscribes does not show that its result was used.
     if isLast || thread != currentThread() || isMade { hasReceived.store(true, ordering: .relaxed) }
+    if !isLast { tally?.note() }
     Self.somethingHappens()
   }
 
@@ -117,6 +142,9 @@ package final class LiveSubscriptions {
   private var entries: [Entry] = []
   private var unread: [Unread] = []
   private var limit = 64
+
+  /// The streams of the loop, once the live map has some.
+  var map: LoopMap?
 
   package init() {}
 

@@ -25,9 +25,14 @@ import Synchronization
   private static let limit = 1_000
 
   /// True when somebody hears of warnings: for work that is needed for nothing else.
-  @usableFromInline static var areOn: Bool { on.load(ordering: .relaxed) }
+  @usableFromInline static var areOn: Bool { on.load(ordering: .relaxed) & forWarnings != 0 }
 
-  private static let on = Atomic(isOnByDefault)
+  /// True when the subscriptions that are made and the turns of loops are of interest, to warnings or to the map.
+  @usableFromInline package static var watch: Bool { on.load(ordering: .relaxed) != 0 }
+
+  private static let forWarnings: UInt8 = 1
+  private static let forMap: UInt8 = 2
+  private static let on = Atomic<UInt8>((isOnByDefault ? forWarnings : 0) | (mapIsOnByDefault ? forMap : 0))
   private static let state = Mutex(State())
 
   private static let isOnByDefault: Bool = {
@@ -43,11 +48,26 @@ import Synchronization
     }
   }()
 
+  /// Evaluated before the first subscription is made or the first loop runs.
+  private static let mapIsOnByDefault: Bool = {
+    guard getenv("FEEDSTREAM_MAP").map({ String(cString: $0) }) == "on" else { return false }
+    LiveMap.begin()
+    return true
+  }()
+
+  static func mapIs(on isOn: Bool) {
+    if isOn { on.bitwiseOr(forMap, ordering: .relaxed) } else { on.bitwiseAnd(~forMap, ordering: .relaxed) }
+  }
+
   static func change(_ body: (inout State) -> Void) {
     state.withLock { state in
       body(&state)
       state.told = []
-      on.store(state.writes || state.handler != nil, ordering: .relaxed)
+      if state.writes || state.handler != nil {
+        on.bitwiseOr(forWarnings, ordering: .relaxed)
+      } else {
+        on.bitwiseAnd(~forWarnings, ordering: .relaxed)
+      }
     }
   }
 

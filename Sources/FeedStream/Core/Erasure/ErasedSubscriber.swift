@@ -10,6 +10,8 @@
     if let erased = subscriber as? Self {
       // Already erased. Known at compile time where this is specialized.
       self = erased
+    } else if LiveMap.isOn {
+      self = Self.counting(subscriber)
     } else if S.self is AnyObject.Type {
       // Safe because the type was checked just above; a cast would look for a bridge first.
       holder = unsafeBitCast(subscriber, to: AnyObject.self)
@@ -18,6 +20,17 @@
       holder = SubscriberBox(subscriber)
       methods = SubscriberMethods(of: SubscriberBox<S>.self)
     }
+  }
+
+  @inlinable init(_ holder: AnyObject, _ methods: SubscriberMethods<Input, Failure>) {
+    self.holder = holder
+    self.methods = methods
+  }
+
+  /// `subscriber`, with a count of what arrives at it.
+  @inlinable @inline(never)
+  static func counting<S: Subscriber>(_ subscriber: S) -> Self where S.Input == Input, S.Failure == Failure {
+    Self(TallyBox(subscriber), SubscriberMethods(counting: TallyBox<S>.self))
   }
 
   @inlinable @inline(__always) func receive(_ input: Input) -> Subscribers.Demand { methods.next(holder, input) }

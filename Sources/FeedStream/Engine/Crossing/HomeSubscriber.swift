@@ -1,6 +1,12 @@
 extension Publisher {
-  /// Subscribes `stage`, which has other upstreams as well, to this one. Where this delivers on a queue, what it delivers
-  /// is brought to the home of the stage.
+  /// Subscribes `stage`, which has other upstreams as well, to this one. What this delivers on a queue, or on a thread of its
+  /// own, is brought to where the stage lives.
+  @inlinable func receive<S: Subscriber & GatedStage>(gated stage: S) where S.Input == Output, S.Failure == Failure {
+    receive(subscriber: HomeSubscriber(stage, stage.gate))
+  }
+
+  /// Subscribes `stage`, which lives on one thread, to this publisher. Where this delivers on a queue, what it delivers is brought
+  /// to the home of the stage.
   @inlinable func receive<S: Subscriber>(home stage: S) where S.Input == Output, S.Failure == Failure {
     if StreamHomes.mayCross { receive(subscriber: HomeSubscriber(stage)) } else { receive(subscriber: stage) }
   }
@@ -25,51 +31,88 @@ extension Publisher {
 }
 
 /// A stage's subscription to the one of its upstreams that hands it down. It keeps the way to an upstream that delivers
-/// on a queue.
+/// on a queue, and passes the gate of a stage that has one.
 @usableFromInline final class HomeSubscriber<Base: Subscriber>: Subscriber, Subscription, CustomStringConvertible {
   @usableFromInline typealias Input = Base.Input
   @usableFromInline typealias Failure = Base.Failure
 
-  private let base: Base
-  @exclusivity(unchecked) private var crossing: HomePair?
-  @exclusivity(unchecked) private var up: (any Subscription)?
+  @usableFromInline let base: Base
+  @usableFromInline let gate: ThreadGate?
+  @exclusivity(unchecked) @usableFromInline var crossing: HomePair?
+  @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
+  @exclusivity(unchecked) private var hasBegun = false
 
-  @usableFromInline init(_ base: Base) { self.base = base }
+  @inlinable init(_ base: Base, _ gate: ThreadGate? = nil) {
+    self.base = base
+    self.gate = gate
+  }
 
   // MARK: Upstream, where it delivers
 
   @usableFromInline func receive(subscription: any Subscription) {
-    guard let crossing = HomePair.ofSubscriptionHandedDown(to: description) else {
-      return base.receive(subscription: subscription)
-    }
-    self.crossing = crossing
+    // The stage refuses a second one.
+    guard !hasBegun else { return base.receive(subscription: subscription) }
+    hasBegun = true
     up = subscription
-    crossing.atHome { [self] in base.receive(subscription: self) }
+    crossing = HomePair.ofSubscriptionHandedDown(to: gate, description)
+    guard isHere() else { return atHome { [self] in base.receive(subscription: self) } }
+    handle { base.receive(subscription: self) }
   }
 
-  @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    guard let crossing else { return base.receive(input) }
-    crossing.atHome { [self] in
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand {
+    guard isHere() else { return bring(input) }
+    return handle { base.receive(input) }
+  }
+
+  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    guard isHere() else { return atHome { [self] in end(completion) } }
+    handle { end(completion) }
+  }
+
+  private func end(_ completion: Subscribers.Completion<Failure>) {
+    up = nil
+    base.receive(completion: completion)
+  }
+
+  /// True when an event is handled on this thread, by ``handle(_:)``.
+  @inlinable @inline(__always) func isHere() -> Bool { crossing == nil && gate?.enter() ?? true }
+
+  @inlinable @inline(__always) func handle<R>(_ event: () -> R) -> R {
+    let result = event()
+    gate?.leave()
+    return result
+  }
+
+  @inline(never) @usableFromInline func bring(_ input: Input) -> Subscribers.Demand {
+    atHome { [self] in
       let more = base.receive(input)
       if more > .none { request(more) }
     }
     return .none
   }
 
-  @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard let crossing else { return base.receive(completion: completion) }
-    crossing.atHome { [self] in base.receive(completion: completion) }
+  @usableFromInline func atHome(_ action: @escaping () -> Void) {
+    if let crossing { crossing.atHome(action) } else { gate?.perform(action) }
   }
 
   // MARK: The stage, in its home
 
   @usableFromInline func request(_ demand: Subscribers.Demand) {
-    crossing?.atSource { [self] in up?.request(demand) }
+    guard let crossing else { return up?.request(demand) ?? () }
+    crossing.atSource { [self] in up?.request(demand) }
   }
 
   @usableFromInline func cancel() {
-    crossing?.atSource { [self] in up.take()?.cancel() }
+    // Before its subscription it stands for the stage, as in Combine, where both are one.
+    guard hasBegun else { return (base as? any Subscription)?.cancel() ?? () }
+    guard let crossing else { return up.take()?.cancel() ?? () }
+    crossing.atSource { [self] in up.take()?.cancel() }
   }
 
+  @usableFromInline var combineIdentifier: CombineIdentifier { base.combineIdentifier }
   @usableFromInline var description: String { String(describing: base) }
+}
+
+extension HomeSubscriber: Traceable {
+  @usableFromInline var below: Any { base }
 }

@@ -100,11 +100,21 @@ import Synchronization
       handDown()
       handing = nil
     }
-    let isDone = state.withLock { state in
+    vacate()
+  }
+
+  /// Work waits until ``vacate()``: a thread that was there before the lane still runs. Before anybody else knows the lane.
+  func occupy() { state.withLock { $0.isBusy = true } }
+
+  /// Runs the work that has arrived, on this thread, and frees the lane.
+  func vacate() { if !freeIfEmpty() { begin() } }
+
+  /// - Returns: false when there is work.
+  private func freeIfEmpty() -> Bool {
+    state.withLock { state in
       if state.work.isEmpty { state.isBusy = false }
       return !state.isBusy
     }
-    if !isDone { begin() }
   }
 
   /// Nothing that waits in the lane is delivered any more; `cancel` runs in the lane. Safe from any thread.

@@ -29,6 +29,13 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   }
 
   @usableFromInline func receive(subscription: any Subscription) {
+    gate.follow()
+    guard gate.enter() else { return gate.perform { [self] in accept(subscription) } }
+    accept(subscription)
+    gate.leave()
+  }
+
+  private func accept(_ subscription: any Subscription) {
     guard isActive, up == nil, !isFinished else { return subscription.cancel() }
     up = subscription
     if beginsLate { down.receive(subscription: self) }
@@ -41,13 +48,22 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isActive, !isFinished else { return .none }
+    guard gate.enter() else {
+      gate.perform { [self] in arrived(input) }
+      return .none
+    }
+    arrived(input)
+    gate.leave()
+    return .none
+  }
+
+  @inlinable func arrived(_ input: Input) {
+    guard isActive, !isFinished else { return }
     switch whenBusy {
     case .isDropped where isBusy: StreamDiagnostics.dropped(input, name, .busy)
     case .waits where isBusy: waiting.append(input)
     default: start(input)
     }
-    return .none
   }
 
   @inlinable func start(_ input: Input) {
@@ -83,6 +99,12 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @inlinable var isTaking: Bool { isActive && upcoming == nil }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
+    guard gate.enter() else { return gate.perform { [self] in upstreamEnded(completion) } }
+    upstreamEnded(completion)
+    gate.leave()
+  }
+
+  private func upstreamEnded(_ completion: Subscribers.Completion<Failure>) {
     if endsWithUpstream, !isCancelled { return down.receive(completion: completion) }
     guard isActive, !isFinished else { return }
     up = nil
@@ -118,6 +140,12 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   override var leavesLate: Bool { whenBusy == .replaces }
 
   override var takesNone: Bool { !isActive }
+
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams += [up].compactMap { $0 }
+    facts.held = waiting.count
+  }
 
   override func cancelUpstreams() {
     let up = self.up.take()

@@ -1,7 +1,7 @@
 /// A stage's behavior towards one of its upstreams, as a type: it distinguishes several upstreams at compile time, so
 /// that the value path stays specialized.
 @usableFromInline protocol Port {
-  associatedtype Owner: CustomStringConvertible
+  associatedtype Owner: GatedStage
   associatedtype Input
   associatedtype Failure: Error
 
@@ -18,6 +18,11 @@
 extension Port {
   @inlinable static func takesStray(afterEnding: Bool) -> Bool { false }
   @usableFromInline static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { CombineIdentifier(inlet) }
+}
+
+/// A stage whose events come through a gate.
+@usableFromInline protocol GatedStage: AnyObject, CustomStringConvertible {
+  var gate: ThreadGate { get }
 }
 
 /// The part of an inlet that is not generic, so that a stage can store and cancel several without a metadata lookup.
@@ -61,6 +66,9 @@ extension Port {
   /// Releases the values that it holds, and reports them if `reporting`; see ``Lane``.
   @usableFromInline func drop(reporting: Bool) {}
 
+  /// Its subscription to upstream, if that lives where the owner does.
+  final var visible: [any Subscription] { crossing == nil ? [up].compactMap { $0 } : [] }
+
   @usableFromInline final func close() {
     leavesLate = false
     isLive = false
@@ -86,22 +94,37 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inlinable final func receive(subscription: any Subscription) {
+    let crossing = HomePair.ofSubscriptionHandedDown(to: owner.gate, owner.description)
+    if crossing == nil, owner.gate.enter() {
+      accept(subscription, nil)
+      owner.gate.leave()
+    } else if let crossing {
+      crossing.atHome { [self] in accept(subscription, crossing) }
+    } else {
+      owner.gate.perform { [self] in accept(subscription, nil) }
+    }
+  }
+
+  @usableFromInline final func accept(_ subscription: any Subscription, _ crossing: HomePair?) {
     guard !isLive, !isEnded else {
       if isLive || !leavesLate { subscription.cancel() }
       return
     }
     isLive = true
     up = subscription
-    crossing = HomePair.ofSubscriptionHandedDown(to: owner.description)
-    if let crossing { crossing.atHome { [self] in P.began(self) } } else { P.began(self) }
+    self.crossing = crossing
+    P.began(self)
   }
 
   @inlinable final func receive(_ input: P.Input) -> Subscribers.Demand {
-    crossing == nil ? take(input) : cross(input)
+    guard crossing == nil, owner.gate.enter() else { return bring(input) }
+    let more = take(input)
+    owner.gate.leave()
+    return more
   }
 
-  @inline(never) @usableFromInline final func cross(_ input: P.Input) -> Subscribers.Demand {
-    crossing?.atHome { [self] in
+  @inline(never) @usableFromInline final func bring(_ input: P.Input) -> Subscribers.Demand {
+    atHome { [self] in
       let more = take(input)
       if more > .none { request(more) }
     }
@@ -114,7 +137,13 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inlinable final func receive(completion: Subscribers.Completion<P.Failure>) {
-    if let crossing { crossing.atHome { [self] in end(completion) } } else { end(completion) }
+    guard crossing == nil, owner.gate.enter() else { return atHome { [self] in end(completion) } }
+    end(completion)
+    owner.gate.leave()
+  }
+
+  @usableFromInline final func atHome(_ action: @escaping () -> Void) {
+    if let crossing { crossing.atHome(action) } else { owner.gate.perform(action) }
   }
 
   @inlinable final func end(_ completion: Subscribers.Completion<P.Failure>) {

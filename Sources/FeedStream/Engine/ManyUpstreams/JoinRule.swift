@@ -29,6 +29,8 @@
   func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool
   /// True when no value is possible beyond those that can be delivered now.
   func isExhausted(firstEnded: Bool, secondEnded: Bool) -> Bool
+  /// The number of values kept for each upstream.
+  var held: [Int] { get }
   /// Reports the kept values as dropped.
   mutating func dropRest()
 }

@@ -1,22 +1,29 @@
 /// Joins several upstreams into one subscriber: the root of the stages that merge, pair, race, or play one after
 /// another.
 ///
-/// It holds the subscriber, the demand and the completion. Requests and cancellation come through ``GuardedSubscription``'s
-/// gate. A subclass implements a request (`requested`, harmless when the stream is over) and the cancellation
-/// (`cancelUpstreams`).
-@usableFromInline class Junction<Output, Failure: Error>: GuardedSubscription {
+/// It holds the subscriber, the demand and the completion, and the ``ThreadGate`` through which every event comes: those of the
+/// upstreams, requests and the cancellation. A subclass implements a request (`demanded`, harmless when the stream is over) and
+/// the cancellation (`cancelUpstreams`).
+@usableFromInline class Junction<Output, Failure: Error>: GuardedSubscription, GatedStage {
   @usableFromInline final let name: StaticString
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>
+  @usableFromInline final let gate = ThreadGate()
   /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
   /// True until the cancellation or the completion.
   @exclusivity(unchecked) @usableFromInline final var isActive = true
   @exclusivity(unchecked) @usableFromInline final var isCancelled = false
 
-  @inlinable init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
+  @usableFromInline init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
     self.name = name
     self.down = down
+    super.init()
+    // Without a home, several threads may use it.
+    if !gate.isHomed { confinement = .anywhere }
   }
+
+  /// The subscriber requests this much more.
+  @usableFromInline func demanded(_ demand: Subscribers.Demand) {}
 
   /// Cancels the upstreams and releases the waiting values: the stream is cancelled, or about to end. It runs again
   /// when a stream that is over is cancelled.
@@ -26,7 +33,19 @@
 
   @usableFromInline override var takesNone: Bool { !isActive }
 
+  @usableFromInline final override func requested(_ demand: Subscribers.Demand) {
+    guard gate.enter() else { return gate.perform { [self] in demanded(demand) } }
+    demanded(demand)
+    gate.leave()
+  }
+
   @usableFromInline final override func cancelled() {
+    guard gate.enter() else { return gate.revoke { [self] in cancelHere() } }
+    cancelHere()
+    gate.leave()
+  }
+
+  private func cancelHere() {
     isActive = false
     isCancelled = true
     cancelUpstreams()
@@ -39,6 +58,12 @@
     cancelUpstreams()
     // The subscriber may have cancelled in the meantime.
     if !isCancelled { down.receive(completion: completion) }
+  }
+
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = demand
+    facts.isOver = !isActive
   }
 
   // MARK: Descriptions

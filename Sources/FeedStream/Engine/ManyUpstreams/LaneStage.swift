@@ -48,10 +48,12 @@
   @usableFromInline func start(_ upstreams: [() -> Void], assemble: @escaping () -> Output) {
     self.assemble = assemble
     isExhausted = upstreams.isEmpty
+    guard gate.enter() else { return }
     for attach in upstreams { attach() }
     isDelivering = false
     down.receive(subscription: self)
     endIfDone()
+    gate.leave()
   }
 
   // MARK: Upstream
@@ -150,7 +152,7 @@
 
   // MARK: Downstream
 
-  override func requested(_ demand: Subscribers.Demand) {
+  override func demanded(_ demand: Subscribers.Demand) {
     guard isActive else { return }
     self.demand += demand
     guard !isDelivering else {
@@ -160,6 +162,13 @@
     }
     let more = demand + deliver()
     for lane in lanes where isActive { lane.request(more) }
+  }
+
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams = lanes.flatMap(\.visible)
+    facts.partners = lanes.map(\.held)
+    facts.held = facts.partners.reduce(waiting.count, +)
   }
 
   override func cancelUpstreams() {

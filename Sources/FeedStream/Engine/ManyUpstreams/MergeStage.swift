@@ -85,7 +85,7 @@
 
   // MARK: Downstream
 
-  @inlinable override func requested(_ demand: Subscribers.Demand) {
+  @inlinable override func demanded(_ demand: Subscribers.Demand) {
     self.demand += demand
     guard !isDraining else { return }
     // Not `isEmpty`, for which the queue's type would be looked up: requests are served where it is not known.
@@ -131,6 +131,12 @@
   @inlinable override func cancelUpstreams() {
     if waiting.count > 0 { waiting.removeAll() }
     stopUpstreams()
+  }
+
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams = inlets.flatMap(\.visible)
+    facts.held = waiting.count
   }
 
   @usableFromInline func stopUpstreams() {

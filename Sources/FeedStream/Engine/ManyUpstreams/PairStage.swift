@@ -29,11 +29,13 @@
     let (first, second) = (Inlet<FirstPort<Rule, Failure>>(self), Inlet<SecondPort<Rule, Failure>>(self))
     self.first = first
     self.second = second
+    guard gate.enter() else { return }
     a.receive(subscriber: first)
     b.receive(subscriber: second)
     isDelivering = false
     down.receive(subscription: self)
     endIfDone()
+    gate.leave()
   }
 
   // MARK: Upstream
@@ -114,7 +116,7 @@
 
   // MARK: Downstream
 
-  override func requested(_ demand: Subscribers.Demand) {
+  override func demanded(_ demand: Subscribers.Demand) {
     guard isActive else { return }
     self.demand += demand
     guard !isDelivering else {
@@ -125,6 +127,13 @@
     let more = demand + deliver()
     first?.request(more)
     second?.request(more)
+  }
+
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams = (first?.visible ?? []) + (second?.visible ?? [])
+    facts.partners = rule?.held ?? []
+    facts.held = facts.partners.reduce(waiting.count, +)
   }
 
   override func cancelUpstreams() {

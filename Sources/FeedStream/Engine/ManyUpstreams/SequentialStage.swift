@@ -16,6 +16,8 @@
 
   /// Cancels the current upstream and subscribes to another.
   @inlinable final func subscribe(_ attach: @escaping (Upstream) -> Void) {
+    guard gate.enter() else { return gate.perform { [self] in subscribe(attach) } }
+    defer { gate.leave() }
     guard isActive else { return }
     // Before the cancellation, which may call back into this with a newer one, or cancel this.
     upcoming = attach
@@ -91,9 +93,15 @@
   /// As in Combine's `append`.
   @usableFromInline override var takesNone: Bool { true }
 
-  @inlinable override func requested(_ demand: Subscribers.Demand) {
+  @inlinable override func demanded(_ demand: Subscribers.Demand) {
     self.demand += demand
     current?.request(demand)
+  }
+
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams = current?.visible ?? []
+    facts.waitsForTime = current == nil && alarm?.isSet == true
   }
 
   @usableFromInline override func cancelUpstreams() {

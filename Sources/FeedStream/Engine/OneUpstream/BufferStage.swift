@@ -127,6 +127,13 @@ extension Publishers {
 
   override func forget() { values.removeAll() }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.demand = demand
+    facts.held = values.count
+    facts.capacity = size < .max ? size : nil
+  }
+
   /// Delivers the requested values, in order, then the completion.
   ///
   /// - Returns: how many values can be held again.

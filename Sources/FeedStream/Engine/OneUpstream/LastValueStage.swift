@@ -43,6 +43,13 @@
   @usableFromInline func asked(for demand: Subscribers.Demand) { up?.request(demand) }
 
   override func forget() { last = nil }
+
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    guard isWaiting else { return }
+    facts.demand = Subscribers.Demand.none
+    facts.held = last == nil ? 0 : 1
+  }
 }
 
 /// A ``LastValueStage`` that delivers values before the last, as requested.
@@ -72,5 +79,10 @@
     guard isLive else { return }
     self.demand += demand
     up?.request(demand)
+  }
+
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    if isLive { facts.demand = demand }
   }
 }

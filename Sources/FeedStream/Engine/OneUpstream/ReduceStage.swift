@@ -77,5 +77,10 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   /// Everything is requested from upstream already.
   override func asked(for demand: Subscribers.Demand) { isAsked = true }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.waitsForCompletion = isLive && up != nil
+  }
+
   override var description: String { (Mode.throwsErrors ? "Try" : "") + "\(name)" }
 }

@@ -135,6 +135,12 @@
     forget()
   }
 
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    facts.upstreams = [up].compactMap { $0 }
+    facts.delivers(to: down)
+    facts.isOver = phase == .ended
+  }
+
   // MARK: Descriptions
 
   override var customMirror: Mirror { mirror(["downstream": down.subscriber, "phase": phase]) }

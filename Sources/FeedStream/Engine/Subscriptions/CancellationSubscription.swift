@@ -6,4 +6,6 @@
 
   override func cancelled() { onCancel.take()?() }
   override var takesNone: Bool { true }
+  // The buffer below is the source.
+  override func tell(_ facts: inout StreamFacts) { facts.isTransparent = true }
 }

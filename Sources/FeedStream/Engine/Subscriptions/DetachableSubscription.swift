@@ -28,6 +28,13 @@ final class DetachableSubscription: Subscription, CustomStringConvertible, Custo
   var customMirror: Mirror { stage.map { Mirror(reflecting: $0) } ?? Mirror(self, children: EmptyCollection()) }
 }
 
+extension DetachableSubscription: MapMember {
+  @usableFromInline func tell(_ facts: inout StreamFacts) {
+    facts.isTransparent = true
+    facts.upstreams = [stage].compactMap { $0 }
+  }
+}
+
 extension DetachableSubscription: Traceable {
   @usableFromInline var below: Any { stage ?? () }
 }

@@ -128,6 +128,13 @@
     old.2?.cancelled(self)
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = demand
+    facts.held = held.count
+    facts.isOver = down == nil
+  }
+
   override package var description: String { "\(name)" }
 }
 

@@ -84,6 +84,13 @@
     work.take()?.cancel()
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = isAsked ? .max(1) : Subscribers.Demand.none
+    if case .success = result { facts.held = 1 }
+    facts.isOver = down == nil
+  }
+
   override package var description: String { "\(name)" }
   override package var customMirror: Mirror {
     Mirror(

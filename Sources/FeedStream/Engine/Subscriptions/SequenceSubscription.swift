@@ -48,6 +48,14 @@
 
   override func cancelled() { end() }
 
+  override func tell(_ facts: inout StreamFacts) {
+    // Its description is its elements.
+    facts.name = "\(name)"
+    facts.below = (supply as? any Traceable)?.below
+    facts.demand = demand
+    facts.isOver = !isActive
+  }
+
   // As in Combine, a request for none does nothing on a sequence.
   override var takesNone: Bool { true }
 
@@ -113,6 +121,10 @@
     }
     upcoming = element
   }
+}
+
+extension SequenceSupply: Traceable {
+  @usableFromInline var below: Any { subscriber }
 }
 
 extension Subscriber {

@@ -14,7 +14,7 @@
 
   @usableFromInline init() {
     let code = pthread_mutex_init(mutex, nil)
-    precondition(code == 0, "SystemMutex: the system has no mutex left: \(String(cString: strerror(code)))")
+    precondition(code == 0, "SystemMutex: the system has no mutexes left: \(String(cString: strerror(code)))")
   }
 
   deinit {
@@ -45,7 +45,7 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
   package init(_ state: consuming sending State) {
     self.state = state
     let code = pthread_mutex_init(mutex, nil)
-    precondition(code == 0, "Locked: the system has no mutex left: \(String(cString: strerror(code)))")
+    precondition(code == 0, "Locked: the system has no mutexes left: \(String(cString: strerror(code)))")
   }
 
   deinit {

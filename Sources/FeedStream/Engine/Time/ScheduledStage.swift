@@ -88,6 +88,12 @@
     _ = waiting.take()
   }
 
+  @usableFromInline override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.held = waiting.count
+    facts.waitsForTime = !waiting.isEmpty || !isOpen && isLive
+  }
+
   override var description: String { "\(name)" }
 }
 

@@ -1,6 +1,8 @@
 /// A stage's subscription to a publisher whose values only set the time: `sample(on:)`, `window(on:)`, `retry(when:)`.
-@usableFromInline final class Trigger<Failure: Error>: CustomStringConvertible {
+@usableFromInline final class Trigger<Failure: Error>: GatedStage {
   private let name: StaticString
+  /// The stage's.
+  @usableFromInline let gate: ThreadGate
   /// The identifier of its subscriber: the stage's own, or none.
   fileprivate let identifier: CombineIdentifier?
   fileprivate let demand: Subscribers.Demand
@@ -15,10 +17,11 @@
   ///   - fired: runs for every value.
   ///   - ended: runs at the completion.
   @usableFromInline init(
-    _ name: StaticString, _ identifier: CombineIdentifier? = nil, asking demand: Subscribers.Demand,
+    _ name: StaticString, _ gate: ThreadGate, _ identifier: CombineIdentifier? = nil, asking demand: Subscribers.Demand,
     fired: @escaping () -> Void, ended: @escaping (Subscribers.Completion<Failure>) -> Void
   ) {
     self.name = name
+    self.gate = gate
     self.identifier = identifier
     self.demand = demand
     self.fired = fired

@@ -1,5 +1,6 @@
 /// A stage that acts when another publisher says so: `sample`, `collect` and `window` by trigger or by time.
-@usableFromInline class TriggeredStage<Output, Failure: Error>: Stage<Output, Failure> {
+@usableFromInline class TriggeredStage<Output, Failure: Error>: Stage<Output, Failure>, GatedStage {
+  @usableFromInline final let gate = ThreadGate()
   private let name: StaticString
   @exclusivity(unchecked) final private(set) var trigger: Trigger<Never>?
 
@@ -23,7 +24,7 @@
   @usableFromInline final func newTrigger() -> Trigger<Never>? {
     guard needsTrigger else { return nil }
     trigger = Trigger(
-      name, asking: .unlimited, fired: { [self] in triggered() }, ended: { [self] _ in triggerEnded() })
+      name, gate, asking: .unlimited, fired: { [self] in triggered() }, ended: { [self] _ in triggerEnded() })
     return trigger
   }
 

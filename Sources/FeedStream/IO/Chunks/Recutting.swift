@@ -95,7 +95,7 @@ public struct JoiningDecoder: ChunkDecoder, Sendable {
 
   /// - Precondition: `limit` is not negative.
   public init(limit: Int) {
-    precondition(limit >= 0, "joined(upTo: \(limit)): a number of bytes cannot be negative; use 0 or more")
+    precondition(limit >= 0, "joined(upTo: \(limit)): the number of bytes cannot be negative; use 0 or more")
     self.limit = limit
   }
 
@@ -121,7 +121,7 @@ extension Publishers {
     public let count: Int
 
     public init(upstream: Upstream, count: Int) {
-      precondition(count >= 0, "prefix(bytes: \(count)): a number of bytes cannot be negative; use 0 or more")
+      precondition(count >= 0, "prefix(bytes: \(count)): the number of bytes cannot be negative; use 0 or more")
       self.upstream = upstream
       self.count = count
     }

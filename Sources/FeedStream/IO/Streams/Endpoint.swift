@@ -88,6 +88,12 @@ final class EndpointReader<Source: Endpoint>: GuardedSubscription {
     if demand == .none { pause() }
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = demand
+    facts.isOver = down == nil
+  }
+
   func end(_ completion: Subscribers.Completion<SystemError>) {
     release()?.receive(completion: completion)
   }

@@ -113,6 +113,12 @@ private final class ListeningSubscription: GuardedSubscription {
     isAccepting = false
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = demand
+    facts.isOver = down == nil
+  }
+
   deinit { _ = release() }
 
   func end() { release()?.receive(completion: .finished) }

@@ -38,7 +38,7 @@ final class LoopListener: LoopHandle, ListeningSocket {
         LoopListener.of(raw).onReady?()
       }
     }
-    guard code == 0 else { throw SystemError("listen at", "\(place)", code: code) }
+    guard code == 0 else { throw SystemError("listen on", "\(place)", code: code) }
     if case .internet = address.kind, let actual = SocketAddress({ uv_tcp_getsockname(raw(), $0, $1) }) {
       self.address = actual
     }

@@ -74,7 +74,7 @@ extension System {
   static func listening(
     _ number: Int32, _ place: SocketAddress
   ) throws(SystemError) -> (descriptor: Int32, address: SocketAddress) {
-    func fail(_ code: Int32) -> SystemError { SystemError("listen at", "\(place)", code: code) }
+    func fail(_ code: Int32) -> SystemError { SystemError("listen on", "\(place)", code: code) }
     func option(_ name: Int32) throws(SystemError) -> Int32 {
       var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
       guard getsockopt(number, SOL_SOCKET, name, &value, &length) == 0 else { throw fail(errno) }

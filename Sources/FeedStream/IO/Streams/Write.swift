@@ -128,6 +128,13 @@ extension Connection {
     target.hearOfClosing? { [weak self] in self?.fail($0) }
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.upstreams = [up].compactMap { $0 }
+    facts.delivers(to: down)
+    facts.held = waiting.count + writing.count
+    facts.isOver = target == nil
+  }
+
   // MARK: Upstream
 
   @usableFromInline func receive(subscription: any Subscription) {

@@ -56,6 +56,13 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
     isServing = false
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.delivers(to: down)
+    facts.demand = demand
+    facts.held = waiting.count
+    facts.isOver = down == nil
+  }
+
   deinit { release() }
 
   override func cancelled() { release() }

@@ -32,6 +32,7 @@ public enum Signals {
 
   static var terminate: Int32 { SIGTERM }
   static var kill: Int32 { SIGKILL }
+  static var user1: Int32 { SIGUSR1 }
 }
 
 extension Publishers {

@@ -157,6 +157,12 @@ extension Publishers {
     if hasEnding { endIfDelivered() }
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.demand = demand
+    facts.held = held == nil ? 0 : 1
+  }
+
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isLive, !hasEnding else { return }
     guard isHolding else { return finish(completion) }

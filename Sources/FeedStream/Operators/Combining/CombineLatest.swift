@@ -162,6 +162,8 @@ extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable,
     return (first.unsafelyUnwrapped, second.unsafelyUnwrapped)
   }
 
+  @usableFromInline var held: [Int] { [first == nil ? 0 : 1, second == nil ? 0 : 1] }
+
   /// Values that were not delivered are replaced by newer ones, by design.
   @usableFromInline mutating func dropRest() {}
 

@@ -39,7 +39,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Swift.Collection where Element: Publisher {
-  /// Delivers the events of the publisher that is first, and cancels the others.
+  /// Delivers the events of the publisher that delivers first, and cancels the others.
   ///
   /// Finishes immediately when there are no publishers. **Demand, failure, cancellation, policy:** as in
   /// ``Publisher/race(with:)``.
@@ -92,10 +92,12 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
   @usableFromInline init(_ down: ErasedSubscriber<Output, Failure>) { super.init("Race", down) }
 
   @usableFromInline func start(_ upstreams: [(Inlet<RacePort<Output, Failure>>) -> Void]) {
+    guard gate.enter() else { return }
     runners = upstreams.map { _ in Inlet(self) }
     down.receive(subscription: self)
     for (attach, runner) in zip(upstreams, runners) where isActive && winner == nil { attach(runner) }
     if upstreams.isEmpty { end(.finished) }
+    gate.leave()
   }
 
   fileprivate func began(_ inlet: Inlet<RacePort<Output, Failure>>) {
@@ -121,10 +123,17 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
     return runners
   }
 
-  override func requested(_ demand: Subscribers.Demand) {
+  override func demanded(_ demand: Subscribers.Demand) {
     if let winner { return winner.request(demand) }
     self.demand += demand
     for runner in runners where isActive && runner.isLive { runner.request(demand) }
+  }
+
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    // A winner's demand is its own.
+    if winner != nil { facts.demand = nil }
+    facts.upstreams = (winner.map { [$0] } ?? runners).flatMap(\.visible)
   }
 
   override func cancelUpstreams() {

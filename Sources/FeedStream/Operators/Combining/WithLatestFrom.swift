@@ -93,13 +93,14 @@ extension Publishers {
       let stage = WithLatestFromStage<Upstream.Output, Other.Output, Output, Failure>(
         ErasedSubscriber(subscriber), transform)
       other.receive(subscriber: stage.newOther())
-      upstream.receive(home: stage)
+      upstream.receive(gated: stage)
     }
   }
 }
 
 @usableFromInline
-final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
+final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Output, Failure>, Subscriber, GatedStage {
+  @usableFromInline let gate = ThreadGate()
   @usableFromInline let transform: (Input, Other) -> Output
   @exclusivity(unchecked) @usableFromInline var latest: Other?
   @exclusivity(unchecked) private var other: Inlet<LatestPort<Input, Other, Output, Failure>>?

@@ -148,6 +148,8 @@ extension Publishers.Zip4: Equatable where A: Equatable, B: Equatable, C: Equata
   @inlinable var hasNext: Bool { !firsts.isEmpty && !seconds.isEmpty }
   @inlinable mutating func next() -> (First, Second) { (firsts.removeFirst(), seconds.removeFirst()) }
 
+  @usableFromInline var held: [Int] { [firsts.count, seconds.count] }
+
   @usableFromInline mutating func dropRest() {
     while let value = firsts.popFirst() { StreamDiagnostics.dropped(value, Self.joins.name, .terminated) }
     while let value = seconds.popFirst() { StreamDiagnostics.dropped(value, Self.joins.name, .terminated) }

@@ -63,7 +63,8 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   ) {
     self.attach = attach
     super.init("RetryWhen", down)
-    signal = Trigger("RetryWhen", asking: .none, fired: { [self] in start() }, ended: { [self] in signalEnded($0) })
+    signal = Trigger(
+      "RetryWhen", gate, asking: .none, fired: { [self] in start() }, ended: { [self] in signalEnded($0) })
   }
 
   @usableFromInline func start() {
@@ -104,9 +105,11 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
     switch completion {
     case .finished: downstream.receive(completion: .finished)
     case .failure(let error):
-      guard downstream.isLive else { return }
-      downstream.close()
-      stage.failed(error)
+      stage.gate.run { [stage, downstream] in
+        guard downstream.isLive else { return }
+        downstream.close()
+        stage.failed(error)
+      }
     }
   }
 }

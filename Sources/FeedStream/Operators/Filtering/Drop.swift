@@ -30,7 +30,7 @@ extension Publishers {
     }
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      precondition(count >= 0, "dropFirst(\(count)): a number of values cannot be negative; use 0 or more")
+      precondition(count >= 0, "dropFirst(\(count)): the number of values cannot be negative; use 0 or more")
       let stage = DropStage<Output, Failure>(ErasedSubscriber(subscriber), count)
       stage.greet()
       upstream.receive(subscriber: stage)

@@ -59,7 +59,7 @@ extension Publishers {
       let stage = DropUntilOutputStage<Output, Failure>(ErasedSubscriber(subscriber))
       stage.greet()
       stage.trigger.start(other)
-      upstream.receive(home: stage)
+      upstream.receive(gated: stage)
     }
   }
 }
@@ -67,9 +67,10 @@ extension Publishers {
 extension Publishers.DropUntilOutput: Equatable where Upstream: Equatable, Other: Equatable {}
 
 @usableFromInline
-final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<Input, Failure>, Subscriber {
+final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<Input, Failure>, Subscriber, GatedStage {
+  @usableFromInline let gate = ThreadGate()
   @usableFromInline private(set) lazy var trigger = Trigger<Failure>(
-    "DropUntilOutput", combineIdentifier, asking: .max(1), fired: { [weak self] in self?.open() },
+    "DropUntilOutput", gate, combineIdentifier, asking: .max(1), fired: { [weak self] in self?.open() },
     ended: { [weak self] in self?.ended($0) })
   @exclusivity(unchecked) @usableFromInline private(set) var isOpen = false
   /// True when the completion was delivered before upstream accepted.

@@ -12,7 +12,7 @@ extension Publisher {
   ///
   /// - Precondition: `maxLength` is not negative.
   @inlinable public func prefix(_ maxLength: Int) -> Publishers.Output<Self> {
-    precondition(maxLength >= 0, "prefix(\(maxLength)): a number of values cannot be negative; use 0 or more")
+    precondition(maxLength >= 0, "prefix(\(maxLength)): the number of values cannot be negative; use 0 or more")
     return output(in: 0..<maxLength)
   }
 
@@ -27,7 +27,7 @@ extension Publisher {
   ///
   /// - Precondition: `index` is not negative.
   @inlinable public func output(at index: Int) -> Publishers.Output<Self> {
-    precondition(index >= 0, "output(at: \(index)): a place in a stream cannot be negative; use 0 or more")
+    precondition(index >= 0, "output(at: \(index)): an index cannot be negative; use 0 or more")
     return output(in: index...index)
   }
 
@@ -44,7 +44,7 @@ extension Publisher {
   /// - Precondition: no index in `range` is negative.
   @inlinable public func output<R: RangeExpression>(in range: R) -> Publishers.Output<Self> where R.Bound == Int {
     if let range = range as? ClosedRange<Int> {
-      precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
+      precondition(range.lowerBound >= 0, "output(in: \(range)): an index cannot be negative; use 0 or more")
     }
     return Publishers.Output(upstream: self, range: range.relative(to: 0..<Int.max))
   }
@@ -59,7 +59,7 @@ extension Publishers {
     public let range: CountableRange<Int>
 
     @inlinable public init(upstream: Upstream, range: CountableRange<Int>) {
-      precondition(range.lowerBound >= 0, "output(in: \(range)): a place in a stream cannot be negative; use 0 or more")
+      precondition(range.lowerBound >= 0, "output(in: \(range)): an index cannot be negative; use 0 or more")
       self.upstream = upstream
       self.range = range
     }

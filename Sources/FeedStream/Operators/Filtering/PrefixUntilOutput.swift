@@ -30,7 +30,7 @@ extension Publishers {
       let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))
       stage.trigger.start(other)
       // It may have ended already.
-      if stage.phase == .waiting { upstream.receive(home: stage) }
+      if stage.phase == .waiting { upstream.receive(gated: stage) }
     }
   }
 }
@@ -38,9 +38,13 @@ extension Publishers {
 extension Publishers.PrefixUntilOutput: Equatable where Upstream: Equatable, Other: Equatable {}
 
 @usableFromInline
-final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: Stage<Input, Failure>, Subscriber {
+final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: Stage<Input, Failure>, Subscriber,
+  GatedStage
+{
+  @usableFromInline let gate = ThreadGate()
   @usableFromInline private(set) lazy var trigger = Trigger<OtherFailure>(
-    "PrefixUntilOutput", combineIdentifier, asking: .max(1), fired: { [weak self] in self?.close() }, ended: { _ in })
+    "PrefixUntilOutput", gate, combineIdentifier, asking: .max(1), fired: { [weak self] in self?.close() },
+    ended: { _ in })
 
   @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
 

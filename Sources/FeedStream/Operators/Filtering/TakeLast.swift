@@ -23,7 +23,7 @@ extension Publishers {
     public let count: Int
 
     @inlinable public init(upstream: Upstream, count: Int) {
-      precondition(count >= 0, "takeLast(\(count)): a number of values cannot be negative; use 0 or more")
+      precondition(count >= 0, "takeLast(\(count)): the number of values cannot be negative; use 0 or more")
       self.upstream = upstream
       self.count = count
     }

@@ -104,6 +104,13 @@ extension Publishers {
   }
 
   @usableFromInline func receive(subscription: any Subscription) {
+    gate.follow()
+    guard gate.enter() else { return gate.perform { [self] in accept(subscription) } }
+    accept(subscription)
+    gate.leave()
+  }
+
+  private func accept(_ subscription: any Subscription) {
     guard isActive, isOpen, up == nil else { return subscription.cancel() }
     up = subscription
     if beginsLate { down.receive(subscription: self) }
@@ -115,11 +122,22 @@ extension Publishers {
     subscribe()
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.upstreams += [up].compactMap { $0 }
+  }
+
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isActive, isOpen else { return .none }
-    attach(input, self)
+    guard gate.enter() else {
+      gate.perform { [self] in take(input) }
+      return .none
+    }
+    take(input)
+    gate.leave()
     return .none
   }
+
+  @inlinable func take(_ input: Input) { if isActive, isOpen { attach(input, self) } }
 
   /// True when values may go to the subscriber immediately: its demand is unlimited, and nothing waits.
   @inlinable var isDirect: Bool { demand == .unlimited && waiting.isEmpty && !isDraining }
@@ -147,6 +165,12 @@ extension Publishers {
   }
 
   @inlinable func receive(completion: Subscribers.Completion<Failure>) {
+    guard gate.enter() else { return gate.perform { [self] in upstreamEnded(completion) } }
+    upstreamEnded(completion)
+    gate.leave()
+  }
+
+  @inlinable func upstreamEnded(_ completion: Subscribers.Completion<Failure>) {
     guard isOpen else { return }
     up = nil
     switch completion {
@@ -160,11 +184,11 @@ extension Publishers {
   }
 
   /// Only here: as in Combine, upstream is subscribed whatever `maxPublishers` is.
-  @inlinable override func requested(_ demand: Subscribers.Demand) {
+  @inlinable override func demanded(_ demand: Subscribers.Demand) {
     precondition(
       maxPublishers > .none,
       "flatMap(maxPublishers: .none): no publisher could be active, so no value could arrive; use .max(1) or more")
-    super.requested(demand)
+    super.demanded(demand)
   }
 
   @usableFromInline override func stopUpstreams() {

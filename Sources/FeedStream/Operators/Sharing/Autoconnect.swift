@@ -113,6 +113,11 @@ extension Publishers {
     up.cancel()
   }
 
+  override func tell(_ facts: inout StreamFacts) {
+    facts.isTransparent = true
+    facts.upstreams = [up]
+  }
+
   override var takesNone: Bool { true }
   override var combineIdentifier: CombineIdentifier { up.combineIdentifier }
   override var description: String { String(describing: up) }

@@ -30,7 +30,7 @@ extension Publisher {
       Publishers.Multicast<Self, ReplaySubject<Output, Failure>>
     >
   {
-    precondition(count >= 0, "share(replay: \(count)): a number of values cannot be negative; use 0 or more")
+    precondition(count >= 0, "share(replay: \(count)): the number of values cannot be negative; use 0 or more")
     return multicast(subject: ReplaySubject(count: count)).autoconnect()
   }
 }

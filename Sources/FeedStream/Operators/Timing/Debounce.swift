@@ -121,4 +121,11 @@ extension Publishers {
     alarm.cancel()
     _ = latest.take()
   }
+
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.demand = demand
+    facts.held = latest == nil ? 0 : 1
+    facts.waitsForTime = alarm.isSet
+  }
 }

@@ -36,7 +36,7 @@ extension Publisher {
   @inlinable public func sample<S: Scheduler>(
     every interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Sample<Self, Interval<S>> {
-    precondition(interval > .zero, "sample(every: \(interval)): the time never passes; use more than 0")
+    precondition(interval > .zero, "sample(every: \(interval)): the interval must be greater than 0")
     return sample(on: Interval(every: interval, scheduler: scheduler, options: options))
   }
 }
@@ -56,7 +56,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = SampleStage<Output, Failure>(ErasedSubscriber(subscriber))
-      upstream.receive(home: stage)
+      upstream.receive(gated: stage)
       stage.start(trigger)
     }
   }

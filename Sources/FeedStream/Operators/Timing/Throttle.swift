@@ -152,6 +152,13 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
 
   override var takesNone: Bool { true }
 
+  override func tell(_ facts: inout StreamFacts) {
+    super.tell(&facts)
+    facts.demand = demand
+    facts.held = waiting == nil ? 0 : 1
+    facts.waitsForTime = work != nil && (waiting != nil || ending != nil)
+  }
+
   override func requested(_ demand: Subscribers.Demand) {
     if isLive { self.demand += demand }
   }

@@ -40,7 +40,7 @@ extension Publisher {
   @inlinable public func window<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil
   ) -> Publishers.Window<Self, Interval<S>> {
-    precondition(interval > .zero, "window(for: \(interval)): the time never passes; use more than 0")
+    precondition(interval > .zero, "window(for: \(interval)): the interval must be greater than 0")
     return window(on: Interval(every: interval, scheduler: scheduler, options: options))
   }
 
@@ -79,7 +79,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = WindowStage<Upstream.Output, Failure>(ErasedSubscriber(subscriber), count: count)
-      upstream.receive(home: stage)
+      upstream.receive(gated: stage)
       stage.start(trigger)
     }
   }

@@ -1,0 +1,38 @@
+/// The end of a stream whose subscriber is unknown to this library, with a count of what arrives.
+final class MapEnd<Base: Subscriber>: Subscriber, LiveSubscriber, CustomStringConvertible {
+  private let base: Base
+  let tally = Tally()
+  let description: String
+  // Weak: the subscription keeps this, as it would keep the subscriber.
+  private weak var subscription: AnyObject?
+  private var isOver = false
+  private let home = CurrentDomain.get().map { ObjectIdentifier($0) }
+  /// True when it lives on a queue, where the map does not look.
+  private(set) var isOnQueue = false
+
+  init(_ base: Base, named name: String) {
+    self.base = base
+    description = name
+  }
+
+  func receive(subscription: any Subscription) {
+    isOnQueue = CurrentDomain.get().map { ObjectIdentifier($0) } != home
+    self.subscription = subscription as AnyObject
+    base.receive(subscription: subscription)
+  }
+
+  func receive(_ input: Base.Input) -> Subscribers.Demand {
+    tally.note()
+    return base.receive(input)
+  }
+
+  func receive(completion: Subscribers.Completion<Base.Failure>) {
+    isOver = true
+    if case .failure(let error) = completion { tally.end(error) } else { tally.end(nil) }
+    base.receive(completion: completion)
+  }
+
+  var isLive: Bool { !isOver && subscription != nil }
+  var upstream: AnyObject? { subscription }
+  var combineIdentifier: CombineIdentifier { base.combineIdentifier }
+}

@@ -1,0 +1,57 @@
+/// The state of a member of a live chain, as it tells it: read for the map only, on the thread of the stream.
+@usableFromInline struct StreamFacts {
+  var name: String
+  var place: String?
+  /// The subscriptions that it has to its upstreams.
+  var upstreams: [any Subscription] = []
+  /// The subscriber below, which may be a chain of stateless operators.
+  var below: Any?
+  /// Counts what arrives below.
+  var delivered: Tally?
+  /// The demand that is requested and not served; `nil` where it is passed on to upstream.
+  var demand: Subscribers.Demand?
+  /// The number of values held, and the number for which there is room.
+  var held = 0
+  var capacity: Int?
+  /// The number of values that are held for each upstream, where one waits for the others' values.
+  var partners: [Int] = []
+  /// True while a timer is set that delivers something.
+  var waitsForTime = false
+  /// True when it delivers nothing before upstream's completion.
+  var waitsForCompletion = false
+  var isOver = false
+  /// True for a member that only passes on requests, and isn't a node.
+  var isTransparent = false
+
+  init(_ name: String) { self.name = name }
+
+  mutating func delivers<Input, Failure>(to down: ErasedSubscriber<Input, Failure>?) {
+    guard let down else { return }
+    below = down.subscriber
+    delivered = down.tally
+  }
+}
+
+/// A member of a live chain that the map can read.
+@usableFromInline protocol MapMember: AnyObject {
+  /// The name of its node.
+  var description: String { get }
+  func tell(_ facts: inout StreamFacts)
+}
+
+extension GuardedSubscription: MapMember {}
+
+extension ErasedSubscriber {
+  /// Counts what arrives; `nil` if this was made while the map was off.
+  var tally: Tally? { holder as? Tally }
+}
+
+/// A link of a chain that isn't an operator: a subscriber with its type erased.
+protocol ErasedLink: Traceable {
+  var tally: Tally? { get }
+}
+
+extension ErasedSubscriber: ErasedLink {}
+extension AnySubscriber: ErasedLink {
+  var tally: Tally? { downstream.tally }
+}

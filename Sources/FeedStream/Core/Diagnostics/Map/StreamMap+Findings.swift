@@ -1,0 +1,75 @@
+extension StreamMap {
+  /// Names the places where streams may be stuck.
+  mutating func find(_ partners: [Int: [Int]], _ completing: Set<Int>) {
+    for node in nodes where !node.isOver {
+      if let finding = finding(for: node, partners[node.id] ?? [], completes: completing.contains(node.id)) {
+        findings.append(Finding(node: node.id, reason: finding.0, message: finding.1))
+      }
+    }
+    let order = Reason.allCases
+    findings.sort { (order.firstIndex(of: $0.reason)!, $0.node) < (order.firstIndex(of: $1.reason)!, $1.node) }
+  }
+
+  private func finding(for node: Node, _ partners: [Int], completes: Bool) -> (Reason, String)? {
+    let values = node.held == 1 ? "1 value" : "\(node.held) values"
+    if let capacity = node.capacity, node.held >= capacity, capacity > 0 {
+      let cause = node.demand == Subscribers.Demand.none ? "; nobody below has requested more" : ""
+      return (.bufferIsFull, "its buffer is full (\(node.held) of \(capacity))\(cause)")
+    }
+    if node.held > 0, node.demand == Subscribers.Demand.none {
+      return (.valuesNobodyRequested, "holds \(values) that nobody has requested")
+    }
+    if node.held > 0, let empty = partners.firstIndex(of: 0) {
+      let missing = partners.count == node.upstreams.count ? ": \(title(node.upstreams[empty]))" : ""
+      return (.waitsForPartner, "holds \(values) that wait for a value of upstream \(empty + 1)\(missing)")
+    }
+    if node.waitsForTime {
+      return (.waitsForTime, "waits for its timer" + (node.held > 0 ? ", with \(values)" : ""))
+    }
+    if completes { return (.waitsForCompletion, "delivers its result when upstream completes") }
+    if node.upstreams.isEmpty, !node.isEnd { return finding(forSource: node) }
+    if let received = node.received, received > 0, node.held == 0, !node.isEnd { return finding(after: received, node) }
+    return nil
+  }
+
+  private func finding(forSource node: Node) -> (Reason, String)? {
+    guard let demand = node.demand else { return nil }
+    guard demand > .none else { return (.nobodyRequests, "nobody below has requested a value") }
+    let count = node.delivered ?? 0
+    guard let wanted = demand.max else {
+      return count == 0 ? (.demandNobodyServes, "unlimited demand, and no value has come") : nil
+    }
+    let since = node.sinceLastEvent.map { ", the last \($0.readable) ago" } ?? ""
+    return (
+      .demandNobodyServes,
+      "demand for \(wanted) that nobody serves; \(count == 0 ? "no value has come" : "\(count) came before\(since)")"
+    )
+  }
+
+  /// Follows what arrives at `node` down to the next count.
+  private func finding(after received: Int, _ node: Node) -> (Reason, String)? {
+    var (last, names) = (node, [node.name])
+    while last.delivered == nil {
+      let below = nodes.filter { $0.upstreams.contains(last.id) }
+      guard below.count == 1, let next = below.first, next.received == nil, !next.isEnd, next.demand == nil else {
+        return nil
+      }
+      last = next
+      names.append(next.name)
+    }
+    guard last.delivered == 0, !last.waitsForTime, last.held == 0 else { return nil }
+    let what =
+      received == 1 ? "1 value arrived, but was not passed on" : "\(received) values arrived, but none was passed on"
+    return (.passesNothing, names.count == 1 ? what : "\(what) by \(names.joined(separator: ", "))")
+  }
+}
+
+extension Duration {
+  /// Such as `2.1 s`.
+  var readable: String {
+    let (seconds, attoseconds) = components
+    let milliseconds = attoseconds / 1_000_000_000_000_000
+    if seconds >= 60 { return "\(seconds / 60) min \(seconds % 60) s" }
+    return seconds > 0 ? "\(seconds).\(milliseconds / 100) s" : "\(milliseconds) ms"
+  }
+}

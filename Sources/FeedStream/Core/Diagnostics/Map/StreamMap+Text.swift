@@ -1,0 +1,69 @@
+extension StreamMap: CustomStringConvertible {
+  /// The map for a terminal: first the places where streams may be stuck, then each stream from its end up to its sources.
+  ///
+  /// ```text
+  /// 1 stream on the main thread. Places that may be stuck:
+  /// - Buffer (Sink, App/main.swift:12): its buffer is full (16 of 16); nobody below has requested more
+  ///
+  /// the main thread
+  /// Sink, App/main.swift:12 · in 3 · 2.1 s ago
+  /// └─ Buffer · in 19 · out 3 · demand 0 · holds 16 of 16
+  ///    └─ PassthroughSubject, App/main.swift:10 · out 19 · unlimited demand
+  /// ```
+  public var description: String {
+    let ends = nodes.filter(\.isEnd)
+    var lines = ["\(ends.count) stream\(ends.count == 1 ? "" : "s")"]
+    lines[0] += findings.isEmpty ? "; none looks stuck." : ". Places that may be stuck:"
+    for finding in findings { lines.append("- \(stuckTitle(finding.node)): \(finding.message)") }
+    for loop in silentLoops {
+      lines.append("- \(loop) does not respond: it is blocked, or nobody runs it; its streams are missing here")
+    }
+    if isCut { lines.append("- there are more streams than the limit of this map") }
+    var seen: Set<Int> = []
+    var loop: String?
+    for end in ends {
+      if end.loop != loop { lines += ["", end.loop] }
+      loop = end.loop
+      tree(end.id, "", "", &lines, &seen)
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func tree(_ id: Int, _ first: String, _ rest: String, _ lines: inout [String], _ seen: inout Set<Int>) {
+    let node = nodes[id]
+    guard seen.insert(id).inserted else {
+      lines.append("\(first)\(title(id)) (above)")
+      return
+    }
+    lines.append(first + ([title(id)] + facts(of: node)).joined(separator: " · "))
+    for (index, upstream) in node.upstreams.enumerated() {
+      let isLast = index == node.upstreams.count - 1
+      tree(upstream, rest + (isLast ? "└─ " : "├─ "), rest + (isLast ? "   " : "│  "), &lines, &seen)
+    }
+  }
+
+  /// The name of a node, and its place.
+  public func title(_ node: Int) -> String {
+    nodes[node].place.map { "\(nodes[node].name), \($0)" } ?? nodes[node].name
+  }
+
+  /// The name of a node, with the end of its stream if it has no place itself.
+  public func stuckTitle(_ node: Int) -> String {
+    guard nodes[node].place == nil, let end = ends(below: node).first, end != node else { return title(node) }
+    return "\(nodes[node].name) (\(title(end)))"
+  }
+
+  /// The facts of a node as short texts, such as `in 19` and `holds 16 of 16`.
+  public func facts(of node: Node) -> [String] {
+    var facts: [String] = []
+    if let received = node.received { facts.append("in \(received)") }
+    if let delivered = node.delivered { facts.append("out \(delivered)") }
+    if let demand = node.demand { facts.append(demand.max.map { "demand \($0)" } ?? "unlimited demand") }
+    if node.held > 0 { facts.append("holds \(node.held)" + (node.capacity.map { " of \($0)" } ?? "")) }
+    if node.waitsForTime { facts.append("waits for its timer") }
+    if let failure = node.failure { facts.append("failed: \(failure)") }
+    if node.isOver { facts.append("over") }
+    if let since = node.sinceLastEvent { facts.append("\(since.readable) ago") }
+    return facts
+  }
+}

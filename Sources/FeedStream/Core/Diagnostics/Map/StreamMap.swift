@@ -1,0 +1,121 @@
+/// The live streams of a program at one moment: a node for each member, and the way from the sources to the subscribers.
+///
+/// ``StreamDiagnostics/startMap(_:)`` turns the map on, and ``StreamDiagnostics/snapshot(limit:)`` takes one. As text, it names
+/// the stuck places first.
+public struct StreamMap: Sendable, Hashable {
+  /// A source, an operator, or the subscriber at the end of a stream.
+  public struct Node: Sendable, Hashable, Identifiable {
+    /// Its index among the nodes of the map.
+    public internal(set) var id: Int
+    /// The name of the operator, the source or the subscriber, such as `Buffer`.
+    public let name: String
+    /// The file and line of its `sink`, of its `checkpoint` with the name, or of the call that made its subject; `nil`
+    /// for the others.
+    public internal(set) var place: String?
+    /// The name of the loop where it lives.
+    public let loop: String
+    /// The nodes above it, from which its values come.
+    public internal(set) var upstreams: [Int] = []
+    /// The number of values that have arrived since it subscribed; `nil` where they aren't counted: between stateless
+    /// operators, which the compiler makes one, and for streams that began while the map was off.
+    public internal(set) var received: Int?
+    /// The number of values that it has passed on; `nil` where they aren't counted.
+    public internal(set) var delivered: Int?
+    /// The number of values that the subscriber has requested and not received; `nil` where requests are passed on.
+    public internal(set) var demand: Subscribers.Demand?
+    /// The number of values that it holds.
+    public internal(set) var held = 0
+    /// The number of values that it can hold, where that is limited.
+    public internal(set) var capacity: Int?
+    /// True while it waits for a timer to deliver something.
+    public internal(set) var waitsForTime = false
+    /// True when it has completed, or was cancelled.
+    public internal(set) var isOver = false
+    /// True for the subscriber at the end of a stream.
+    public internal(set) var isEnd = false
+    /// The failure that has passed it.
+    public internal(set) var failure: String?
+    /// The time since its last event, by the loop's clock; `nil` if none was counted. All events of one turn have the
+    /// time of the first.
+    public internal(set) var sinceLastEvent: Duration?
+
+    init(id: Int, name: String, loop: String) {
+      self.id = id
+      self.name = name
+      self.loop = loop
+    }
+  }
+
+  /// The reason for which a stream may be stuck.
+  public enum Reason: String, Sendable, Hashable, CaseIterable, Codable {
+    /// A buffer has no room left.
+    case bufferIsFull
+    /// Values are held that nobody has requested.
+    case valuesNobodyRequested
+    /// Values wait for those of another upstream.
+    case waitsForPartner
+    /// Values are requested, and none has come.
+    case demandNobodyServes
+    /// The source may deliver nothing: nobody has requested a value.
+    case nobodyRequests
+    /// Values arrive, and none is passed on.
+    case passesNothing
+    /// Nothing is delivered before upstream completes.
+    case waitsForCompletion
+    /// A timer is set.
+    case waitsForTime
+  }
+
+  /// A place where a stream may be stuck. One that is only idle at the moment looks the same.
+  public struct Finding: Sendable, Hashable, Encodable {
+    /// The index of the node.
+    public internal(set) var node: Int
+    public let reason: Reason
+    /// The reason with its numbers, such as `its buffer is full (16 of 16)`.
+    public let message: String
+  }
+
+  /// The nodes. Each end of a stream comes before what is above it.
+  public private(set) var nodes: [Node]
+  /// The places where streams may be stuck, the most certain first.
+  public internal(set) var findings: [Finding] = []
+  /// The loops that have not responded in time, because they are blocked or do not run.
+  public internal(set) var silentLoops: [String] = []
+  /// True when there are more nodes than the limit.
+  public private(set) var isCut: Bool
+
+  init(nodes: [Node] = [], isCut: Bool = false) {
+    self.nodes = nodes
+    self.isCut = isCut
+  }
+
+  /// Adds the streams of another loop.
+  mutating func add(_ other: StreamMap) {
+    let offset = nodes.count
+    for var node in other.nodes {
+      node.id += offset
+      node.upstreams = node.upstreams.map { $0 + offset }
+      nodes.append(node)
+    }
+    for var finding in other.findings {
+      finding.node += offset
+      findings.append(finding)
+    }
+    let order = Reason.allCases
+    findings.sort { (order.firstIndex(of: $0.reason)!, $0.node) < (order.firstIndex(of: $1.reason)!, $1.node) }
+    isCut = isCut || other.isCut
+    silentLoops += other.silentLoops
+  }
+
+  /// The ends of streams that the values of this node reach, by their index.
+  public func ends(below node: Int) -> [Int] {
+    var (open, seen, ends) = ([node], Set([node]), [Int]())
+    while let next = open.popLast() {
+      if nodes[next].isEnd { ends.append(next) }
+      for below in nodes where below.upstreams.contains(next) && seen.insert(below.id).inserted {
+        open.append(below.id)
+      }
+    }
+    return ends.sorted()
+  }
+}

@@ -1,0 +1,63 @@
+/// Counts the values that arrive at a subscriber, while the map is on.
+@usableFromInline class Tally: SubscriberHolder {
+  @exclusivity(unchecked) @usableFromInline final private(set) var count = 0
+  /// The turn of the last value.
+  @exclusivity(unchecked) @usableFromInline final private(set) var turn = -1
+  @usableFromInline final let home: LoopMap
+  /// The time of the last event, in nanoseconds: that of the first event in the same turn.
+  private(set) final var last: Int64?
+  private(set) final var isOver = false
+  private(set) final var failure: String?
+
+  @usableFromInline override init() {
+    home = LiveMap.here()
+    super.init()
+  }
+
+  @inlinable @inline(__always) final func note() {
+    count &+= 1
+    if turn != home.turn { stamp() }
+  }
+
+  /// Reads the clock, once per turn.
+  @inline(never) @usableFromInline final func stamp() {
+    turn = home.countedTurn
+    last = home.now()
+  }
+
+  /// The completion has arrived.
+  @inline(never) @usableFromInline final func end(_ error: (any Error)?) {
+    isOver = true
+    failure = error.map { String(describing: $0) }
+    stamp()
+  }
+}
+
+/// Holds a subscriber and counts what arrives at it.
+@usableFromInline final class TallyBox<S: Subscriber>: Tally {
+  @usableFromInline let target: S
+
+  @inlinable init(_ target: S) {
+    self.target = target
+    super.init()
+  }
+
+  override var held: Any { target }
+}
+
+extension SubscriberMethods {
+  /// The methods of a subscriber that is counted. As the others, they are specialized.
+  @inlinable init<S: Subscriber>(counting box: TallyBox<S>.Type) where S.Input == Input, S.Failure == Failure {
+    next = {
+      let box = unsafeDowncast($0, to: TallyBox<S>.self)
+      box.note()
+      return box.target.receive($1)
+    }
+    end = {
+      let box = unsafeDowncast($0, to: TallyBox<S>.self)
+      if case .failure(let error) = $1 { box.end(error) } else { box.end(nil) }
+      box.target.receive(completion: $1)
+    }
+    begin = { unsafeDowncast($0, to: TallyBox<S>.self).target.receive(subscription: $1) }
+  }
+}

@@ -1,0 +1,63 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+/// Each runs in a process of its own, because the map is the process's.
+@Suite("the live map shows the streams of all loops", .settled) struct LoopMapTests {
+  @Test func `each loop reads its own streams, and a blocked one is named`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let (other, blocked) = (try EventLoopThread(name: "other"), try EventLoopThread(name: "blocked"))
+      let (isReady, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      for thread in [other, blocked] {
+        thread.loop.execute {
+          Interval(every: .seconds(3_600), scheduler: EventLoop.current!).sink { _ in }.store(in: &Kept.here)
+          isReady.signal()
+          if thread === blocked { gate.wait() }
+        }
+        isReady.wait()
+      }
+      let loop = EventLoop()
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.sink { _ in }
+      var map: StreamMap?
+      let taking = StreamDiagnostics.snapshot(on: loop, within: .milliseconds(200)).sink { map = $0 }
+      loop.run()
+      #expect(map?.silentLoops == ["thread blocked"], "\(map!)")
+      #expect(map?.nodes.filter(\.isEnd).contains { $0.loop == "thread other" } == true, "\(map!)")
+      #expect(map?.nodes.contains { $0.name == "PassthroughSubject" } == true, "\(map!)")
+      #expect(map?.findings.contains { $0.reason == .waitsForTime } == true, "\(map!)")
+      gate.signal()
+      taking.cancel()
+      sink.cancel()
+      other.shutdown()
+      blocked.shutdown()
+    }
+  }
+
+  private enum Kept {
+    // Written by one loop after the other, before the test looks at them.
+    nonisolated(unsafe) static var here: Set<AnyCancellable> = []
+  }
+
+  @Test func `a signal writes the map to standard error`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let loop = EventLoop()
+      let printing = StreamDiagnostics.printMapOnSignal(on: loop)
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.filter { $0 > 10 }.sink(receiveValue: { _ in }, file: "App.swift", line: 5)
+      loop.schedule {
+        numbers.send(1)
+        kill(getpid(), SIGUSR1)
+      }
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(300))) {}
+      loop.run()
+      sink.cancel()
+      printing.cancel()
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(text.contains("- Filter (Sink, App.swift:5): 1 value arrived, but was not passed on\n"), "\(text)")
+    #expect(text.contains("\nSink, App.swift:5 · in 0\n└─ Filter"), "\(text)")
+  }
+}

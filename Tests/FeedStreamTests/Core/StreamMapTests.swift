@@ -1,0 +1,171 @@
+import FeedStream
+import FeedStreamTesting
+import TestSupport
+import Testing
+
+/// Each runs in a process of its own, because the map is the process's.
+@Suite("the live map names the place where a stream is stuck, and why", .settled) struct StreamMapTests {
+  private static func requesting<Input>(_ demand: Subscribers.Demand) -> AnySubscriber<Input, Never> {
+    AnySubscriber(receiveSubscription: { if demand > .none { $0.request(demand) } })
+  }
+
+  private static func expect(
+    _ reason: StreamMap.Reason, at name: String, _ message: String, _ location: SourceLocation = #_sourceLocation
+  ) {
+    let map = StreamDiagnostics.snapshot()
+    let finding = map.findings.first
+    #expect(finding?.reason == reason, "\(map)", sourceLocation: location)
+    #expect(finding.map { map.nodes[$0.node].name } == name, "\(map)", sourceLocation: location)
+    #expect(finding?.message == message, "\(map)", sourceLocation: location)
+  }
+
+  @Test func `an operator lets no value through`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.filter { $0 > 10 }.sink { _ in }
+      for number in 0..<5 { numbers.send(number) }
+      Self.expect(.passesNothing, at: "Filter", "5 values arrived, but none was passed on")
+      sink.cancel()
+    }
+  }
+
+  @Test func `a buffer is full, because nobody requests more`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      let subscriber: AnySubscriber<Int, Never> = Self.requesting(.max(1))
+      numbers.buffer(size: 4, prefetch: .byRequest, whenFull: .dropNewest).subscribe(subscriber)
+      for number in 0..<5 { numbers.send(number) }
+      Self.expect(.bufferIsFull, at: "Buffer", "its buffer is full (4 of 4); nobody below has requested more")
+      let buffer = StreamDiagnostics.snapshot().nodes.first { $0.name == "Buffer" }
+      #expect(buffer?.received == 5 && buffer?.delivered == 1 && buffer?.demand == Subscribers.Demand.none)
+      numbers.send(completion: .finished)
+    }
+  }
+
+  @Test func `values wait for those of another publisher`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let (left, right) = (
+        PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>(file: "Right.swift", line: 7)
+      )
+      let sink = left.zip(right).sink { _ in }
+      left.send(1)
+      left.send(2)
+      Self.expect(
+        .waitsForPartner, at: "Zip",
+        "holds 2 values that wait for a value of upstream 2: PassthroughSubject, Right.swift:7")
+      sink.cancel()
+    }
+  }
+
+  @Test func `a timer has not fired`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let time = VirtualTimeScheduler()
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.debounce(for: .seconds(5), scheduler: time).sink { _ in }
+      time.schedule { numbers.send(1) }
+      time.advance(by: .seconds(3))
+      Self.expect(.waitsForTime, at: "Debounce", "waits for its timer, with 1 value")
+      #expect(StreamDiagnostics.snapshot().nodes.first { $0.name == "Debounce" }?.sinceLastEvent == .seconds(3))
+      time.advance(by: .seconds(3))
+      #expect(StreamDiagnostics.snapshot().findings == [])
+      sink.cancel()
+    }
+  }
+
+  @Test func `nobody requests a value`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      var kept: (any Subscription)?
+      let numbers = CurrentValueSubject<Int, Never>(1)
+      numbers.map { $0 + 1 }.subscribe(AnySubscriber(receiveSubscription: { kept = $0 }))
+      Self.expect(.nobodyRequests, at: "CurrentValueSubject", "nobody below has requested a value")
+      kept?.cancel()
+    }
+  }
+
+  @Test func `a source does not serve the demand`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      var emitter: Create<Int, Never>.Emitter?
+      let subscriber: AnySubscriber<Int, Never> = Self.requesting(.max(5))
+      Create<Int, Never> { emitter = $0 }.subscribe(subscriber)
+      Self.expect(.demandNobodyServes, at: "Create", "demand for 5 that nobody serves; no value has come")
+      emitter?.send(1)
+      #expect(
+        StreamDiagnostics.snapshot().findings.first?.message.hasPrefix("demand for 4 that nobody serves; 1 came")
+          == true)
+      emitter?.send(completion: .finished)
+      #expect(StreamDiagnostics.snapshot().nodes == [])
+    }
+  }
+
+  // MARK: The map itself
+
+  @Test func `the text follows each stream from its end to its sources, stuck places first`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>(file: "App.swift", line: 3)
+      let sink = numbers.map { $0 * 2 }.removeDuplicates().checkpoint("twice", file: "App.swift", line: 4)
+        .sink(receiveValue: { _ in }, file: "App.swift", line: 5)
+      numbers.send(1)
+      numbers.send(1)
+      let text = StreamDiagnostics.snapshot().description
+      #expect(
+        text == """
+          1 stream; none looks stuck.
+
+          no loop
+          Sink, App.swift:5 · in 1
+          └─ Checkpoint, "twice" at App.swift:4 · in 1 · out 1
+             └─ RemoveDuplicates · out 1
+                └─ Map · in 2
+                   └─ PassthroughSubject, App.swift:3 · out 2 · unlimited demand
+          """, "\(text)")
+      sink.cancel()
+    }
+  }
+
+  @Test func `a shared stream is one node with two subscribers`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      let shared = numbers.removeDuplicates().share()
+      let sinks = [shared.sink { _ in }, shared.map { -$0 }.sink { _ in }]
+      numbers.send(1)
+      let map = StreamDiagnostics.snapshot()
+      let source = map.nodes.first { $0.name == "RemoveDuplicates" }
+      #expect(map.nodes.filter { $0.name == "RemoveDuplicates" }.count == 1, "\(map)")
+      #expect(source.map { map.ends(below: $0.id).count } == 2, "\(map)")
+      for sink in sinks { sink.cancel() }
+    }
+  }
+
+  @Test func `streams that begin while the map is off are not shown`() async {
+    await #expect(processExitsWith: .success) {
+      let numbers = PassthroughSubject<Int, Never>()
+      let before = numbers.sink { _ in }
+      StreamDiagnostics.startMap()
+      let within = numbers.sink { _ in }
+      StreamDiagnostics.startMap(false)
+      let after = numbers.sink { _ in }
+      #expect(StreamDiagnostics.snapshot().nodes.filter(\.isEnd).count == 1)
+      for sink in [before, within, after] { sink.cancel() }
+      #expect(StreamDiagnostics.snapshot().nodes == [])
+    }
+  }
+
+  @Test func `a limit cuts the map`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      let sinks = (0..<10).map { _ in numbers.sink { _ in } }
+      let map = StreamDiagnostics.snapshot(limit: 5)
+      #expect(map.nodes.count == 5 && map.isCut)
+      for sink in sinks { sink.cancel() }
+    }
+  }
+}

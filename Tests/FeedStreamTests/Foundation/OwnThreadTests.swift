@@ -1,0 +1,171 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+/// Publishers of the user's that deliver on threads of their own, where several are joined.
+@Suite("Publishers with threads of their own", .settled) struct OwnThreadTests {
+  /// Where a stream lives.
+  enum Place: CaseIterable {
+    case loop, nowhere
+  }
+
+  @Test(arguments: Place.allCases) func `are merged without loss`(_ place: Place) async {
+    let values = await collected(place) { Numbers(1_000).merge(with: Numbers(1_000), Numbers(1_000)) }
+    #expect(values.sorted() == (0..<1_000).flatMap { [$0, $0, $0] })
+  }
+
+  @Test(arguments: Place.allCases) func `are made from values`(_ place: Place) async {
+    let values = await collected(place) { (0..<30).publisher.flatMap { _ in Numbers(100) } }
+    #expect(values.sorted() == (0..<100).flatMap { Array(repeating: $0, count: 30) })
+  }
+
+  @Test(arguments: Place.allCases) func `are made from values of one of them`(_ place: Place) async {
+    let values = await collected(place) { Numbers(30).flatMap(maxPublishers: .max(4)) { _ in Numbers(100) } }
+    #expect(values.sorted() == (0..<100).flatMap { Array(repeating: $0, count: 30) })
+  }
+
+  @Test(arguments: Place.allCases) func `are merged within others that are merged`(_ place: Place) async {
+    let values = await collected(place) {
+      Numbers(20).flatMap { _ in Numbers(50).merge(with: Numbers(50)).zip(Numbers(200)) { first, _ in first } }
+    }
+    #expect(values.sorted() == (0..<50).flatMap { Array(repeating: $0, count: 40) })
+  }
+
+  @Test(arguments: Place.allCases) func `are paired in order`(_ place: Place) async {
+    let pairs = await collected(place) { Numbers(2_000).zip(Numbers(2_000)) { $0 * 10_000 + $1 } }
+    #expect(pairs == (0..<2_000).map { $0 * 10_000 + $0 })
+    let triples = await collected(place) { Numbers(500).zip(Numbers(500), Numbers(500)) { $0 == $1 && $1 == $2 } }
+    #expect(triples == Array(repeating: true, count: 500))
+  }
+
+  @Test(arguments: Place.allCases) func `are combined until their last values`(_ place: Place) async {
+    let pairs = await collected(place) { Numbers(1_000).combineLatest(Numbers(1_000)) { $0 * 10_000 + $1 } }
+    #expect(pairs.last == 999 * 10_000 + 999)
+    #expect(pairs == pairs.sorted { ($0 / 10_000, $0 % 10_000) < ($1 / 10_000, $1 % 10_000) })
+  }
+
+  @Test(arguments: Place.allCases) func `follow one another`(_ place: Place) async {
+    let values = await collected(place) { Numbers(300).append(Numbers(300)).prepend(Numbers(300)) }
+    #expect(values == (0..<3).flatMap { _ in 0..<300 })
+  }
+
+  @Test(arguments: Place.allCases) func `replace one another`(_ place: Place) async {
+    let values = await collected(place) { Numbers(50).map { _ in Numbers(100) }.switchToLatest() }
+    #expect(Array(values.suffix(100)) == Array(0..<100))
+  }
+
+  @Test(arguments: Place.allCases) func `race, and the first wins`(_ place: Place) async {
+    let values = await collected(place) { Numbers(100).race(with: Numbers(100)) }
+    #expect(values == Array(0..<100))
+  }
+
+  @Test(arguments: Place.allCases) func `are cancelled by the one that delivers the last value`(_ place: Place) async {
+    let values = await collected(place) { Numbers(5_000).merge(with: Numbers(5_000)).prefix(10) }
+    #expect(values.count == 10)
+  }
+
+  @Test(arguments: Place.allCases) func `set each other's time`(_ place: Place) async {
+    let before = await collected(place) { Numbers(5_000).prefix(untilOutputFrom: Numbers(1)) }
+    #expect(before == Array(0..<before.count))
+    let after = await collected(place) { Numbers(5_000).drop(untilOutputFrom: Numbers(1)) }
+    #expect(after == Array((5_000 - after.count)..<5_000))
+    let latest = await collected(place) { Numbers(5_000).withLatestFrom(Numbers(5_000)) { $0 - $0 + $1 } }
+    #expect(latest == latest.sorted())
+    let sampled = await collected(place) { Numbers(5_000).sample(on: Numbers(100)) }
+    #expect(sampled == sampled.sorted())
+  }
+
+  /// The values of a stream when it has finished, subscribed on a thread with a loop or without one.
+  private func collected<P: Publisher & SendableMetatype>(_ place: Place, _ make: @escaping @Sendable () -> P) async
+    -> [P.Output]
+  where P.Failure == Never, P.Output: Sendable {
+    await withUnsafeContinuation { continuation in
+      Thread.detachNewThread {
+        let loop = place == .loop ? EventLoop() : nil
+        let running = loop.map { $0.once(after: .seconds(3_600)) {} }
+        let finished = DispatchSemaphore(value: 0)
+        nonisolated(unsafe) var values: [P.Output] = []
+        let subscription = make().sink { _ in
+          running?.cancel()
+          finished.signal()
+        } receiveValue: {
+          #expect(loop?.isCurrent ?? true)
+          values.append($0)
+        }
+        loop?.run()
+        withExtendedLifetime(subscription) { finished.wait() }
+        loop?.close()
+        continuation.resume(returning: values)
+      }
+    }
+  }
+
+  /// Delivers numbers on a thread of its own, as a publisher that wraps a network library may.
+  private struct Numbers: Publisher {
+    typealias Output = Int
+    typealias Failure = Never
+
+    let count: Int
+
+    init(_ count: Int) { self.count = count }
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Int, S.Failure == Never {
+      let run = Run(AnySubscriber(subscriber), count)
+      subscriber.receive(subscription: run)
+    }
+
+    /// Delivers what is requested, on its thread.
+    private final class Run: Subscription, @unchecked Sendable {
+      private struct State {
+        var demand = Subscribers.Demand.none
+        var isCancelled = false
+        var hasThread = false
+      }
+
+      private let subscriber: AnySubscriber<Int, Never>
+      private let count: Int
+      private let state = NSLock()
+      private var current = State()
+      private let asked = DispatchSemaphore(value: 0)
+
+      init(_ subscriber: AnySubscriber<Int, Never>, _ count: Int) {
+        self.subscriber = subscriber
+        self.count = count
+      }
+
+      func request(_ demand: Subscribers.Demand) {
+        let isFirst = state.withLock {
+          current.demand += demand
+          defer { current.hasThread = true }
+          return !current.hasThread
+        }
+        if isFirst { Thread.detachNewThread { self.deliver() } }
+        asked.signal()
+      }
+
+      func cancel() {
+        state.withLock { current.isCancelled = true }
+        asked.signal()
+      }
+
+      private func deliver() {
+        for number in 0..<count {
+          while true {
+            let (mayDeliver, isOver) = state.withLock {
+              guard current.demand > .none, !current.isCancelled else { return (false, current.isCancelled) }
+              current.demand -= .max(1)
+              return (true, false)
+            }
+            if isOver { return }
+            if mayDeliver { break }
+            asked.wait()
+          }
+          let more = subscriber.receive(number)
+          state.withLock { current.demand += more }
+        }
+        if !state.withLock({ current.isCancelled }) { subscriber.receive(completion: .finished) }
+      }
+    }
+  }
+}
