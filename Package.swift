@@ -95,7 +95,7 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift", condition: everything),
       ]),
     // One poller, for one machine and for many.
-    .target(name: "FeedPolling", dependencies: ["FeedFormats", "FeedHTTP", "FeedStream", "ImageFeed"]),
+    .target(name: "FeedPolling", dependencies: ["COpenSSL", "FeedFormats", "FeedHTTP", "FeedStream", "ImageFeed"]),
     // What several machines share, on an engine that exists.
     .target(
       name: "FeedFleet",
@@ -128,7 +128,8 @@ let package = Package(
     .executableTarget(
       name: "picture-decoder",
       linkerSettings: [
-        .linkedLibrary("jpeg"), .linkedLibrary("spng"), .linkedLibrary("webp"), .linkedLibrary("webpdemux"),
+        .linkedLibrary("avif"), .linkedLibrary("jpeg"), .linkedLibrary("spng"), .linkedLibrary("webp"),
+        .linkedLibrary("webpdemux"),
       ]),
     .executableTarget(
       name: "LoadAndShow", dependencies: ["FeedStream", "ImageFeed", "PlainText"], path: "Examples/LoadAndShow"),

@@ -27,6 +27,8 @@ struct LoadCommand: ParsableCommand {
   @Flag(help: "Also save the images, for offline use.")
   var saveImages = false
 
+  @OptionGroup var budget: ImageBudgetOption
+
   @OptionGroup var picture: PictureOptions
 
   private var mode: ReadMode { choice?.mode ?? .networkFirst }
@@ -55,7 +57,7 @@ struct LoadCommand: ParsableCommand {
     let screen = FeedScreen(load, of: selection, on: session, source.marks)
     let pictures = PictureShow(
       picture, for: load, client: source.client, isOffline: choice == .offline, on: session)
-    let saver = saveImages ? ImageSaver(for: load.common, client: source.client, on: session) : nil
+    let saver = saveImages ? ImageSaver(for: load.common, budget, client: source.client, on: session) : nil
     let progress = LoadProgress(of: source.client, hasPictures: pictures != nil, on: session)
     if selection.isSingle {
       show(source.feeds.loaders[0], of: source, on: screen, pictures, saver, with: progress, in: session)

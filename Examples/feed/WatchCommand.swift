@@ -13,11 +13,13 @@ struct WatchCommand: ParsableCommand {
       Shows a feed when its images change, and when it starts or stops coming from the cache; new images are marked. An \
       image is new until load or watch has shown it; at first, all are. Errors are reported on standard error when they \
       change, and watch continues until Ctrl-C. If a server asks for longer intervals, watch obeys. "feed explain" shows \
-      when a feed is due and why. With --follow, makes no request: feeds are shown as soon as other processes save them \
+      when a feed is due and why. With --follow, makes no requests: feeds are shown as soon as other processes save them \
       in the same cache.
       """)
 
   @OptionGroup var load: LoadOptions
+
+  @OptionGroup var pages: PageImageOption
 
   @Option(
     help: ArgumentHelp(
@@ -26,7 +28,7 @@ struct WatchCommand: ParsableCommand {
     transform: WatchInterval.init(parsing:))
   var every: WatchInterval?
 
-  @Flag(help: "Make no request; show feeds that other processes save in the cache.")
+  @Flag(help: "Make no requests; show feeds that other processes save in the cache.")
   var follow = false
 
   @Option(
@@ -49,12 +51,18 @@ struct WatchCommand: ParsableCommand {
   @Flag(help: "Run the --exec command with /bin/sh.")
   var shell = false
 
+  @Flag(help: "Also save the images of each update, for offline use.")
+  var saveImages = false
+
+  @OptionGroup var budget: ImageBudgetOption
+
   func validate() throws {
+    if saveImages, follow { throw ValidationError("--save-images makes requests; leave out --follow.") }
     if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
     if follow == (every != nil) {
       throw ValidationError(
         follow
-          ? "--follow makes no request, so leave out --every."
+          ? "--follow makes no requests, so leave out --every."
           : "choose --every 15m, --every auto, or --follow")
     }
     if shell, exec == nil { throw ValidationError("--shell needs --exec.") }
@@ -64,6 +72,7 @@ struct WatchCommand: ParsableCommand {
   func run() throws {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
+    if saveImages { try load.common.checkImages() }
     let session = Session(verbose: load.common.verbose, quiet: load.common.quiet)
     if let exec, !shell, try CommandWords.split(exec).contains(where: { $0.contains("$") }) {
       session.console.hint("--exec runs without a shell, so $ isn't expanded; add --shell to expand it")
@@ -86,7 +95,7 @@ struct WatchCommand: ParsableCommand {
     let reports =
       follow
       ? source.following(lists)
-      : source.reports(every: interval, atMost: count, following: lists) { [weak pulse] in pulse?.take($0) }
+      : source.reports(every: interval, atMost: count, following: lists, pages) { [weak pulse] in pulse?.take($0) }
     try show(reports, of: source, selection, pulse, in: session)
     try session.finish(closing: source.store)
   }
@@ -104,6 +113,7 @@ struct WatchCommand: ParsableCommand {
     let screen = FeedScreen(load, of: selection, on: session, source.marks, isRepeated: true)
     let command = try exec.map { ItemCommand(shell ? ["/bin/sh", "-c", $0] : try CommandWords.split($0), on: session) }
     session.command = command
+    let saver = saveImages ? ImageSaver(for: load.common, budget, client: source.client, on: session) : nil
     let isOnlyNew = new || command != nil
     var begun: Set<URL> = []
     let shown = source.afterMarks(source.finder.reports(of: selection.addresses) { reports })
@@ -132,8 +142,12 @@ struct WatchCommand: ParsableCommand {
         return screen.bytes(of: feed, at: address, onlyNew: update.positions)
       }
       return isExec ? [] : screen.bytes(of: feed, at: address, new: update.isFirst ? [] : update.positions)
-    } written: { update, done in
-      guard let update = update.images else { return done() }
+    } written: { update, written in
+      guard let update = update.images else { return written() }
+      let done = {
+        guard let saver, let feed = update.report.feed else { return written() }
+        saver.save([(update.report.address, feed.images)], isTold: false, then: written)
+      }
       guard let command, let feed = update.report.feed else {
         source.finder.markShown(update)
         return done()

@@ -19,16 +19,23 @@ struct YearOfPolling: ParsableCommand {
   @Flag(help: "With --polite, poll as before there were validators, to compare with.") var unconditional = false
   @Flag(help: "With --polite, print what each server sends, and to a client that always requests everything.")
   var table = false
+  @Flag(
+    help: "Poll sixty feeds of a host that takes one request in 61 seconds instead, with and without a learned pace.")
+  var paced = false
+  @Option(help: "With --paced, the minutes between two polls of a feed.") var every = 60
 
   func validate() throws {
     guard maxAge > 0, (1...1000).contains(haste) else {
       throw ValidationError("--max-age must be 1 or more, and --haste from 1 to 1000")
     }
-    guard days > 0, hours ?? 1 > 0 else { throw ValidationError("--days and --hours must be 1 or more") }
+    guard days > 0, hours ?? 1 > 0, every > 0 else {
+      throw ValidationError("--days, --hours and --every must be 1 or more")
+    }
   }
 
   func run() throws {
     if polite { return try runPolitely() }
+    if paced { return try runPaced() }
     var failures = 0
     for seed in firstSeed..<(firstSeed + seeds) {
       let start = ContinuousClock.now
@@ -73,6 +80,28 @@ extension YearOfPolling {
       }
     }
     if failures > 0 { throw ExitCode.failure }
+  }
+}
+
+extension YearOfPolling {
+  private func runPaced() throws {
+    print("| A host that | Learned pace | Requests | Refusals | Bytes | First round | Longest round |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    var isMissed = false
+    for manner in PacedSimulation.Manner.allCases {
+      for learns in [true, false] {
+        let report = PacedSimulation(manner, learns: learns, seed: firstSeed).run(
+          hours: hours ?? days * 24, every: .seconds(60 * every))
+        let first = report.firstRound.map { "\(Int(($0 / 60).rounded(.up))) min" } ?? "never"
+        print(
+          "| \(manner.rawValue) | \(learns ? "yes" : "no") | \(report.requests) | \(report.refusals) | \(report.bytes) "
+            + "| \(first) | \(Int((report.longestRound / 60).rounded(.up))) min |")
+        if learns, report.refusals > 5 { isMissed = true }
+      }
+    }
+    guard isMissed else { return }
+    print("FAILED: more than five refusals with a learned pace")
+    throw ExitCode.failure
   }
 }
 

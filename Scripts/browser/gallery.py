@@ -131,7 +131,7 @@ def losses(people, gallery, origin, page):
     expect("servers that are back are not named", page.locator("#bar").is_visible(), False)
 
     gallery.stop()
-    page.wait_for_selector("#bar:has-text('has lost its server')")
+    page.wait_for_selector("#bar:has-text('has lost its connection')")
     origin.add("Arrived meanwhile", "Porto")
     gallery.start()
     page.wait_for_selector("text=Arrived meanwhile", timeout=20_000)
@@ -145,7 +145,7 @@ def reconnection(people, gallery, origin):
     origin.add("While the wire was whole", "Évora")
     page.wait_for_selector("text=While the wire was whole")
     wire.cut()
-    page.wait_for_selector("#bar:has-text('has lost its server')")
+    page.wait_for_selector("#bar:has-text('has lost its connection')")
     expect("nobody has asked for what was missed", wire.said.count(b"Last-Event-ID"), 0)
     origin.add("While the wire was cut", "Évora")
     while "While the wire was cut" not in gallery.text(""):

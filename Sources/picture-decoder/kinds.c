@@ -14,16 +14,48 @@ static bool begins(picture_bytes bytes, size_t offset, const char *magic, size_t
 }
 #define BEGINS(offset, magic) begins(bytes, offset, magic, sizeof magic - 1)
 
-/// The name of a kind that is recognized and not decoded, or null.
-static const char *foreign(picture_bytes bytes) {
-  if (BEGINS(4, "ftypavif") || BEGINS(4, "ftypavis")) return "AVIF";
-  if (BEGINS(4, "ftyphei") || BEGINS(4, "ftypmif1") || BEGINS(4, "ftyphev")) return "HEIF";
-  if (BEGINS(0, "\xFF\x0A") || BEGINS(0, "\0\0\0\x0CJXL ")) return "JPEG XL";
-  if (BEGINS(0, "\0\0\0\x0CjP  ")) return "JPEG 2000";
-  if (BEGINS(0, "BM")) return "BMP";
-  if (BEGINS(0, "II*\0") || BEGINS(0, "MM\0*")) return "TIFF";
-  if (BEGINS(0, "\0\0\1\0")) return "ICO";
-  return NULL;
+/// A kind of picture: how it begins, and what decodes it; null for a kind that is only named.
+struct kind {
+  size_t offset;
+  const char *magic;
+  size_t length;
+  const char *name;
+  picture_status (*decode)(picture_bytes bytes, picture_box box, picture *result);
+};
+
+#define KIND(offset, magic, name, decode) {offset, magic, sizeof magic - 1, name, decode}
+
+static const struct kind kinds[] = {
+  KIND(0, "\xFF\xD8\xFF", "JPEG", picture_decode_jpeg),
+  KIND(0, "\x89PNG\r\n\x1A\n", "PNG", picture_decode_png),
+  KIND(8, "WEBP", "WebP", picture_decode_webp),
+  KIND(0, "GIF87a", "GIF", picture_decode_gif),
+  KIND(0, "GIF89a", "GIF", picture_decode_gif),
+  KIND(4, "ftypavif", "AVIF", picture_decode_avif),
+  KIND(4, "ftypavis", "AVIF", picture_decode_avif),
+  KIND(4, "ftypheic", "HEIC", NULL),
+  KIND(4, "ftypheix", "HEIC", NULL),
+  KIND(4, "ftyphevc", "HEIC", NULL),
+  KIND(4, "ftyphei", "HEIF", NULL),
+  KIND(4, "ftyphev", "HEIF", NULL),
+  KIND(0, "\xFF\x0A", "JPEG XL", NULL),
+  KIND(0, "\0\0\0\x0CJXL ", "JPEG XL", NULL),
+  KIND(0, "\0\0\0\x0CjP  ", "JPEG 2000", NULL),
+  KIND(0, "BM", "BMP", NULL),
+  KIND(0, "II*\0", "TIFF", NULL),
+  KIND(0, "MM\0*", "TIFF", NULL),
+  KIND(0, "\0\0\1\0", "ICO", NULL),
+};
+
+/// True when the brands of a file of images name AVIF, which need not come first.
+static bool is_avif(picture_bytes bytes) {
+  if (!BEGINS(4, "ftyp")) return false;
+  const size_t end = (size_t)bytes.bytes[2] << 8 | bytes.bytes[3];
+  if (bytes.bytes[0] != 0 || bytes.bytes[1] != 0) return false;
+  for (size_t at = 16; at + 4 <= end && at < 128; at += 4) {
+    if (BEGINS(at, "avif") || BEGINS(at, "avis")) return true;
+  }
+  return false;
 }
 
 /// The name of a text that is no picture of pixels, or null.
@@ -38,19 +70,25 @@ static const char *text(picture_bytes bytes) {
   return "page";
 }
 
+static picture_status unsupported(picture *result, const char *name) {
+  snprintf(result->reason, sizeof result->reason, "%s image: feed does not decode this format", name);
+  return PICTURE_UNSUPPORTED;
+}
+
 picture_status picture_decode(picture_bytes bytes, picture_box box, picture *result) {
   if (bytes.length == 0) return PICTURE_EMPTY;
-  if (BEGINS(0, "\xFF\xD8\xFF")) return picture_decode_jpeg(bytes, box, result);
-  if (BEGINS(0, "\x89PNG\r\n\x1A\n")) return picture_decode_png(bytes, box, result);
-  if (BEGINS(0, "RIFF") && BEGINS(8, "WEBP")) return picture_decode_webp(bytes, box, result);
-  if (BEGINS(0, "GIF87a") || BEGINS(0, "GIF89a")) return picture_decode_gif(bytes, box, result);
-  const char *name = foreign(bytes);
-  if (name == NULL && (name = text(bytes)) != NULL && strcmp(name, "page") == 0) {
-    return picture_fails(result, PICTURE_NONE, "The server sent a web page.");
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const struct kind *kind = &kinds[i];
+    if (!begins(bytes, kind->offset, kind->magic, kind->length)) continue;
+    if (kind->decode == picture_decode_webp && !BEGINS(0, "RIFF")) continue;
+    return kind->decode != NULL ? kind->decode(bytes, box, result) : unsupported(result, kind->name);
   }
+  if (is_avif(bytes)) return picture_decode_avif(bytes, box, result);
+  if (BEGINS(4, "ftypmif1") || BEGINS(4, "ftypmsf1")) return unsupported(result, "HEIF");
+  const char *name = text(bytes);
   if (name == NULL) return PICTURE_NONE;
-  snprintf(result->reason, sizeof result->reason, "%s images are not shown.", name);
-  return PICTURE_UNSUPPORTED;
+  if (strcmp(name, "page") == 0) return picture_fails(result, PICTURE_NONE, "The server sent a web page.");
+  return unsupported(result, name);
 }
 
 int picture_orientation(const uint8_t *exif, size_t length) {

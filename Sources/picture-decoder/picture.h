@@ -88,6 +88,8 @@ picture_status picture_decode_jpeg(picture_bytes bytes, picture_box box, picture
 picture_status picture_decode_png(picture_bytes bytes, picture_box box, picture *result);
 picture_status picture_decode_webp(picture_bytes bytes, picture_box box, picture *result);
 /// The first frame.
+picture_status picture_decode_avif(picture_bytes bytes, picture_box box, picture *result);
+/// The first frame.
 picture_status picture_decode_gif(picture_bytes bytes, picture_box box, picture *result);
 
 /// The orientation in EXIF data, with or without its "Exif" prefix: 1 to 8, 1 when there is none.

@@ -29,7 +29,7 @@ import Testing
       let before = try contents(of: folder)
       let run = try await FeedBinary.run(command + ["--cache", file.path])
       #expect(run.status == 64 && run.output == "")
-      #expect(run.errors.contains("\(file.path) isn't a cache of this program, so it isn't changed."))
+      #expect(run.errors.contains("\(file.path) isn't a cache that this program wrote, so it isn't changed."))
       #expect(try contents(of: folder) == before)
     }
   }
@@ -60,7 +60,7 @@ import Testing
       let run = try await FeedBinary.run([
         "serve", "http://127.0.0.1:9/", "--port", "0", "--cache", folder.appendingPathComponent("feeds.db").path,
       ])
-      #expect(run.status == 64 && run.errors.contains("isn't a key of this program"))
+      #expect(run.status == 64 && run.errors.contains("isn't a key that this program wrote"))
       #expect(try contents(of: folder) == ["feeds.serve-key": Self.diary])
     }
   }

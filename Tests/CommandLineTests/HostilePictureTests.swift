@@ -40,10 +40,47 @@ import Testing
       expected: .refused("The server sent a web page.")),
     Row(
       name: "a drawing with a script", make: { Array("<svg onload='alert(1)'/>".utf8) },
-      expected: .refused("SVG images are not shown.")),
+      expected: .refused("SVG image: feed does not decode this format")),
     Row(
-      name: "a kind that is not decoded", make: { [0, 0, 0, 0x20] + Array("ftypavif".utf8) },
-      expected: .refused("AVIF images are not shown.")),
+      name: "HEIC", make: { [0, 0, 0, 0x18] + Array("ftypheic".utf8) + [0, 0, 0, 0] + Array("mif1heic".utf8) },
+      expected: .refused("HEIC image: feed does not decode this format")),
+    Row(
+      name: "JPEG XL", make: { [0xFF, 0x0A, 0, 0] },
+      expected: .refused("JPEG XL image: feed does not decode this format")),
+    Row(name: "an AVIF", make: { MadePicture.avif }, expected: shown(64, 48)),
+    Row(
+      name: "an AVIF made smaller", make: { MadePicture.clearAVIF },
+      expected: shown(32, 24, of: .init(width: 64, height: 48)), side: 32),
+    Row(name: "a turned AVIF", make: { MadePicture.turnedAVIF }, expected: shown(48, 64)),
+    Row(name: "an AVIF of several frames", make: { MadePicture.animatedAVIF }, expected: shown(64, 48)),
+    Row(
+      name: "an AVIF that another brand begins",
+      make: {
+        var bytes = MadePicture.avif
+        bytes.replaceSubrange(8..<12, with: Array("mif1".utf8))
+        return bytes
+      }, expected: shown(64, 48)),
+    Row(name: "AVIF's magic alone", make: { Array(MadePicture.avif.prefix(12)) }, expected: cutOff),
+    Row(name: "half an AVIF", make: { Array(MadePicture.avif.prefix(160)) }, expected: cutOff),
+    Row(name: "an AVIF without its last byte", make: { Array(MadePicture.avif.dropLast()) }, expected: cutOff),
+    Row(
+      name: "huge dimensions in a tiny AVIF",
+      make: { MadePicture.avif(MadePicture.avif, "ispe", 0x7FFF_FFFF, 0x7FFF_FFFF) },
+      expected: .refused("The image has too many pixels; \(tooLarge)")),
+    Row(
+      name: "64 megapixels in a tiny AVIF", make: { MadePicture.avif(MadePicture.avif, "ispe", 8_000, 8_000) },
+      expected: .refused("The image has too many pixels; \(tooLarge)")),
+    Row(
+      name: "an AVIF without pixels", make: { MadePicture.avif(MadePicture.avif, "ispe", 0, 0) },
+      expected: .refused("The image is damaged: The AVIF data is damaged.")),
+    Row(
+      name: "four thousand million frames in an AVIF",
+      make: { MadePicture.avif(MadePicture.animatedAVIF, "stsz", after: 8, .max) },
+      expected: .refused("The image is damaged: The AVIF data is damaged.")),
+    Row(
+      name: "two thousand million frames of one length in an AVIF",
+      make: { MadePicture.avif(MadePicture.animatedAVIF, "stts", after: 8, 0x7FFF_FFFF) },
+      expected: shown(64, 48)),
     Row(
       name: "JPEG's magic before a PNG", make: { [0xFF, 0xD8, 0xFF] + MadePicture.png(width: 9, height: 9) },
       expected: .refused("The image is damaged: Unsupported marker type 0x89")),

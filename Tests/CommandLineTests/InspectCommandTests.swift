@@ -113,7 +113,7 @@ import Testing
       }
       #expect(try await errors("").contains("FILE is empty."))
       #expect(try await errors("words").contains("FILE is not a feed: it is not RSS"))
-      #expect(try await errors("<html><body>Hi</body></html>").contains("FILE is a web page that names no feed."))
+      #expect(try await errors("<html><body>Hi</body></html>").contains("FILE is a web page that links to no feed."))
       #expect(try await errors("{\"a\":").contains("FILE is not JSON ("))
       let list = "<opml><body><outline xmlUrl='http://e.com/'/></body></opml>"
       let uses = "\"feed load --opml FILE\" shows its feeds, and \"feed subscriptions import FILE\" keeps them."
@@ -149,7 +149,7 @@ import Testing
       #expect(run.status == 0)
       #expect(
         run.output == """
-          A web page that names 2 feeds:
+          A web page that links to 2 feeds:
             \(base)/one.xml  A & B  application/rss+xml
             http://b/two.xml  A & B  application/rss+xml
 

@@ -80,7 +80,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     try await withUser(pages: ["/": Self.page([("/news", "News"), ("/art", "Art")])]) { user in
       let refused = try await user.feed("subscriptions", "add", user.base + "/")
       #expect(refused.status == 1 && refused.output == "")
-      #expect(refused.errors.contains("feed: not added:") && refused.errors.contains("names 2 feeds"))
+      #expect(refused.errors.contains("feed: not added:") && refused.errors.contains("links to 2 feeds"))
       #expect(refused.errors.contains("hint: choose one:\n  feed subscriptions add \(user.base)/news\n"))
       #expect(!FileManager.default.fileExists(atPath: user.list))
     }

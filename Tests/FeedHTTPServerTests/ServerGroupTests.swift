@@ -79,7 +79,7 @@ import Testing
   @Test func `a port that is taken is an error, though it is a group's`() throws {
     let servers = try servers()
     let other = try EventLoopGroup(count: 2, name: "other")
-    #expect(throws: SystemError("listen at", "\(servers.address)", code: 98)) {
+    #expect(throws: SystemError("listen on", "\(servers.address)", code: 98)) {
       try HTTPServer.Group(at: servers.address, on: other) { $0.serve { _ in .text("") } }
     }
     servers.close()

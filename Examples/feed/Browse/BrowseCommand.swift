@@ -9,13 +9,13 @@ import TerminalPictures
 struct BrowseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "browse",
-    abstract: "Browse the images of feeds in the whole terminal.",
+    abstract: "Browse the images of feeds, using the whole terminal.",
     discussion: """
-      Move with the arrows, enlarge with Enter, open the post in a browser with O, star with *, search with /, load again with \
-      r; ? shows all keys, q quits. After the last page of a feed comes what it had (--keep); what is new since the last visit \
-      has a mark. More is loaded when the end comes near. Images are drawn with kitty's graphics or sixels \
-      where the terminal says that it has them, and with blocks elsewhere. The terminal is restored on exit, even \
-      after a signal. The exit status is 130 after Ctrl-C, and 1 with nothing to show.
+      Move with the arrows, enlarge with Enter, open the post in a browser with O, star with *, search with /, reload with r; \
+      ? shows all keys, q quits. A feed's former items (--keep) follow its last page; items that are new since your last \
+      visit are marked. More pages are loaded near the end. Images are drawn with kitty's graphics or sixels if the \
+      terminal supports them, otherwise with blocks. The terminal is restored on exit, even after a signal. The exit \
+      status is 130 after Ctrl-C, and 1 if there is nothing to show.
       """)
 
   @OptionGroup var load: LoadOptions

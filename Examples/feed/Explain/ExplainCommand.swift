@@ -8,7 +8,7 @@ import ImageFeed
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Explain when a feed is requested next, and why.",
+    abstract: "Explain when a feed will next be requested, and why.",
     discussion: """
       Shows, from the cache file: the saved feed, when the feed is due and by which rule, a pause of its host, and the last \
       decisions. Makes no request.

@@ -16,6 +16,17 @@ enum ExplanationJSON {
       var name: String
       var pausedUntil: Date?
       var reason: String?
+      var secondsBetweenRequests: Double?
+      var refusals: Int?
+      var requestsLeft: Double?
+      var requestLimit: Double?
+    }
+
+    struct Push: Encodable {
+      var hub: String
+      var until: Date?
+      var announced: Date?
+      var trouble: String?
     }
 
     struct Move: Encodable {
@@ -34,6 +45,7 @@ enum ExplanationJSON {
     var reason: String?
     var gone: Bool
     var move: Move?
+    var push: Push?
     var host: Host?
     var decisions: [PollDecision]
   }
@@ -50,8 +62,17 @@ enum ExplanationJSON {
       asked: health?.asked, outcome: health?.outcome, failures: health?.failures ?? 0, due: health?.due,
       rule: health?.rule?.rawValue, reason: health?.reason, gone: health?.isGone ?? false,
       move: health?.move.map { .init(to: $0.to.withoutPassword, since: $0.since, believed: $0.isBelieved) },
+      push: health?.hub.map { hub in
+        let push = health?.push
+        return .init(
+          hub: hub.hub.withoutPassword, until: push?.until, announced: push?.announced,
+          trouble: push.flatMap { $0.trouble.isEmpty ? nil : $0.trouble })
+      },
       host: explanation.host.map { host in
-        .init(name: host.name, pausedUntil: pause, reason: pause == nil ? nil : host.reason)
+        .init(
+          name: host.name, pausedUntil: pause, reason: pause == nil ? nil : host.reason,
+          secondsBetweenRequests: host.pace?.gap, refusals: host.pace.flatMap { $0.refusals > 0 ? $0.refusals : nil },
+          requestsLeft: host.pace?.quota?.remaining, requestLimit: host.pace?.quota?.limit)
       },
       decisions: explanation.decisions)
     let encoder = JSONEncoder()

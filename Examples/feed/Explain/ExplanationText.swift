@@ -14,10 +14,12 @@ struct ExplanationText: Sendable {
       lines.append("  last:   \(last(health))")
       lines.append("  next:   \(next(health, on: explanation.host))")
       if let move = health.move { lines.append("  moved:  \(moved(move))") }
+      if let push = push(of: health) { lines.append("  push:   \(push)") }
     } else {
       lines.append("  next:   not scheduled: no \"watch\", \"serve\" or \"work\" has polled it")
     }
     if let pause = pause(of: explanation.host) { lines.append("  host:   \(pause)") }
+    if let host = explanation.host, let pace = host.pace { lines += self.pace(pace, of: host) }
     if !explanation.decisions.isEmpty {
       lines.append("  decisions, the latest first:")
       lines += explanation.decisions.reversed().map { "    \(line($0))" }
@@ -71,11 +73,28 @@ struct ExplanationText: Sendable {
       : "it has redirected to \(target) since \(move.since.dayAndTime); after seven days without another target, it becomes the feed's URL"
   }
 
+  private func push(of health: FeedHealth) -> String? {
+    guard let hub = health.hub else { return nil }
+    let name = hub.hub.shown
+    guard let push = health.push else { return "\(name) can announce changes to \"feed serve --public-url\"" }
+    if let until = push.until, until > now {
+      let last = push.announced.map { ", the last one \(FeedCachePolicy.age(of: $0, now: now).ago)" } ?? ""
+      return "\(name) announces changes until \(until.dayAndTime)\(last)"
+    }
+    let reason = push.trouble.isEmpty ? "it has not confirmed the subscription yet" : push.trouble.printable
+    return "\(name) announces nothing, because \(reason); the feed is polled instead"
+  }
+
   private func pause(of host: HostHealth?) -> String? {
     guard let host else { return nil }
     guard let end = host.pausedUntil, end > now else { return "\(host.name.printable) is not paused" }
     return style.warning("\(host.name.printable) is paused until \(end.dayAndTime)")
       + ", because \(host.reason.printable); this applies to all of its feeds"
+  }
+
+  private func pace(_ pace: HostPace, of host: HostHealth) -> [String] {
+    let stated = pace.quotaAt.map { ", as of \($0.dayAndTime)" } ?? ""
+    return pace.words(for: host.name.printable).map { "  pace:   \($0)\($0.hasSuffix("(RateLimit)") ? stated : "")" }
   }
 
   private func sentence(_ text: String) -> String {

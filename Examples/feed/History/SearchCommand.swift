@@ -11,7 +11,7 @@ struct SearchCommand: ParsableCommand {
     abstract: "Search the current and former items of feeds.",
     discussion: """
       Finds items whose title, text, alternative text or place contains all words, newest first. A word that ends with * \
-      matches words that begin so. Without words, shows every item that the options allow. Makes no request. The status is \
+      matches words that begin with it. Without words, shows every item that the options allow. Makes no request. The status is \
       1 if nothing was found.
       """)
 

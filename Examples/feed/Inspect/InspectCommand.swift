@@ -10,7 +10,7 @@ struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
     abstract: "Show the content of a feed, and every image that it names.",
-    discussion: "For a web page, lists the feeds that it names. Nothing is saved.")
+    discussion: "For a web page, lists the feeds that it links to. Nothing is saved.")
 
   @Argument(
     help: ArgumentHelp("The feed's URL (http or https), or a file.", valueName: "url|file"), completion: .file())

@@ -52,7 +52,7 @@ extension Inspection {
   func text(_ style: Style) -> String {
     switch self {
     case .page(let links):
-      "A web page that names \(links.count == 1 ? "a feed" : "\(links.count) feeds"):\n"
+      "A web page that links to \(links.count == 1 ? "a feed" : "\(links.count) feeds"):\n"
         + links.map { "  \($0.address.printable)\($0.title.map { "  \($0.printable)" } ?? "")  \($0.type.printable)\n" }
         .joined()
     case .feed(let feed, let ids):

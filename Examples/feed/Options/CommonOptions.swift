@@ -43,7 +43,8 @@ struct CommonOptions: ParsableArguments {
   /// Refuses a file that is not a cache of ours: it stays as it is.
   static func check(_ path: String, as kind: ForeignFiles.Kind = .feeds) throws {
     guard ForeignFiles.isForeign(path, to: kind) else { return }
-    throw ValidationError("\(path.printable) isn't a cache of this program, so it isn't changed. Choose another file.")
+    throw ValidationError(
+      "\(path.printable) isn't a cache that this program wrote, so it isn't changed. Choose another file.")
   }
 
   /// Refuses a folder of images that is not ours: it stays as it is.

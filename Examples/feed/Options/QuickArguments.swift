@@ -10,7 +10,8 @@ import ImageFeed
 enum QuickArguments {
   /// - Returns: `nil` for arguments that the parser must read.
   static func command(_ arguments: [String]) -> LoadCommand? {
-    guard arguments.first == "load" else { return nil }
+    // The parser checks what the environment says.
+    guard arguments.first == "load", ProcessInfo.processInfo.environment["FEED_CONTACT"] == nil else { return nil }
     var addresses: [URL] = []
     var (cache, format, choice): (String?, OutputFormat?, ReadChoice?)
     var rest = arguments.dropFirst()
@@ -43,6 +44,8 @@ extension LoadCommand {
     (self.load, self.choice, pages, saveImages) = (load, choice, nil, false)
     picture = PictureOptions()
     (picture.pictures, picture.grid) = (nil, false)
+    budget = ImageBudgetOption()
+    budget.imagesPerFeed = ByteCount(30_000_000)
   }
 }
 
@@ -57,7 +60,7 @@ extension LoadOptions {
     (common.imageCacheSize, common.verbose, common.quiet) = (ByteCount(150_000_000), false, false)
     common.keep = HistoryPolicy()
     trust = TrustOptions()
-    trust.cacert = nil
+    (trust.cacert, trust.contact) = (nil, nil)
     request = RequestOptions()
     (request.header, request.user, request.netrc, request.netrcFile) = ([], nil, false, nil)
   }

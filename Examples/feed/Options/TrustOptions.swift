@@ -4,7 +4,7 @@ import FeedStream
 import Foundation
 import PlainText
 
-/// The option about the certificates that are trusted, of every command that asks servers.
+/// The options of every command that sends requests: the certificates that are trusted, and who is asking.
 struct TrustOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -12,9 +12,20 @@ struct TrustOptions: ParsableArguments {
       valueName: "file"), completion: .file())
   var cacert: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "A URL at which operators of servers can reach you, sent in User-Agent. (default: $FEED_CONTACT, or none)",
+      valueName: "url"))
+  var contact: String?
+
   func validate() throws {
     if let cacert, !FileManager.default.isReadableFile(atPath: cacert) {
       throw ValidationError("--cacert: \(cacert.printable) can't be read.")
+    }
+    if let contact = chosenContact(ProcessInfo.processInfo.environment), !Self.isContact(contact) {
+      throw ValidationError(
+        "--contact or FEED_CONTACT needs an http, https or mailto URL of at most 200 characters, such as https://example.com/bot."
+      )
     }
   }
 
@@ -33,7 +44,20 @@ struct TrustOptions: ParsableArguments {
     let variable = { (name: String) in environment[name].flatMap { $0.isEmpty ? nil : $0 } }
     configuration.certificateAuthorities = cacert ?? variable("SSL_CERT_FILE")
     configuration.certificateFolder = variable("SSL_CERT_DIR")
+    if let contact = chosenContact(environment), Self.isContact(contact) { configuration.userAgent += " (+\(contact))" }
     return configuration
+  }
+
+  private func chosenContact(_ environment: [String: String]) -> String? {
+    contact ?? environment["FEED_CONTACT"].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// A comment of `User-Agent` has neither parentheses nor spaces in a URL (RFC 9110, section 5.6.5).
+  private static func isContact(_ text: String) -> Bool {
+    guard text.utf8.count <= 200, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"()\\\"<>".utf8.contains($0) }),
+      let url = URL(string: text), let scheme = url.scheme?.lowercased()
+    else { return false }
+    return scheme == "mailto" ? text.contains("@") : ["http", "https"].contains(scheme) && url.host()?.isEmpty == false
   }
 }
 

@@ -16,38 +16,65 @@ final class ImageSaver {
 
   private let loader: ImageLoader
   private let session: Session
+  private let limits: ImageBudget
+  /// The bytes of the images that were saved; 0 for one that failed.
+  private var sizes: [URL: Int] = [:]
   private var running: AnyCancellable?
 
-  init(for common: CommonOptions, client: any HTTPClient, on session: Session) {
+  init(for common: CommonOptions, _ budget: ImageBudgetOption, client: any HTTPClient, on session: Session) {
     self.session = session
+    limits = budget.budget(within: common)
     loader = ImageLoader(for: common, client: client, on: session)
   }
 
-  /// Loads and saves the image of each item, unless the session ends, and calls back. What fails is reported.
-  func save(_ feeds: [(address: URL, images: FeedImages)], then: @escaping () -> Void) {
+  /// Loads and saves the image of each item, the first of each feed first, within the budget; then calls back, unless the
+  /// session ends. What fails is reported. Call it again after it has called back.
+  ///
+  /// - Parameter isTold: true to say how many were saved.
+  func save(_ feeds: [(address: URL, images: FeedImages)], isTold: Bool = true, then: @escaping () -> Void) {
     var known: Set<URL> = []
+    var budget = limits
     let wishes = feeds.flatMap { address, images in
       images.map { Wish(feed: address, url: $0.url, isPrivate: images.isFromPrivateNetwork) }
     }
     .filter { known.insert($0.url).inserted }
     let console = session.console
-    var (saved, failed) = (0, 0)
+    var (saved, failed, left) = (0, 0, 0)
     running = wishes.publisher
-      .flatMap(maxPublishers: .max(Self.width)) { [loader] wish in
-        loader.data(for: wish.url, of: wish.feed, isPrivate: wish.isPrivate).last()
-          .map { _ -> (URL, ImageError?) in (wish.url, nil) }
-          .catch { Just((wish.url, $0)) }
+      .flatMap(maxPublishers: .max(Self.width)) { [self] wish -> AnyPublisher<Result<Int, ImageError>?, Never> in
+        guard budget.allows(wish.feed) else {
+          left += 1
+          return Just(nil).eraseToAnyPublisher()
+        }
+        if let size = sizes[wish.url] {
+          budget.spend(size, on: wish.feed)
+          return Empty().eraseToAnyPublisher()
+        }
+        return loader.data(for: wish.url, of: wish.feed, isPrivate: wish.isPrivate).last()
+          .map { Result<Int, ImageError>.success($0.data.bytes.count) }
+          .catch { Just(.failure($0)) }
+          .handleEvents(receiveOutput: { [self] result in
+            if case .failure(let error) = result { console.warn("\(wish.url.shown): \(error)") }
+            let size = (try? result.get()) ?? 0
+            sizes[wish.url] = size
+            budget.spend(size, on: wish.feed)
+          })
+          .map { Optional($0) }
+          .eraseToAnyPublisher()
       }
-      .sink { _ in
+      .sink { [limits] _ in
         console.setStatus("")
-        console.note("Saved: \(saved) of \(FeedText.count(saved + failed))")
+        if isTold { console.note("Saved: \(saved) of \(FeedText.count(saved + failed + left))") }
+        if isTold, left > 0 {
+          let size = ByteCount(limits.perFeed).text
+          console.hint("--images-per-feed (\(size)) and --image-cache-size limit how many are saved")
+        }
         then()
-      } receiveValue: { url, error in
-        if let error {
-          failed += 1
-          console.warn("\(url.shown): \(error)")
-        } else {
-          saved += 1
+      } receiveValue: { result in
+        switch result {
+        case .success?: saved += 1
+        case .failure?: failed += 1
+        case nil: break
         }
         console.setStatus("images: \(saved + failed) of \(wishes.count)…")
       }

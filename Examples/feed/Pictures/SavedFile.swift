@@ -26,7 +26,7 @@ enum SavedFile {
         throw NoPicture(reason: "\(error.localizedDescription)".printable(limit: 100))
       }
     }
-    throw NoPicture(reason: "there are a thousand files of that name")
+    throw NoPicture(reason: "there are a thousand files with that name")
   }
 
   /// Letters and digits alone: the name comes from a stranger.

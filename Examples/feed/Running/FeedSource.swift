@@ -41,6 +41,7 @@ struct FeedSource {
     choices.maxAge = options.common.maxAge.duration
     choices.fallback = options.fallback
     choices.timeout = options.timeout.duration
+    choices.pageImages = PageImageBook(store)
     choices.report = { console.warn("\($0)") }
     choices.onFeedFound = { link in
       console.note(
@@ -84,10 +85,12 @@ struct FeedSource {
   ///   - interval: how often each is requested; `nil` adapts to how often it changes.
   ///   - count: how many are wanted: requests beyond them would be cut off.
   ///   - lists: the feeds that are polled from then on, each time that they change; `nil` when they never do.
+  ///   - pages: where images are looked for that the feeds don't name.
   ///   - onProgress: is told how the poller is doing.
   func reports(
     every interval: @escaping (URL) -> Duration?, atMost count: Int?,
-    following lists: AnyPublisher<[SubscribedFeed], Never>? = nil, onProgress: @escaping (PollingProgress) -> Void
+    following lists: AnyPublisher<[SubscribedFeed], Never>? = nil, _ pages: PageImageOption,
+    onProgress: @escaping (PollingProgress) -> Void
   ) -> AnyPublisher<FeedReport, Never> {
     let poll = { [self] (feed: SubscribedFeed) -> PolledAddress in
       var polled = PolledAddress(feed.address, every: interval(feed.address), options: choices)
@@ -112,12 +115,14 @@ struct FeedSource {
           return feeds.map(poll)
         })
     }
-    let reports = poller.map { FeedReport(address: $0.address, result: $0.result) }
-    // Reports are shown one at a time: without room for those of other feeds, one slow server would keep all of them
-    // waiting.
-    let size = min(polling.maxRunning, lists == nil ? polled.count : .max, count ?? .max)
-    guard size > 1 else { return reports.eraseToAnyPublisher() }
-    return reports.buffer(size: size, prefetch: .keepFull, whenFull: .dropNewest).eraseToAnyPublisher()
+    // Reports are shown one at a time.
+    let room = min(polling.maxRunning, lists == nil ? polled.count : .max, count ?? .max)
+    return pages.finding(
+      in: poller, room: room, client: ObservedClient(client: client, observer: nil, log: session.log), cache: cache,
+      store: store, on: session
+    )
+    .map { FeedReport(address: $0.address, result: $0.result) }
+    .eraseToAnyPublisher()
   }
 
   /// The feeds that other processes save, and those saved already. Makes no request.

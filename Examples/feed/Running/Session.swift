@@ -50,6 +50,8 @@ final class Session {
         console.warn("\(error)")
       }
     }
+    // With FEEDSTREAM_MAP=on.
+    if StreamDiagnostics.hasMap { watches.append(StreamDiagnostics.printMapOnSignal(on: loop)) }
     if console.showsStatus, let watch = try? loop.signal(SIGWINCH, { [console] in console.resized() }) {
       watches.append(watch)
     }

@@ -20,14 +20,14 @@ struct FrameImage: Equatable {
   init(width: String?, height: String?, palette: String?) throws(Problem) {
     guard let width = Int(width ?? "800"), let height = Int(height ?? "480"), (1...Self.longest).contains(width),
       (1...Self.longest).contains(height)
-    else { throw Problem(reason: "w and h are numbers of pixels from 1 to \(Self.longest).") }
+    else { throw Problem(reason: "w and h must be numbers of pixels from 1 to \(Self.longest).") }
     (self.width, self.height) = (width, height)
     let name = palette ?? "gray4"
     let colors = Self.palettes[name] ?? name.split(separator: ",").map { Self.color($0) }
     let known = colors.compactMap { $0 }
     guard known.count == colors.count, (2...256).contains(known.count) else {
       let names = Self.palettes.keys.sorted().joined(separator: ", ")
-      throw Problem(reason: "palette is \(names), or colors such as 000000,ffffff,ff0000.")
+      throw Problem(reason: "palette must be \(names), or colors such as 000000,ffffff,ff0000.")
     }
     self.palette = known
   }

@@ -4,7 +4,7 @@ import ImageFeed
 
 /// Loads the latest images before somebody looks: a page then knows their sizes and colors, and has them offline.
 ///
-/// A few at a time, each once; what fails is tried again when somebody looks.
+/// A few at a time, each once, the latest first, within a budget; what fails is tried again when somebody looks.
 final class GalleryAhead {
   /// How many are loaded at a time.
   private static let width = 3
@@ -17,14 +17,18 @@ final class GalleryAhead {
   private let gallery: Gallery
   private let pictures: Pictures
   private let count: Int
-  private var tried: Set<String> = []
+  private var budget: ImageBudget
+  /// The bytes of the images that were loaded; 0 for one that failed.
+  private var sizes: [String: Int] = [:]
   private var running: [String: AnyCancellable] = [:]
   private var waiting: ArraySlice<Gallery.Entry.Image> = []
   private var beginning: AnyCancellable?
 
   /// - Parameter count: how many of the latest; 0 for none.
-  init(_ gallery: Gallery, _ pictures: Pictures, count: Int, on scheduler: any LoopScheduler) {
-    (self.gallery, self.pictures, self.count) = (gallery, pictures, count)
+  init(
+    _ gallery: Gallery, _ pictures: Pictures, count: Int, within budget: ImageBudget, on scheduler: any LoopScheduler
+  ) {
+    (self.gallery, self.pictures, self.count, self.budget) = (gallery, pictures, count, budget)
     guard count > 0 else { return }
     gallery.onNews = { [unowned self] in
       guard beginning == nil else { return }
@@ -35,24 +39,38 @@ final class GalleryAhead {
     }
   }
 
+  /// Goes through the latest again: what was loaded counts in its new place.
   private func begin() {
-    if tried.count >= Self.mostTried { tried = [] }
-    waiting = gallery.entries.prefix(count).compactMap(\.images.first).filter { !tried.contains($0.key) }[...]
+    if sizes.count >= Self.mostTried { sizes = [:] }
+    budget = budget.unspent
+    waiting = gallery.entries.prefix(count).compactMap(\.images.first)[...]
     goOn()
   }
 
   private func goOn() {
     while running.count < Self.width, let image = waiting.popFirst() {
-      guard tried.insert(image.key).inserted, let named = gallery.picture(image.key) else { continue }
+      guard let named = gallery.picture(image.key), let feed = named.namers.first?.address,
+        running[image.key] == nil, budget.allows(feed)
+      else { continue }
+      if let size = sizes[image.key] {
+        budget.spend(size, on: feed)
+        continue
+      }
       running[image.key] = AnyCancellable {}
-      let loading = pictures.ahead(named, width: Self.tile)
-        .sink(receiveCompletion: { [weak self] _ in self?.end(image.key) }, receiveValue: { _ in })
+      var size = 0
+      let loading = pictures.ahead(named, width: Self.tile).sink { [weak self] _ in
+        self?.end(image.key, size, of: feed)
+      } receiveValue: {
+        size = $0
+      }
       if running[image.key] != nil { running[image.key] = loading }
     }
   }
 
-  private func end(_ key: String) {
+  private func end(_ key: String, _ size: Int, of feed: URL) {
     running[key] = nil
+    sizes[key] = size
+    budget.spend(size, on: feed)
     goOn()
   }
 }

@@ -44,7 +44,7 @@ extension PageAssets {
       events.addEventListener("open", () => { if (isLost) { isLost = false; refresh(); } });
       events.addEventListener("error", () => {
         isLost = true;
-        bar.textContent = "This page has lost its server, and tries again. It may not be up to date.";
+        bar.textContent = "This page has lost its connection to the server, and is reconnecting. It may be out of date.";
         bar.hidden = false;
         // A browser tries again by itself, unless it has got another response.
         if (events.readyState === EventSource.CLOSED) retry = setTimeout(listen, 5_000);

@@ -17,7 +17,7 @@ extension PageAssets {
       try {
         const answer = await fetch(image.currentSrc || image.src, { cache: "force-cache" });
         if (!answer.ok) reason = (await answer.text()).trim();
-      } catch { reason = "This page has lost its server."; }
+      } catch { reason = "This page has lost its connection to the server."; }
       return reason ? reason[0].toUpperCase() + reason.slice(1) : "This image cannot be shown.";
     }
     async function missing(image) {

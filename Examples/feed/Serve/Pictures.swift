@@ -67,9 +67,17 @@ final class Pictures {
       .eraseToAnyPublisher()
   }
 
-  /// Loads and saves an image in a width before somebody looks; it is not counted as requested.
-  func ahead(_ picture: Gallery.Named, width: Int) -> AnyPublisher<LoadedImage, SizedImageError> {
-    data(for: picture.url, of: picture.namers[...], width: width)
+  /// Loads and saves an image before somebody looks, the original and a width; it is not counted as requested.
+  ///
+  /// Delivers the number of bytes.
+  func ahead(_ picture: Gallery.Named, width: Int) -> AnyPublisher<Int, SizedImageError> {
+    data(for: picture.url, of: picture.namers[...], width: nil)
+      .append(Deferred { [self] in data(for: picture.url, of: picture.namers[...], width: width) })
+      .map(\.data.bytes.count)
+      .collect()
+      // An image that isn't made smaller comes twice.
+      .map { Set($0).reduce(0, +) }
+      .eraseToAnyPublisher()
   }
 
   /// The pixels of an image that fits into a box, when it is saved.

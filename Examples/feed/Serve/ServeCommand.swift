@@ -14,10 +14,10 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve",
     abstract: "Serve feeds as a web page that updates itself.",
     discussion: """
-      The page's address is written to standard output; Ctrl-C ends it. Next to the page there are /feed.json (JSON Feed), \
+      Writes the page's URL to standard output; Ctrl-C stops the server. It also serves /feed.json (JSON Feed), \
       /feed.atom, /events (Server-Sent Events), /health, /metrics (Prometheus), /slideshow?every=30s and \
-      /frame.png?w=800&h=480&palette=gray4 for frames of electronic paper. Browsers on this machine alone reach \
-      it; another --host needs the token that is part of the address.
+      /frame.png?w=800&h=480&palette=gray4 for frames of electronic paper. Only browsers on this machine can \
+      reach it; with another --host, clients need the token in the printed URL.
 
       With --store, it is a gateway: it shows the feeds that a fleet's workers poll, the first 1,000 unless you give URLs. \
       You can run any number of gateways; a client can continue at another gateway where it left off. A gateway has no \
@@ -60,13 +60,15 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many of the latest images to load before somebody looks, so that the page has them offline; 0 for none.",
+      "How many of the latest images to load before anyone opens the page, for offline use; 0 for none.",
       valueName: "count"))
-  var imagesAhead = 60
+  var imagesAhead = 1_000
+
+  @OptionGroup var ahead: ImageBudgetOption
 
   @Option(
     help: ArgumentHelp(
-      "The token that requests need, or FEED_TOKEN of the environment; one is made for a host that others reach.",
+      "The token that clients must send, or set FEED_TOKEN; generated if other machines can reach --host.",
       valueName: "text"))
   var token: String?
 
@@ -90,6 +92,14 @@ struct ServeCommand: ParsableCommand {
       valueName: "url"), transform: StoreArgument.init(parsing:))
   var store: StoreArgument?
 
+  @Option(
+    help: ArgumentHelp(
+      "The URL at which the internet reaches this server. With it, hubs that feeds name (WebSub) announce changes here.",
+      valueName: "url"), transform: FeedAddress.parse)
+  var publicUrl: URL?
+
+  @OptionGroup var pages: PageImageOption
+
   @OptionGroup var trust: TrustOptions
 
   @OptionGroup var common: CommonOptions
@@ -99,11 +109,14 @@ struct ServeCommand: ParsableCommand {
 
   func validate() throws {
     guard (0...2_000).contains(imagesAhead) else {
-      throw ValidationError("--images-ahead is a number from 0 to 2000.")
+      throw ValidationError("--images-ahead must be a number from 0 to 2000.")
     }
     if store != nil, !folder.isEmpty { throw ValidationError("--folder is for a list in a file, not for --store.") }
+    if store != nil, publicUrl != nil {
+      throw ValidationError("--store polls nothing here, so leave --public-url out.")
+    }
     if store != nil, opml != nil { throw ValidationError("--store has its own list; leave --opml out.") }
-    guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
+    guard (0...65_535).contains(port) else { throw ValidationError("A port must be a number from 0 to 65535.") }
     guard host == "localhost" || Door.isAddress(host) else {
       throw ValidationError(
         "--host needs a local IP address: 0.0.0.0 for all, or one that \"ip address\" shows.")
@@ -136,7 +149,8 @@ struct ServeCommand: ParsableCommand {
       let server = try HTTPServer(at: places, limits: limits, on: session.loop)
       server.onError = { [console = session.console] in console.warn("\($0.method) \($0.path): \($0.error)") }
       let door = Door(
-        host: passed.isEmpty ? address : Door.widest(server.addresses), token: chosenToken, names: allowHost,
+        host: passed.isEmpty ? address : Door.widest(server.addresses), token: chosenToken,
+        names: allowHost + [publicUrl?.host()].compactMap { $0 },
         secret: secret)
       let fleet = self.store.map { session.fleet(at: $0) }
       let images = common.imageStore
@@ -147,14 +161,21 @@ struct ServeCommand: ParsableCommand {
           [console = session.console] in console.warn("\($0)")
         } : nil
       shown.teach(gallery)
-      let ahead = GalleryAhead(gallery, shown, count: imagesAhead, on: session.loop)
+      let ahead = GalleryAhead(
+        gallery, shown, count: imagesAhead, within: self.ahead.budget(within: common), on: session.loop)
       session.keep(AnyCancellable { withExtendedLifetime(ahead) {} })
-      let site = Site(gallery, shown, door, server, history: history, fleet: fleet) {
+      let hubs = publicUrl.map {
+        HubSubscriber(
+          at: $0.appendingPathComponent(String(Site.pushPath.dropFirst().dropLast())), client: client, on: session.loop)
+      }
+      var site = Site(gallery, shown, door, server, history: history, fleet: fleet) {
         [console = session.console] in console.warn($0)
       }
+      site.hubs = hubs
+      session.keep(AnyCancellable { hubs?.cancel() })
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
-      if let selection { session.keep(follow(selection, gallery, client, cache, store, on: session)) }
+      if let selection { session.keep(follow(selection, gallery, client, cache, store, hubs, on: session)) }
       if let place = self.store, let fleet {
         let gateway = Gateway(gallery, place.address, session.console, session.storeReporter())
         let follower = FleetFollower(addresses.isEmpty ? nil : addresses, in: fleet, on: session.loop)
@@ -176,30 +197,17 @@ struct ServeCommand: ParsableCommand {
     }
   }
 
-  private var limits: HTTPServer.Limits {
-    var limits = HTTPServer.Limits()
-    // Nothing is sent to this server but requests for what there is.
-    limits.bodyBytes = 4 * 1024
-    // Most are event streams, which do nothing for minutes.
-    limits.connections = ConnectionLimit.raised(upTo: 16_384)
-    limits.connectionsPerAddress = 1_024
-    limits.wholeBodyBytes = 64 << 20
-    let proxies = Set(proxy.map { SocketAddress.internet($0, port: 0).client })
-    let isLocal = limits.isUnlimited
-    limits.isUnlimited = { isLocal($0) || proxies.contains($0.client) }
-    return limits
-  }
-
   /// Polls the feeds, into the gallery.
   private func follow(
     _ selection: FeedSelection, _ gallery: Gallery, _ client: ObservedClient, _ cache: FeedCache,
-    _ store: SQLiteFeedStore, on session: Session
+    _ store: SQLiteFeedStore, _ hubs: HubSubscriber?, on session: Session
   ) -> AnyCancellable {
     let (console, loop) = (session.console, session.loop)
     var options = FeedLoader.Options()
     options.maxAge = common.maxAge.duration
     options.timeout = timeout.duration
     options.report = { console.warn("\($0)") }
+    options.pageImages = PageImageBook(store)
     let poll = { [every] (feed: SubscribedFeed) -> PolledAddress in
       var polled = PolledAddress(feed.address, every: feed.interval ?? every.duration, options: options)
       let headers = RequestOptions(of: feed).headers(for: feed.address)
@@ -218,6 +226,7 @@ struct ServeCommand: ParsableCommand {
     }
     var poller = FeedPoller(
       selection.subscriptions.map(poll), client: client, cache: cache, store: store, on: loop, options: polling)
+    if let hubs { poller = poller.notified(by: hubs) }
     if let list = selection.list {
       session.takeHangups()
       poller = poller.following(
@@ -229,7 +238,9 @@ struct ServeCommand: ParsableCommand {
         })
     }
     return
-      poller
+      pages.finding(
+        in: poller, room: polling.maxRunning, client: client, cache: cache, store: store, on: session
+      )
       .sink { if let place = places[$0.address] { gallery.take($0.result, from: place) } }
   }
 

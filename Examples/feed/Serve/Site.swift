@@ -1,5 +1,6 @@
 import FeedFleet
 import FeedHTTPServer
+import FeedPolling
 import FeedStream
 import Foundation
 import ImageFeed
@@ -16,6 +17,8 @@ struct Site {
   /// The fleet whose figures are shown next to those of this process.
   private let fleet: RedisFleet?
   let warn: (String) -> Void
+  /// Where hubs announce changes; `nil` without a public URL.
+  var hubs: HubSubscriber?
 
   /// - Parameter warn: is told what goes wrong after an answer.
   init(
@@ -69,6 +72,7 @@ struct Site {
     }
     addStars(to: &routes)
     addShows(to: &routes)
+    if let hubs { Self.addPush(hubs, to: &routes) }
     show("/health", "text/html; charset=utf-8") { _ in HealthPage.text(gallery) }
     func feed(_ path: String, _ type: String, _ text: @escaping (GalleryFeeds.Part, String) -> String) {
       routes.get(path) { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in

@@ -67,7 +67,7 @@ struct FeedFinder {
   /// The ones of these that a person chooses.
   private func choice(of urls: [URL], at address: URL) -> AnyPublisher<[URL], RemoteFeedError> {
     let lines = urls.enumerated().map { "  \($0 + 1). \($1.shown)\n" }.joined()
-    let question = "\(address.shown) names \(urls.count) feeds:\n\(lines)Which ones? (1, or 1 3, or all) "
+    let question = "\(address.shown) links to \(urls.count) feeds:\n\(lines)Which ones? (1, or 1 3, or all) "
     return SerialWorker(on: session.loop).publisher {
       StandardError.shared.write(question)
       return readLine() ?? ""

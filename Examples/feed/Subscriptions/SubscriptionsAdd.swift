@@ -10,13 +10,13 @@ struct SubscriptionsAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add feeds to the list, or change their settings.",
     discussion: """
-      Each feed is loaded and saved first. For a web page, adds the feed that it names; comment feeds are skipped, and if \
+      Each feed is loaded and saved first. For a web page, adds the feed that it links to; comment feeds are skipped, and if \
       several remain, you choose. A URL without a feed is refused unless you use --force. A feed that is already in the \
       list isn't loaded; its title, folder and interval are updated. With --store, nothing is loaded.
       """)
 
   @Argument(
-    help: ArgumentHelp("The URLs of feeds, or of web pages that name them.", valueName: "url"),
+    help: ArgumentHelp("The URLs of feeds, or of web pages that link to them.", valueName: "url"),
     transform: FeedAddress.parse)
   var addresses: [URL]
 

@@ -20,9 +20,9 @@ public struct FleetFollower {
     case update(FleetFeed?, for: LoggedUpdate)
     /// Feeds were added or removed.
     case list(FleetList)
-    /// The engine is away, or refuses; what was delivered may be out of date. Comes again with another reason.
+    /// The engine is unreachable, or refuses; delivered feeds may be out of date. Sent again if the reason changes.
     case away(FleetError)
-    /// It is back, and nothing was missed.
+    /// The engine is reachable again, and nothing was missed.
     case back
   }
 

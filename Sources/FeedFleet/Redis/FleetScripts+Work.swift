@@ -23,17 +23,20 @@ extension FleetScripts {
           lapsed = lapsed + 1
           abandon(h, string.match(lease, '^%S+ %S+ %S+ (.*)$') or '')
         end
+        local pace = redis.call('HGET', p .. 'paces', h) or ''
+        -- A lost worker may have sent its request: what is left of the host's own pause holds.
+        if lease then rest(h, tonumber(string.match(pace, '^%d+') or 0) - ARGV[2]) end
         local first = queue(h)
         local feed = first and first[1] and read('HMGET', p .. 'f:' .. first[1], 'v', 'm')
         if not first then holdOff(h, p .. 'h:' .. h)
-        elseif #first == 0 or tonumber(first[2]) > now or paused(h) > now then open(h, 0)
+        elseif #first == 0 or tonumber(first[2]) > now or paused(h) > now or lease and rested(h) > now then open(h, 0)
         elseif not feed then holdOff(h, p .. 'f:' .. first[1])
         else
           local nonce = ARGV[3] .. '.' .. i
           local till = whole(now + ARGV[2])
           redis.call('HSET', p .. 'leases', h, nonce .. ' ' .. till .. ' ' .. ARGV[4] .. ' ' .. first[1])
           redis.call('ZADD', p .. 'hosts', till, h)
-          out[#out + 1] = {h, nonce, first[1], first[2], feed[1] or '', feed[2] or ''}
+          out[#out + 1] = {h, nonce, first[1], first[2], feed[1] or '', feed[2] or '', pace}
           local wait = now - first[2]
           total = total + wait
           for _, limit in ipairs({\(lateness)}) do
@@ -135,7 +138,7 @@ extension FleetScripts {
     """)
 
   /// Arguments: host, nonce, address, due, gap, end of the pause, its reason, record, the version seen, the new one, images,
-  /// outcome, how long the log keeps, the host from now on.
+  /// outcome, how long the log keeps, the host from now on, the pace of the lease's host or nothing.
   static let complete = script(
     "complete",
     """
@@ -181,6 +184,7 @@ extension FleetScripts {
         redis.call('HSET', p .. 'reasons', h, ARGV[7])
       end
     end
+    if ARGV[15] ~= '' then redis.call('HSET', p .. 'paces', h, ARGV[15]) else redis.call('HDEL', p .. 'paces', h) end
     rest(h, ARGV[5])
     open(h, 0)
     if ARGV[14] ~= h then

@@ -10,6 +10,7 @@ import FeedRedis
 /// - `hosts`, a sorted set: when each host's time comes; `h:<host>`, one: when each of its feeds is due;
 /// - `leases`, a hash: `nonce until worker address` of each host that is asked; `done:<nonce>`, for five minutes;
 /// - `pauses`, a sorted set: until when hosts are left alone; `reasons`, a hash; `g:<host>`, while a host rests after a request;
+/// - `paces`, a hash: the milliseconds between requests to a host that was learned to take no more, and how they were learned;
 /// - `f:<address>`, a hash: `v` its version, `m` its record, `d` its images, `q` its host if that is not the address';
 /// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers look again;
 /// - `s:<minute>`, a hash of counts, and `totals`, of all; `lapses`, a hash: how often in a row nothing was heard of a feed's worker.
@@ -70,15 +71,20 @@ enum FleetScripts {
     -- A request to a host has ended: it is left alone for `gap` milliseconds, whatever else is done with it.
     local function rest(h, gap)
       local till = now + math.floor(gap)
-      if till <= tonumber(redis.call('GET', p .. 'g:' .. h) or now) then return end
+      if till <= math.max(tonumber(redis.call('GET', p .. 'g:' .. h) or now), now) then return end
       redis.call('SET', p .. 'g:' .. h, whole(till), 'PX', whole(till - now))
     end
+    local function rested(h) return tonumber(redis.call('GET', p .. 'g:' .. h) or 0) end
     -- Sets when a host's time comes: when a feed is due, it is not left alone, has rested, and not before `earliest`.
     local function open(h, earliest)
       local first = queue(h)
       if not first then redis.call('ZADD', p .. 'hosts', whole(now + \(heldOff)), h) return end
-      if #first == 0 then redis.call('ZREM', p .. 'hosts', h) return end
-      local at = math.max(tonumber(first[2]), earliest, tonumber(redis.call('GET', p .. 'g:' .. h) or 0))
+      if #first == 0 then
+        redis.call('ZREM', p .. 'hosts', h)
+        redis.call('HDEL', p .. 'paces', h)
+        return
+      end
+      local at = math.max(tonumber(first[2]), earliest, rested(h))
       redis.call('ZADD', p .. 'hosts', whole(math.max(at, paused(h))), h)
     end
 

@@ -5,7 +5,7 @@ public import Foundation
 public struct FleetStatus: Hashable, Sendable {
   public struct Worker: Hashable, Sendable {
     public var name: String
-    /// When it was heard of last, by the engine's clock.
+    /// When it was last seen, by the engine's clock.
     public var seen: Date
     /// Its own figures: `concurrency`, `running`, `polls`, `failures`; `errors` of the engine, and the `latency` of its last claim in
     /// microseconds.
@@ -38,7 +38,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var now: Date
   public var feeds: Int
   public var hosts: Int
-  /// How many hosts may be asked now and are not.
+  /// How many hosts may be polled now and aren't.
   public var dueHosts: Int
   /// The number of feeds that are due and not requested; at least that many when ``isCut``. Those of paused hosts are not among them.
   public var dueFeeds: Int
@@ -63,7 +63,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var next: Date?
   /// The end of the log.
   public var logEnd: UpdateCursor
-  /// Feeds whose workers were not heard of again, three times in a row or more: they are asked for less often.
+  /// Feeds whose workers died, three times in a row or more: they are requested less often.
   public var abandoned: [String: Int]
   /// Counts since the fleet began: those of ``lastMinute``, and `claimed`.
   public var totals: [String: Int]

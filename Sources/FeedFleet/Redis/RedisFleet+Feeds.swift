@@ -7,7 +7,7 @@ import ImageFeed
 extension RedisFleet: FeedLibrary {
   /// The saved feeds, in the order of `addresses`; `nil` for those that the fleet doesn't know.
   ///
-  /// **Demand:** asked at the subscription. **Failure:** ``FleetError``. **Cancellation:** what comes is dropped.
+  /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   public func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError> {
     guard !addresses.isEmpty else { return Just([]).setFailureType(to: FleetError.self).eraseToAnyPublisher() }
     let fields: [RedisArgument] = withImages ? ["v", "m", "d"] : ["v", "m"]
@@ -32,7 +32,7 @@ extension RedisFleet: FeedLibrary {
   ///
   /// A feed that is added meanwhile may be left out; one that is there all the time is not.
   ///
-  /// **Demand:** asks for a page when one is wanted. **Failure:** ``FleetError``. **Cancellation:** ends it.
+  /// **Demand:** reads a page when there is demand. **Failure:** ``FleetError``. **Cancellation:** ends it.
   public func addresses() -> AnyPublisher<[URL], FleetError> {
     let seen = Seen()
     return page(of: "0", seen)
@@ -128,6 +128,7 @@ extension RedisFleet: FeedLibrary {
           RedisCommand("ZSCORE", RedisArgument(key("h:\(name)")), RedisArgument(address.absoluteString)),
           RedisCommand("ZSCORE", RedisArgument(key("pauses")), RedisArgument(name)),
           RedisCommand("HGET", RedisArgument(key("reasons")), RedisArgument(name)),
+          RedisCommand("HGET", RedisArgument(key("paces")), RedisArgument(name)),
         ])
         .map { replies in
           var health = feed?.record.health
@@ -139,6 +140,7 @@ extension RedisFleet: FeedLibrary {
           // Until it is ended.
           host.pausedUntil = replies[1].integer.map { Date(milliseconds: min($0, 253_402_300_799_000)) }
           host.reason = replies[2].text ?? ""
+          host.pace = HostPace(stored: replies[3].text)
           let saved = feed.flatMap { feed in
             feed.version.map {
               CachedFeedSummary(

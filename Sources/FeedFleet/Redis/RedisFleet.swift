@@ -155,14 +155,16 @@ extension RedisFleet: WorkQueue {
   }
 
   private static func lease(_ value: RedisValue) -> WorkLease? {
-    guard let parts = value.elements, parts.count == 6, let host = parts[0].text, let nonce = parts[1].text,
+    guard let parts = value.elements, parts.count == 7, let host = parts[0].text, let nonce = parts[1].text,
       let address = parts[2].text.flatMap({ URL(string: $0) }), let due = parts[3].date
     else { return nil }
     // A record that makes no sense is none: the feed is requested as if for the first time.
     let record =
       parts[5].text.flatMap { FeedRecord($0, of: address) } ?? FeedRecord(health: FeedHealth(address: address))
-    return WorkLease(
+    var lease = WorkLease(
       host: host, nonce: nonce, address: address, due: due, version: parts[4].version, record: record)
+    lease.pace = HostPace(stored: parts[6].text)
+    return lease
   }
 
   public func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError> {
@@ -181,7 +183,7 @@ extension RedisFleet: WorkQueue {
         RedisArgument(completion.reason), RedisArgument(completion.record.text),
         RedisArgument(lease.version?.description ?? ""), RedisArgument(completion.version?.description ?? ""),
         completion.document.map { RedisArgument($0) } ?? "", RedisArgument(completion.outcome.rawValue),
-        .milliseconds(logDuration), RedisArgument(completion.host),
+        .milliseconds(logDuration), RedisArgument(completion.host), RedisArgument(completion.pace?.stored ?? ""),
       ]
     )
     .reading(in: self) { reply in

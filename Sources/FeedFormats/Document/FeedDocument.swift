@@ -68,6 +68,9 @@ public struct PollingHints: Hashable, Sendable, Codable {
   public var skippedHours: [Int] = []
   /// The days, in English as they came, on which nothing changes.
   public var skippedDays: [String] = []
+  /// The first address that notifies subscribers of changes (WebSub), and the feed's own address there.
+  public var hub: String?
+  public var topic: String?
 
   public init() {}
 }

@@ -61,39 +61,27 @@ extension FeedLink {
 
 /// Reads the `<link>` elements of a page.
 private struct PageLinks {
-  private let html: Bytes
+  private var elements: PageElements
   private var base: String?
-  private var tag: XMLTag
   private var links: [FeedLink] = []
 
   init(_ html: Bytes, address: String?) {
-    self.html = html
+    elements = PageElements(html, named: ["link", "base"])
     base = address
-    tag = XMLTag(bytes: html)
   }
 
   mutating func all() -> [FeedLink] {
-    var index = 0
-    while let start = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) {
-      index = start + 1
-      if let end = endOfOpaque(at: start) {
-        index = end
-      } else if begins("link", at: index) || begins("base", at: index) {
-        let isLink = begins("link", at: index)
-        var repairs: Repairs = []
-        let (end, problem) = tag.read(at: start, limits: (256, 1024), repairs: &repairs)
-        guard problem == nil else { continue }
-        index = end
-        if isLink { take() } else { base = address("href") ?? base }
-      }
+    while let name = elements.next() {
+      if name == "base" { base = elements.address("href", base: base) ?? base } else { take() }
     }
     return links
   }
 
   private mutating func take() {
+    let tag = elements.tag
     let relations = tag.value("rel")?.lowercased().split(whereSeparator: \.isWhitespace) ?? []
     let type = tag.value("type")?.lowercased().split(separator: ";").first.map { $0.filter { !$0.isWhitespace } } ?? ""
-    guard let address = address("href"), !links.contains(where: { $0.address == address }),
+    guard let address = elements.address("href", base: base), !links.contains(where: { $0.address == address }),
       relations.contains("feed") || relations.contains("alternate") && Self.isFeed(type, address)
     else { return }
     let title = tag.value("title").map(plainLine)
@@ -110,26 +98,5 @@ private struct PageLinks {
     case "text/xml", "application/xml": mentions(["feed", "rss", "atom", "rdf"])
     default: false
     }
-  }
-
-  private func address(_ name: StaticString) -> String? {
-    tag.value(name)?.withBytes { absoluteAddress($0, base: base) }
-  }
-
-  private func begins(_ name: StaticString, at index: Int) -> Bool {
-    guard html.startsIgnoringCase(with: name, at: index), index + 4 < html.count else { return false }
-    return html[index + 4].isSpace || html[index + 4] == UInt8(ascii: "/")
-  }
-
-  /// The end of a comment, a script or a style, which hold no elements.
-  private func endOfOpaque(at start: Int) -> Int? {
-    let rest = html.part(start, html.count)
-    func end(_ text: StaticString) -> Int { rest.firstRange(of: text).map { start + $0 + 3 } ?? html.count }
-    if html.starts(with: "<!--", at: start) { return end("-->") }
-    for (opening, closing) in [("<script", "</script"), ("<style", "</style")] as [(StaticString, StaticString)]
-    where html.startsIgnoringCase(with: opening, at: start) {
-      return end(closing)
-    }
-    return nil
   }
 }

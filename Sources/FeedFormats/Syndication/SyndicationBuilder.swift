@@ -177,6 +177,7 @@ struct SyndicationBuilder: XMLSink {
       while !stack.isEmpty { try pop() }
     }
     document.link = siteLink?.address
+    if let hub = document.hubs.first { (document.polling.hub, document.polling.topic) = (hub, selfLink) }
     if let updatePeriod { document.polling.updateInterval = updatePeriod / max(1, updateFrequency) }
     document.repairs = repairs.sentences
     // After the end of the outermost element nothing of the feed is missing.

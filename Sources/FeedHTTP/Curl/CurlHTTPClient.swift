@@ -51,7 +51,10 @@ public final class CurlHTTPClient: HTTPClient {
     /// The addresses of names that are not looked up, for tests.
     package var addresses: [String: [String]] = [:]
     /// The value of `User-Agent`.
-    public var userAgent = "FeedStream/0.1"
+    public var userAgent = Self.defaultUserAgent
+
+    /// `FeedStream/0.1`.
+    public static let defaultUserAgent = "FeedStream/0.1"
 
     public init() {}
   }

@@ -153,7 +153,7 @@ private final class ZStream {
   init() {
     stream.initialize(to: z_stream())
     let code = czlib_begin_gzip(stream, 6)
-    precondition(code == Z_OK, "HTTPServer: zlib has no memory")
+    precondition(code == Z_OK, "HTTPServer: zlib is out of memory")
   }
 
   deinit {

@@ -72,7 +72,7 @@ extension HTTPServer.Request {
   ///     }
   ///     routes.limitBody(.put, "/files/:name", to: 1 << 30)
   ///
-  /// **Demand:** reads when a value is requested, a chunk at a time, as the disk takes them. Delivers `()` when the file is
+  /// **Demand:** reads once a value is requested, a chunk at a time, as fast as the disk accepts them. Delivers `()` when the file is
   /// whole. **Failure:** the body's, or the disk's; then there is no file. **Cancellation:** leaves no file.
   public func save(to path: String) -> AnyPublisher<Void, any Error> {
     let written = body.write(to: File(path), .atomically, on: scheduler).mapError { $0.cause }

@@ -61,7 +61,7 @@ extension HTTPServer {
       _ status: Status = .ok, headers: Headers = [:], file: OpenFile, range: Range<Int64>,
       on scheduler: any LoopScheduler
     ) {
-      precondition(range.lowerBound >= 0, "Response(range: \(range)): a file has no place before its beginning")
+      precondition(range.lowerBound >= 0, "Response(range: \(range)): an offset cannot be negative; use 0 or more")
       self.init(status, headers: headers, body: .file(FileBody(file: file, range: range, scheduler: scheduler)))
     }
 

@@ -108,7 +108,7 @@ extension HTTPServer {
           }
           servers.append(server)
           guard let outcome = loop.result(of: { outcome.withLock { $0 } }) ?? nil else {
-            throw SystemError("listen at", "\(place)", code: ECANCELED)
+            throw SystemError("listen on", "\(place)", code: ECANCELED)
           }
           place = try outcome.get()
         }

@@ -21,6 +21,8 @@ package final class FeedPoll: Cancellable {
     package var seed: UInt64
     /// The validators of what was shown last, if that is still to be seen: it need not be read when nothing has changed.
     package var shown: FeedValidators?
+    /// True when a hub announces the feed's changes.
+    package var isPushed = false
     /// True when the images are wanted as bytes, which are made where the document is read.
     package var encodes = false
 
@@ -136,12 +138,13 @@ package final class FeedPoll: Cancellable {
 
   private func end(_ result: FeedResult?, _ change: PollCompletion.Change?, shown: FeedValidators?) {
     let now = terms.now()
-    let report = PollReport(
+    var report = PollReport(
       lease: lease, outcome: exchange.outcome(of: result, now: now), wasConditional: exchange.wasConditional,
       interval: terms.feed.interval, gap: terms.gap, now: now, random: SplitMix64(seed: terms.seed))
+    report.isPushed = terms.isPushed
     let completion = PollCompletion(
-      of: lease, change, wasRead: result != nil, pausesHost: report.outcome.facts.pauses, now: now
-    ) { report.record(after: $0) }
+      of: lease, change, wasRead: result != nil, pausesHost: report.pausesHost, now: now
+    ) { [report] in report.record(after: $0) }
     done?(Outcome(completion: completion, result: result, shown: shown, document: bytes.get()))
   }
 }

@@ -49,6 +49,11 @@ public struct FeedPoller {
   let options: Options
   /// The lists that replace `feeds`, if there may be any.
   private(set) var lists: AnyPublisher<[PolledAddress], Never>?
+  /// Where it subscribes to announcements of changes, if anywhere.
+  private(set) var hubs: HubSubscriber?
+
+  /// The least time between two polls of a feed whose hub announces changes: a minute.
+  public static let announcedGap = Duration.seconds(60)
 
   /// - Parameters:
   ///   - feeds: each address once; what repeats one is left out.
@@ -146,6 +151,14 @@ extension FeedPoller {
   public func following(_ lists: some Publisher<[PolledAddress], Never>) -> FeedPoller {
     var copy = self
     copy.lists = lists.eraseToAnyPublisher()
+    return copy
+  }
+
+  /// The poller with subscriptions at the hubs that feeds name. A feed whose hub announces a change is polled soon; while its lease is
+  /// valid, it is otherwise polled once a day.
+  public func notified(by hubs: HubSubscriber) -> FeedPoller {
+    var copy = self
+    copy.hubs = hubs
     return copy
   }
 

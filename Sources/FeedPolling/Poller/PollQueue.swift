@@ -23,6 +23,8 @@ struct PollQueue {
 
   private var hosts: [Host] = []
   private var hostOfFeed: [Int] = []
+  /// The time for which each feed waits; an entry of ``waiting`` with another one is over.
+  private var dues: [Double?] = []
   private var numbers: [String: Int] = [:]
   /// Feeds that wait for their time.
   private var waiting = Agenda()
@@ -44,7 +46,18 @@ struct PollQueue {
       numbers[name] = host
     }
     hostOfFeed.append(host)
-    if let due { waiting.insert(hostOfFeed.count - 1, at: due) }
+    dues.append(nil)
+    if let due { wait(hostOfFeed.count - 1, until: due) }
+  }
+
+  private mutating func wait(_ feed: Int, until due: Double) {
+    dues[feed] = due
+    waiting.insert(feed, at: due)
+  }
+
+  /// Makes a feed that waits for a later time due at this one.
+  mutating func hurry(_ feed: Int, at time: Double) {
+    if let due = dues[feed], time < due { wait(feed, until: time) }
   }
 
   /// Keeps a host closed until a time, unless it is closed for longer.
@@ -57,6 +70,8 @@ struct PollQueue {
   mutating func next(at now: Double) -> Step {
     while let (due, feed) = waiting.first, due <= now {
       waiting.removeFirst()
+      guard dues[feed] == due else { continue }
+      dues[feed] = nil
       let host = hostOfFeed[feed]
       hosts[host].ready.append(feed)
       readyCount += 1
@@ -89,7 +104,7 @@ struct PollQueue {
     hosts[host].isRunning = false
     hosts[host].opens = max(hosts[host].opens, opens)
     running -= 1
-    if let due { waiting.insert(feed, at: due) }
+    if let due { wait(feed, until: due) }
     line(up: host)
   }
 
@@ -100,15 +115,17 @@ struct PollQueue {
     var (late, fresh): ([Int], [(Double, Int)]) = ([], [])
     while let (due, feed) = waiting.first, due < now - grace {
       waiting.removeFirst()
+      guard dues[feed] == due else { continue }
       if due < first { fresh.append((due, feed)) } else { late.append(feed) }
     }
     for (due, feed) in fresh { waiting.insert(feed, at: due) }
-    for feed in late { waiting.insert(feed, at: place(late.count)) }
+    for feed in late { wait(feed, until: place(late.count)) }
   }
 
   /// The clock was set: what was to come in an hour still does.
   mutating func shift(by seconds: Double) {
     waiting.shift(by: seconds)
+    for feed in dues.indices { dues[feed]? += seconds }
     opening.shift(by: seconds)
     for host in hosts.indices { hosts[host].opens += seconds }
   }

@@ -26,11 +26,17 @@ struct PollReport: Sendable {
   var now: Date
   /// Spreads the due time.
   var random: SplitMix64
+  /// True when a hub announces the feed's changes.
+  var isPushed = false
+
+  /// True when the host is left alone for longer than after every request.
+  var pausesHost: Bool { outcome.facts.pauses || outcome.facts.stated.map { $0 > gap } ?? false }
 
   /// - Parameter replacement: what saving the feed did; `nil` when nothing was saved.
   func record(after replacement: FeedReplacement?) -> PollRecord {
     let (facts, text) = judged(after: replacement)
     var (health, host, random) = (lease.feed, HostHealth(name: lease.host), random)
+    let hadFailed = health.failures > 0
     if facts.outcome == .noAnswer(wasAsked: false) {
       // A request that did not reach the server was none.
       health.askedForAll = lease.askedForAllBefore
@@ -38,13 +44,21 @@ struct PollReport: Sendable {
       health.askedForAll = health.asked
     }
     health.note(facts, text, now: now)
-    let due = Schedule(every: interval).due(after: facts, health, now: now, using: &random)
+    var schedule = Schedule(every: interval)
+    schedule.isPushed = isPushed
+    let due = schedule.due(after: facts, health, now: now, using: &random)
     health.interval = interval?.seconds
     (health.due, health.notBefore, health.rule, health.reason) = (due.date, due.notBefore, due.rule, due.reason)
-    host.next = now + gap.seconds
+    host.pace = HostPace.after(
+      lease.pace, facts, asked: health.asked ?? now, isRepeated: hadFailed, usual: gap.seconds, now: now)
+    host.next = now + max(gap.seconds, host.pace?.rest ?? 0)
     if facts.pauses {
-      host.pausedUntil = now + facts.pause.seconds
-      host.reason = due.reason
+      let knowsPace = host.pace?.wasAttempt == true && facts.saysNoPause
+      host.pausedUntil = now + (knowsPace ? min(facts.pause.seconds, host.pace?.rest ?? 0) : facts.pause.seconds)
+      host.reason = facts.pauseReason
+    } else if let stated = facts.stated, stated > gap {
+      host.pausedUntil = now + min(stated, Schedule.longest).seconds
+      host.reason = AnswerFacts.usedUp
     }
     let decision = PollDecision(
       time: health.asked ?? now, request: wasConditional ? "changes" : "all of it", outcome: text,

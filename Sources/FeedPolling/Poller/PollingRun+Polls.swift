@@ -49,9 +49,12 @@ extension PollingRun {
 
   private func begin(_ lease: PollLease, _ index: Int) {
     let member = members[index]
-    let terms = FeedPoll.Terms(
+    var lease = lease
+    if let hubs = poller.hubs { lease.feed.push = hubs.lease(of: member.polled.address) }
+    var terms = FeedPoll.Terms(
       member.polled, client: member.polled.client ?? poller.client, on: poller.scheduler,
       gap: poller.gap(for: member.polled), now: poller.cache.now, seed: random.next(), shown: member.validators)
+    terms.isPushed = poller.hubs?.isPushed(member.polled.address) ?? false
     let saved = SavedFeed(poller.cache.feed(at: member.polled.address), maxAge: member.polled.options.maxAge)
     let poll = FeedPoll(lease, terms, saved: saved) { [weak self] outcome in self?.complete(index, outcome) }
     members[index].poll = poll
@@ -86,18 +89,41 @@ extension PollingRun {
     members[index].poll?.cancel()
     countFailure(of: index, now: record.feed)
     members[index].health = record.feed
+    if !members[index].isRemoved { poller.hubs?.polled(record.feed) }
     members[index].validators = outcome.shown
     if let result = outcome.result { show(result, of: index) }
     ended(index, record.feed.due, hostOpens: record.host.opens)
   }
 
+  /// A hub announces a change: the feed is polled now, but a minute after its last poll at the earliest, and after a failure not before
+  /// its time.
+  func announced(_ address: URL) {
+    guard isLive, isReady, let index = places[address], !members[index].isRemoved else { return }
+    let health = members[index].health
+    guard !health.isGone else { return }
+    guard members[index].poll == nil else {
+      members[index].isAnnounced = true
+      return
+    }
+    var time = max(now, (health.asked ?? .distantPast) + FeedPoller.announcedGap.seconds)
+    if health.failures > 0 { time = max(time, health.notBefore ?? time) }
+    queue.hurry(index, at: time.timeIntervalSince1970)
+    pump()
+  }
+
   private func ended(_ index: Int, _ due: Date?, hostOpens opens: Date) {
     members[index].poll = nil
+    defer { if members[index].isAnnounced { announceAgain(index) } }
     queue.ended(
       index, due: due.map { $0.timeIntervalSince1970 },
       hostOpens: opens == .distantPast ? -.infinity : opens.timeIntervalSince1970)
     desk.isCrowded = queue.running > Self.crowd
     pump()
+  }
+
+  private func announceAgain(_ index: Int) {
+    members[index].isAnnounced = false
+    announced(members[index].polled.address)
   }
 
   private func countFailure(of index: Int, now health: FeedHealth) {

@@ -15,6 +15,8 @@ final class PollingRun: Subscription {
     var validators: FeedValidators?
     /// The poll that is running.
     var poll: (any Cancellable)?
+    /// True when its hub has announced a change since the running poll began.
+    var isAnnounced = false
   }
 
   /// The lateness from which a feed counts as missed: missed feeds are spread, at most one per second on average.
@@ -43,6 +45,9 @@ final class PollingRun: Subscription {
   var failing = 0
   private var progress = PollingProgress()
   var lists: AnyCancellable?
+  private var announcements: AnyCancellable?
+  /// The members that hubs may announce.
+  var places: [URL: Int] = [:]
   /// How many members are not in the list any more.
   var removed = 0
   /// The latest list, while the health of new feeds is read.
@@ -78,7 +83,7 @@ final class PollingRun: Subscription {
     guard isLive else { return }
     results.end()
     finish = nil
-    lists = nil
+    (lists, announcements) = (nil, nil)
     clock.cancel()
     for job in jobs { job.cancel() }
     for index in members.indices {
@@ -94,6 +99,7 @@ final class PollingRun: Subscription {
 
   private func begin() {
     readHealth(of: poller.feeds)
+    announcements = poller.hubs?.announcements.sink { [weak self] in self?.announced($0) }
     lists = poller.lists?.sink { [weak self] _ in
       self?.listsEnded()
     } receiveValue: { [weak self] in
@@ -124,6 +130,10 @@ final class PollingRun: Subscription {
       if isAnothers { health.due = now } else { Schedule(every: feed.interval).adopt(&health, using: &random) }
       let due = health.due
       let host = health.requestAddress.pollingHost
+      if let hubs = poller.hubs {
+        hubs.resume(health)
+        places[feed.address] = members.count
+      }
       members.append(Member(polled: feed, host: host, health: health))
       if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })

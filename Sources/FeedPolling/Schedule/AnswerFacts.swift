@@ -30,6 +30,10 @@ public struct AnswerFacts: Hashable, Sendable {
   public var freshness: ResponseFreshness?
   /// The time for which the server wants no request; `nil` when it does not say.
   public var retryAfter: Duration?
+  /// The requests that the server still allows; `nil` when it does not say.
+  public var quota: RequestQuota?
+  /// The hub that the response names; `nil` when it names none.
+  public var hub: HubLink?
   /// The document's hints; `nil` when no document was read.
   public var hints: PollingHints?
   /// The target of a chain of permanent redirects only.
@@ -66,6 +70,8 @@ extension AnswerFacts {
     self.init(
       .unchanged, freshness: ResponseFreshness(response.headers, now: now),
       retryAfter: Self.retryAfter(response.headers, now: now), movedTo: response.permanentTarget)
+    quota = RequestQuota(response.headers, now: now)
+    hub = HubLink(response.headers, at: response.url)
   }
 }
 

@@ -43,6 +43,10 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var move: Move?
   /// The number of requests.
   public var polls = 0
+  /// The hub that announces its changes; `nil` when it names none.
+  public var hub: HubLink?
+  /// The subscription there; `nil` when this program doesn't subscribe.
+  public var push: PushLease?
 
   public init(address: URL) { self.address = address }
 
@@ -117,6 +121,7 @@ extension FeedHealth {
     begun = nil
     polls += 1
     if let hints = facts.hints { self.hints = hints }
+    if facts.outcome.isSuccess { noteHub(facts) }
     noteMove(facts, now: now)
     isGone = facts.outcome == .refused(410)
     guard facts.outcome.isSuccess else {
@@ -133,6 +138,15 @@ extension FeedHealth {
       changed = now
     } else if changed == nil {
       changed = now
+    }
+  }
+
+  /// A response without a document says nothing about the hub that its document names.
+  private mutating func noteHub(_ facts: AnswerFacts) {
+    if let link = facts.hub {
+      hub = link
+    } else if let hints = facts.hints {
+      hub = HubLink(hints, at: requestAddress)
     }
   }
 
@@ -158,43 +172,6 @@ extension URL {
   fileprivate func isSecured(_ other: URL) -> Bool {
     scheme == "https" && other.scheme == "http" && host() == other.host() && port == nil && other.port == nil
       && path() == other.path() && query() == other.query()
-  }
-}
-
-/// The state of one host: the feeds of a host share its pauses.
-public struct HostHealth: Hashable, Sendable, Codable {
-  /// The host, with its port where that is not the scheme's own.
-  public var name: String
-  /// The end of the pause that it requested; in the past when it is over.
-  public var pausedUntil: Date?
-  /// The reason for the pause, to follow "because".
-  public var reason = ""
-  /// The earliest moment of the next request, for politeness.
-  public var next: Date?
-  /// The process that asks it now, and the moment from which on others may if that has ended.
-  var holder: String?
-  var opensIfLost: Date?
-
-  public init(name: String) { self.name = name }
-
-  /// The first moment at which it may be asked.
-  var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
-
-  /// No pause is longer than a day: one that ends later was written by a wrong clock.
-  mutating func correctClock(now: Date) {
-    let latest = now + Schedule.longest.seconds
-    if let end = pausedUntil, end > latest { pausedUntil = latest }
-    if let next, next > now + 3600 { self.next = now }
-  }
-
-  /// A process that was killed asks no more.
-  ///
-  /// - Returns: true when there was one.
-  @discardableResult mutating func forgetEndedHolder() -> Bool {
-    guard let holder, ProcessMark.hasEnded(holder) else { return false }
-    next = opensIfLost
-    self.holder = nil
-    return true
   }
 }
 

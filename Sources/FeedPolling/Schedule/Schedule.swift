@@ -10,7 +10,14 @@ public struct Schedule: Hashable, Sendable {
   /// The interval that the user wants; `nil` adapts to how often the feed changes.
   public var interval: Duration?
 
+  /// True when a hub announces the feed's changes.
+  var isPushed = false
+
   public init(every interval: Duration?) { self.interval = interval }
+
+  /// The interval of a feed whose changes a hub announces: 22 hours. With the tenth that is added, it is polled within 25 hours if the
+  /// announcements end.
+  public static let pushedInterval = Duration.seconds(22 * 3600)
 
   /// The most that a server or a document puts a poll off, and the longest back-off: a day.
   public static let longest = Duration.seconds(86_400)
@@ -39,6 +46,8 @@ public struct Schedule: Hashable, Sendable {
     case retryAfter
     /// Failures in a row.
     case backOff
+    /// A hub announces the feed's changes.
+    case pushed
     /// Nothing is saved any more, and the server was asked for all of it within a day.
     case wholeDaily
     /// Status 410: never by itself.
@@ -120,7 +129,8 @@ public struct Schedule: Hashable, Sendable {
   private func afterFeed(
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
-    let own = interval?.seconds ?? health.adaptiveInterval(at: now)
+    let usual = interval?.seconds ?? health.adaptiveInterval(at: now)
+    let own = isPushed ? max(usual, Self.pushedInterval.seconds) : usual
     let longest = max(Self.longest.seconds, own)
     var bound = Bound(seconds: 0, rule: .interval, reason: "")
     if let freshness = facts.freshness {
@@ -141,7 +151,7 @@ public struct Schedule: Hashable, Sendable {
     var rule = bound.rule
     var reason = bound.reason
     if own >= bound.seconds {
-      (rule, reason) = ownReason(own)
+      (rule, reason) = own > usual ? (.pushed, "its hub announces changes, so it is polled once a day") : ownReason(own)
     }
     if let open = SkippedTimes(hints).next(after: date) {
       date = min(open + Double.random(in: 0...600, using: &random), max(date, now + longest))
@@ -158,12 +168,9 @@ public struct Schedule: Hashable, Sendable {
     let pause = facts.pause.seconds
     let own = interval?.seconds ?? Self.shortestAdaptive.seconds
     let floor = max(pause, own)
-    let reason =
-      facts.retryAfter == nil
-      ? "the server is overloaded and does not say how long" : "the server asks for a pause (Retry-After)"
     return Due(
       now + spread(floor, atLeast: floor, &random), notBefore: now + pause, own > pause ? .interval : .retryAfter,
-      own > pause ? "the interval is longer than the pause" : reason)
+      own > pause ? "the interval is longer than the pause" : facts.pauseReason)
   }
 
   private func afterFailure(
@@ -192,24 +199,6 @@ public struct Schedule: Hashable, Sendable {
 
     mutating func raise(to seconds: Double, _ rule: Rule, _ reason: String) {
       if seconds > self.seconds { self = Bound(seconds: seconds, rule: rule, reason: reason) }
-    }
-  }
-}
-
-extension AnswerFacts {
-  /// True when the server wants no request for a while, for any of its feeds: status 429 and 503 (RFC 6585, section 4; RFC
-  /// 9110, section 15.6.4).
-  public var pauses: Bool { outcome == .refused(429) || outcome == .refused(503) }
-
-  /// The length of that pause: at most a day, ten minutes when it does not say.
-  public var pause: Duration { min(retryAfter ?? Schedule.defaultPause, Schedule.longest) }
-
-  /// True when the feed itself is not at fault.
-  var isServerError: Bool {
-    switch outcome {
-    case .refused(let status): status >= 500
-    case .noAnswer, .notAFeed: true
-    case .changed, .unchanged, .challenged: false
     }
   }
 }

@@ -24,7 +24,15 @@ package struct PollBook {
     switch work {
     case .claim(let claim): return .verdict(try verdict(on: claim))
     case .completion(let completion): return .completed(try complete(completion))
-    case .release(let host):
+    case .visit(let visit):
+      let (isGranted, host) = visit.decide(try health(ofHost: visit.host))
+      guard isGranted else { return .visit(closed: host) }
+      try notes.set(host, at: .host(host.name), isKept: true)
+      return .visit(closed: nil)
+    case .release(var host):
+      // What is known of its pace stays.
+      host.pace = try health(ofHost: host.name)?.pace
+      if let rest = host.pace?.rest { host.next = host.next.map { $0 + rest } }
       try note(host)
       return .released
     }

@@ -31,6 +31,8 @@ extension FeedHealth: StoredNote {
     }
     polls = fields.integer(23) ?? 0
     begun = fields.date(24)
+    if let hub = fields.url(25), let topic = fields.url(26) { self.hub = HubLink(hub: hub, topic: topic) }
+    push = PushLease(fields, hub)
   }
 
   package func put(in fields: inout NoteFields.Writer) {
@@ -58,6 +60,10 @@ extension FeedHealth: StoredNote {
     fields.put(22, move?.isBelieved)
     fields.put(23, polls)
     fields.put(24, begun)
+    fields.put(25, hub?.hub)
+    fields.put(26, hub?.topic)
+    // One of another hub is not worth keeping.
+    if let push, push.link == hub { push.put(in: &fields) }
   }
 }
 
@@ -70,6 +76,7 @@ extension HostHealth: StoredNote {
     next = fields.date(4)
     holder = fields.text(5)
     opensIfLost = fields.date(6)
+    pace = HostPace(fields)
   }
 
   package func put(in fields: inout NoteFields.Writer) {
@@ -79,6 +86,7 @@ extension HostHealth: StoredNote {
     fields.put(4, next)
     fields.put(5, holder)
     fields.put(6, opensIfLost)
+    pace?.put(in: &fields)
   }
 }
 

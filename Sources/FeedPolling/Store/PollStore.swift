@@ -28,7 +28,9 @@ public indirect enum PollWork: Sendable {
   case claim(PollClaim)
   /// Ends a lease in one step: saves the feed, notes what follows from that, the next due time included, and gives the host free.
   case completion(PollCompletion)
-  /// Gives a host free whose request was closed before its end.
+  /// Asks for the right to send a host a request that is not for a feed.
+  case visit(HostVisit)
+  /// Gives a host free whose request was closed before its end, or was a visit.
   case release(HostHealth)
 }
 
@@ -38,6 +40,8 @@ public indirect enum PollAnswer: Hashable, Sendable {
   /// The notes that were made; `nil` when it was to renew a feed that was not read, and something else is saved by now: then nothing is
   /// noted.
   case completed(PollRecord?)
+  /// `nil` when the host may be visited now.
+  case visit(closed: HostHealth?)
   case released
 }
 
@@ -93,6 +97,8 @@ public struct PollLease: Hashable, Sendable {
   public var since: FeedValidators?
   /// The time of the last unconditional request before this one.
   public var askedForAllBefore: Date?
+  /// The pace of the host; `nil` when none is known.
+  public var pace: HostPace?
 
   public init(
     feed: FeedHealth, host: String, saved: FeedValidators, since: FeedValidators?, askedForAllBefore: Date? = nil
@@ -223,14 +229,13 @@ extension PollClaim {
       }
       if opens != nil { since = validators } else { feed.askedForAll = now }
     }
-    (feed.asked, feed.begun) = (now, now)
-    feed.due = dueIfLost
+    (feed.asked, feed.begun, feed.due) = (now, now, dueIfLost)
     feed.interval = self.feed.interval
     feed.reason = "a request was interrupted"
-    host.next = now + lease.seconds
-    (host.holder, host.opensIfLost) = (ProcessMark.own, now + gap.seconds)
-    let lease = PollLease(
+    host.begin(now: now, lease: lease, gap: gap)
+    var lease = PollLease(
       feed: feed, host: self.host, saved: validators, since: since, askedForAllBefore: before)
+    lease.pace = host.pace
     return (.granted(lease), feed, host)
   }
 }

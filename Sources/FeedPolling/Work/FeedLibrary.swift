@@ -8,19 +8,19 @@ import ImageFeed
 public protocol FeedLibrary: AnyObject {
   /// The saved feeds, in the order of `addresses`; `nil` for those that the library doesn't know.
   ///
-  /// **Demand:** asked at the subscription. **Failure:** ``FleetError``. **Cancellation:** what comes is dropped.
+  /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError>
 
   /// The addresses of all feeds, a page at a time.
   ///
   /// A feed that is added meanwhile may be left out; one that is there all the time is not.
   ///
-  /// **Demand:** asks for a page when one is wanted. **Failure:** ``FleetError``. **Cancellation:** ends it.
+  /// **Demand:** reads a page when there is demand. **Failure:** ``FleetError``. **Cancellation:** ends it.
   func addresses() -> AnyPublisher<[URL], FleetError>
 
   /// The first feeds, in an order that is the same for every reader: by host, and those of a host by address.
   ///
-  /// **Demand:** asked at the subscription. **Failure:** ``FleetError``. **Cancellation:** what comes is dropped.
+  /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   func first(_ count: Int) -> AnyPublisher<[URL], FleetError>
 
   /// Names the list as it is: another name after each addition, removal, and move to another host.

@@ -46,7 +46,7 @@ public protocol WorkQueue: AnyObject {
   /// - Returns: false when there was none.
   func remove(_ address: URL) -> AnyPublisher<Bool, FleetError>
 
-  /// Pauses a host for `duration` and for all workers; `nil` until ``resume(_:)``. A running request goes on.
+  /// Pauses a host for `duration` and for all workers; `nil` until ``resume(_:)``. A running request continues.
   func pause(_ host: String, for duration: Duration?, because reason: String) -> AnyPublisher<Void, FleetError>
 
   /// Ends the pause of a host.
@@ -83,14 +83,14 @@ public struct WorkClaim: Hashable, Sendable {
   public static func randomNonce() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 }
 
-/// The answer to a ``WorkClaim``.
+/// The response to a ``WorkClaim``.
 public struct WorkGrant: Hashable, Sendable {
   public var leases: [WorkLease]
   /// The engine's clock.
   public var now: Date
   /// The time when the next host is due; `nil` when there is none.
   public var next: Date?
-  /// Damage that the engine found: the hosts of these keys are left alone for a minute, all others are not.
+  /// Damage that the engine found: the hosts of these keys are not requested for a minute; all others are.
   public var problems: [FleetError] = []
   /// How long this worker may sleep, of which there was less than it wished: others look meanwhile. `nil` from an engine that does not
   /// say, whose workers wake for ``next`` and for ``WorkClaim/patience``.
@@ -103,7 +103,7 @@ public struct WorkGrant: Hashable, Sendable {
   }
 }
 
-/// The right to ask one host for one feed.
+/// The right to request one feed from one host.
 public struct WorkLease: Hashable, Sendable {
   public var host: String
   public var nonce: String
@@ -114,6 +114,8 @@ public struct WorkLease: Hashable, Sendable {
   public var version: FeedVersion?
   /// The record of the feed.
   public var record: FeedRecord
+  /// The pace of the host; `nil` when none is known.
+  public var pace: HostPace?
 
   public init(host: String, nonce: String, address: URL, due: Date, version: FeedVersion?, record: FeedRecord) {
     self.host = host
@@ -125,13 +127,13 @@ public struct WorkLease: Hashable, Sendable {
   }
 }
 
-/// The answer to the wish to request a host that is not the lease's own.
+/// The response to a request for a host other than the lease's own.
 public enum WorkVisit: Hashable, Sendable {
-  /// The host is the lease's, too.
+  /// The lease now includes the host, too.
   case granted
   /// The host is another worker's, or rests after a request, for this long at most.
   case busy(for: Duration)
-  /// The host is left alone; `nil` for a pause without an end.
+  /// The host is paused; `nil` for a pause without an end.
   case paused(until: Date?, reason: String)
 }
 
@@ -176,6 +178,8 @@ public struct WorkCompletion: Hashable, Sendable {
   public var pausedUntil: Date?
   /// The reason for that.
   public var reason: String
+  /// The pace of the lease's host from now on; `nil` when there is nothing to remember.
+  public var pace: HostPace?
 
   public init(
     lease: WorkLease, worker: String, outcome: Outcome, record: FeedRecord, version: FeedVersion? = nil,
@@ -193,6 +197,7 @@ public struct WorkCompletion: Hashable, Sendable {
     self.gap = gap
     self.pausedUntil = pausedUntil
     self.reason = reason
+    pace = lease.pace
   }
 }
 

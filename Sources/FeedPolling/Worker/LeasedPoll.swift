@@ -52,7 +52,9 @@ final class LeasedPoll {
       dueIfLost: now + wait.seconds)
     let saved = lease.version == nil ? FeedValidators() : lease.record.validators
     // The host was claimed of the engine.
-    switch claim.decide(lease.record.health, nil, saved).verdict {
+    var host = HostHealth(name: lease.host)
+    host.pace = lease.pace
+    switch claim.decide(lease.record.health, host, saved).verdict {
     case .granted(let granted): send(feed, with: granted)
     case .notDue(let health): complete(WorkCompletion(postponing: lease, by: worker.name, health))
     case .hostIsClosed: run.release(self)
@@ -157,7 +159,8 @@ extension WorkCompletion {
     self.init(
       lease: lease, worker: worker, outcome: document != nil ? .changed : version != nil ? .unchanged : .failed,
       record: record, version: version, document: document.map { Chunk($0) }, due: poll.feed.due,
-      host: poll.feed.requestAddress.pollingHost, gap: gap, pausedUntil: poll.host.pausedUntil,
-      reason: poll.host.reason)
+      host: poll.feed.requestAddress.pollingHost, gap: max(gap, .seconds(poll.host.pace?.rest ?? 0)),
+      pausedUntil: poll.host.pausedUntil, reason: poll.host.reason)
+    pace = poll.host.pace
   }
 }

@@ -123,7 +123,7 @@ public struct RedisAddress: Hashable, Sendable {
 
   private mutating func select(_ text: String) throws(RedisAddressError) {
     guard let number = Int(text), 0...1_000_000 ~= number else {
-      throw RedisAddressError("the database is a number, such as redis://host/1")
+      throw RedisAddressError("the database must be a number, such as redis://host/1")
     }
     database = number
   }

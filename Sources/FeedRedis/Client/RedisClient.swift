@@ -215,7 +215,7 @@ extension RedisClient {
     Replying { reply in self.perform(command, reply) }.eraseToAnyPublisher()
   }
 
-  /// Sends commands when subscribed to, together, and delivers their replies.
+  /// Sends the commands together when subscribed to, and delivers their replies.
   ///
   /// **Demand:** sent at the subscription; the replies are held until requested. **Failure:** when a reply does not
   /// come, or is a refusal: the first of these. The server carries out the other commands all the same.

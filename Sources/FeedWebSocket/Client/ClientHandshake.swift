@@ -18,11 +18,11 @@ final class ClientHandshake {
       if let compression { fields += "Sec-WebSocket-Extensions: \(compression.offer)\r\n" }
       precondition(
         subprotocols.allSatisfy { TokenList.isToken($0) },
-        "WebSocketClient.Options.subprotocols: each is a token; leave out spaces and commas")
+        "WebSocketClient.Options.subprotocols: each must be a token, without spaces or commas")
       for (name, value) in options.headers {
         precondition(
           TokenList.isToken(name) && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 },
-          "WebSocketClient.Options.headers: \(name) is not a field; leave out line breaks")
+          "WebSocketClient.Options.headers: \(name) is not a valid header field; remove line breaks")
         fields += "\(name): \(value)\r\n"
       }
       self.fields = fields

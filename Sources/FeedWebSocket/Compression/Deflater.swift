@@ -17,7 +17,7 @@ final class Deflater: @unchecked Sendable {
     self.kind = kind
     stream.initialize(to: z_stream())
     let code = czlib_begin_raw_deflate(stream, Int32(kind.level), Int32(kind.windowBits), 8)
-    precondition(code == Z_OK, "WebSocket: zlib has no memory")
+    precondition(code == Z_OK, "WebSocket: zlib is out of memory")
   }
 
   deinit {

@@ -12,7 +12,7 @@ final class Inflater: @unchecked Sendable {
     stream.initialize(to: z_stream())
     // The widest window reads what was made with any; below zero it means data without a header.
     let code = czlib_begin_inflate(stream, -15)
-    precondition(code == Z_OK, "WebSocket: zlib has no memory")
+    precondition(code == Z_OK, "WebSocket: zlib is out of memory")
   }
 
   deinit {

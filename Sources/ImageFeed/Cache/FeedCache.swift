@@ -50,6 +50,6 @@ public enum CacheCleaning: Hashable, Sendable {
   case nothing
   /// A feed that has expired, by the policy of its cache too.
   case expired
-  /// An expired feed, or one that cannot be retrieved, as in a validation.
+  /// An expired feed, or one that cannot be retrieved, as when the cache is validated.
   case invalid
 }

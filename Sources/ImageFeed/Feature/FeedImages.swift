@@ -51,9 +51,19 @@ public struct FeedImages: Sendable {
   /// from one may load images and pages from one (``ImageLoader``). It is saved, and not compared.
   public var isFromPrivateNetwork: Bool? { storage.isFromPrivateNetwork }
 
+  /// Items without an image whose pages may have one. They are neither compared nor saved with the images.
+  package var imageless: [Imageless] { storage.imageless }
+
   /// The same images, with another ``isFromPrivateNetwork``. O(1).
   package func marked(isFromPrivateNetwork mark: Bool?) -> FeedImages {
-    mark == storage.isFromPrivateNetwork ? self : FeedImages(storage: Storage(storage, isFromPrivateNetwork: mark))
+    guard mark != storage.isFromPrivateNetwork else { return self }
+    return FeedImages(storage: Storage(storage, isFromPrivateNetwork: mark, imageless: imageless))
+  }
+
+  /// The same images, without ``imageless``. O(1).
+  var withoutImageless: FeedImages {
+    guard !imageless.isEmpty else { return self }
+    return FeedImages(storage: Storage(storage, isFromPrivateNetwork: isFromPrivateNetwork, imageless: []))
   }
 
   final class Storage: Sendable {
@@ -66,8 +76,10 @@ public struct FeedImages: Sendable {
     let title: String?
     let next: URL?
     let isFromPrivateNetwork: Bool?
+    let imageless: [Imageless]
 
-    fileprivate init(_ other: Storage, isFromPrivateNetwork: Bool?) {
+    fileprivate init(_ other: Storage, isFromPrivateNetwork: Bool?, imageless: [Imageless]) {
+      self.imageless = imageless
       (records, texts, digest) = (other.records, other.texts, other.digest)
       (omittedItems, polling, title, next) = (other.omittedItems, other.polling, other.title, other.next)
       self.isFromPrivateNetwork = isFromPrivateNetwork
@@ -75,8 +87,9 @@ public struct FeedImages: Sendable {
 
     fileprivate init(
       records: [Record], texts: [UInt8], omittedItems: Int, polling: PollingHints?, title: String?, next: URL?,
-      isFromPrivateNetwork: Bool?
+      isFromPrivateNetwork: Bool?, imageless: [Imageless]
     ) {
+      self.imageless = imageless
       self.next = next
       self.isFromPrivateNetwork = isFromPrivateNetwork
       self.polling = polling
@@ -213,6 +226,7 @@ extension FeedImages {
     var title: String?
     var next: URL?
     var isFromPrivateNetwork: Bool?
+    private var imageless: [Imageless] = []
 
     /// - Parameter textBytes: the bytes of all texts, where that is known.
     init(count: Int, textBytes: Int = 0) {
@@ -226,6 +240,15 @@ extension FeedImages {
     }
 
     var count: Int { records.count }
+
+    /// Notes an item without an image, after those that were appended.
+    ///
+    /// - Parameter item: its URL is that of its page; `nil` for an item without a page.
+    mutating func omit(_ item: FeedImage?) {
+      omittedItems += 1
+      guard let item, imageless.count < Imageless.most else { return }
+      imageless.append(Imageless(item: item, after: records.last?.id))
+    }
 
     mutating func append(_ image: FeedImage) {
       let start = texts.count
@@ -257,7 +280,7 @@ extension FeedImages {
       FeedImages(
         storage: Storage(
           records: records, texts: texts, omittedItems: omittedItems, polling: polling, title: title, next: next,
-          isFromPrivateNetwork: isFromPrivateNetwork))
+          isFromPrivateNetwork: isFromPrivateNetwork, imageless: imageless))
     }
 
     /// - Returns: its length.

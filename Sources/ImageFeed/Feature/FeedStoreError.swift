@@ -100,7 +100,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     case .olderSchema(let version):
       "an older version of this program wrote it (schema \(version)), and this one does not read that. Move the file away, or "
         + "choose another cache file."
-    case .foreign: "it isn't a cache of this program, so it stays as it is. Choose another cache file."
+    case .foreign: "it isn't a cache that this program wrote, so it isn't changed. Choose another cache file."
     case .inputOutput(let detail): "the system failed to read or write it (\(detail.printable)). Check the disk."
     case .notAFile: "it is not a file. Choose another cache file."
     case .other(let detail): "\(detail.printable)."

@@ -40,17 +40,17 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     switch self {
     case .status(let status): Self.describe(status: status)
     case .challenge(let status):
-      "The server blocks this program as a bot (status \(status), a challenge for browsers). Ask the site's owner to "
-        + "allow feed readers, or for another URL of the feed."
+      "This server asks visitors to prove that they are people (status \(status)), and sent a challenge for browsers instead of "
+        + "the feed. Feed readers can't pass it. Ask the site's owner to allow them, or for another URL of the feed."
     case .empty: "The server sent an empty response where a feed was expected."
     case .webPage:
       "The server sent a web page where a feed was expected. If this network asks you to log in, open a browser first; "
         + "otherwise check the URL."
     case .pageOfFeed(let link):
-      "The server sent a web page where a feed was expected. The page names a feed: "
+      "The server sent a web page where a feed was expected. The page links to a feed: "
         + "\(link.address.printable(limit: 200))."
     case .severalFeeds(let addresses):
-      "The server sent a web page that names \(addresses.count) feeds. Choose one: "
+      "The server sent a web page that links to \(addresses.count) feeds. Choose one: "
         + addresses.prefix(10).map { $0.printable(limit: 200) }.joined(separator: ", ") + "."
     case .listOfFeeds: "The server's response is a list of feeds (OPML), not a feed."
     case .cutOff(let images):
@@ -75,7 +75,7 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     let file = path.printable(limit: 200)
     switch self {
     case .empty: return "\(file) is empty."
-    case .webPage: return "\(file) is a web page that names no feed."
+    case .webPage: return "\(file) is a web page that links to no feed."
     case .notAFeed:
       return "\(file) is not a feed: it is not RSS, Atom, JSON Feed or another supported format."
     default:

@@ -77,16 +77,17 @@ extension FeedImages {
     builder.next = document.next.flatMap { URL(string: $0) }
     builder.title = document.title.map(\.plain).flatMap { $0.isEmpty ? nil : $0 }
     for (item, id) in Swift.zip(document.items, document.imageIDs(in: url)) {
-      guard let picture = item.image, let address = WebAddress(picture.address) else {
-        builder.omittedItems += 1
+      let address = item.image.flatMap { WebAddress($0.address) }
+      guard let shown = address ?? item.link.flatMap({ WebAddress($0) }) else {
+        builder.omit(nil)
         continue
       }
       let description = document.format == .caseStudy ? item.summary?.value : item.plainDescription
-      builder.append(
-        FeedImage(
-          id: id, description: description, location: item.location?.text, address: address,
-          published: (item.published ?? item.updated)?.secondsSince1970,
-          post: document.format == .caseStudy ? FeedImage.Post() : FeedImage.Post(item)))
+      let image = FeedImage(
+        id: id, description: description, location: item.location?.text, address: shown,
+        published: (item.published ?? item.updated)?.secondsSince1970,
+        post: document.format == .caseStudy ? FeedImage.Post() : FeedImage.Post(item))
+      if address != nil { builder.append(image) } else { builder.omit(image) }
     }
     builder.polling = document.polling
     self = builder.finish()

@@ -36,13 +36,13 @@ extension StreamingResponse {
       document.isFromPrivateNetwork = isPrivate
       return Just(document).setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher()
     }
-    guard mayChallenge(status, headers) else { return Fail(error: error).eraseToAnyPublisher() }
-    return body.prefix(bytes: challengeBytes)
+    guard ChallengePage.isPossible(status, headers) else { return Fail(error: error).eraseToAnyPublisher() }
+    return body.prefix(bytes: ChallengePage.prefix)
       .reduce(into: Data()) { $0.append(contentsOf: $1) }
       .replaceError(with: Data())
       .setFailureType(to: RemoteFeedError.self)
       .flatMap { page in
-        Fail(error: page.isChallenge ? .invalidData(.challenge(status)) : error)
+        Fail(error: ChallengePage.isChallenge(page) ? .invalidData(.challenge(status)) : error)
       }
       .eraseToAnyPublisher()
   }
@@ -51,7 +51,7 @@ extension StreamingResponse {
 extension HTTPResponse {
   fileprivate var document: Result<WebDocument, RemoteFeedError> {
     if let error = refusal(status, headers) {
-      let isChallenge = mayChallenge(status, headers) && body.prefix(challengeBytes).isChallenge
+      let isChallenge = ChallengePage.isPossible(status, headers) && ChallengePage.isChallenge(body)
       return .failure(isChallenge ? .invalidData(.challenge(status)) : error)
     }
     var document = WebDocument(
@@ -66,25 +66,7 @@ private func refusal(_ status: Int, _ headers: HTTPHeaders) -> RemoteFeedError? 
   switch status {
   case 200: nil
   case 304: .unchanged(FeedValidators(headers))
-  case _ where challengingStatuses.contains(status) && headers["cf-mitigated"]?.lowercased() == "challenge":
-    .invalidData(.challenge(status))
+  case _ where ChallengePage.isAnnounced(in: headers): .invalidData(.challenge(status))
   default: .invalidData(.status(status))
-  }
-}
-
-// MARK: - What the large protectors of servers send to programs that they take for unwelcome robots
-
-private let challengingStatuses = [401, 403, 429, 503]
-/// The number of bytes in which a challenge shows itself.
-private let challengeBytes = 16 << 10
-
-/// True when the body may be a challenge.
-private func mayChallenge(_ status: Int, _ headers: HTTPHeaders) -> Bool {
-  challengingStatuses.contains(status) && headers["Server"]?.lowercased().contains("cloudflare") == true
-}
-
-extension Data {
-  fileprivate var isChallenge: Bool {
-    ["/cdn-cgi/challenge-platform/", "cf-chl-", "Just a moment..."].contains { range(of: Data($0.utf8)) != nil }
   }
 }

@@ -108,7 +108,11 @@ final class DocumentReading: @unchecked Sendable {
   }
 
   private func judge(isWhole: Bool) throws(InvalidData) {
-    if case .beginning = stage { stage = document.isWebPage ? .page : try chosen(isWhole: isWhole) }
+    if case .beginning = stage {
+      stage = document.isWebPage ? .page : try chosen(isWhole: isWhole)
+      // Anubis sends its page with this status.
+      if case .page = stage, ChallengePage.isChallenge(document.body) { throw .challenge(200) }
+    }
     guard case .page = stage, isWhole || document.body.count >= Self.pageBytes else { return }
     let all = document.feedLinks.filter { URL(string: $0.address) != document.url }
     let posts = all.filter { !$0.isOfComments }

@@ -43,9 +43,9 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
     switch self {
     case .connectivity(let error): "\(error)"
     case .invalidData(let error): "\(error)"
-    case .notDue(nil, let reason): "The feed is not requested any more, because \(reason)."
+    case .notDue(nil, let reason): "The feed is no longer requested, because \(reason)."
     case .notDue(let date?, let reason):
-      "The feed is requested again at \(date.formatted(.iso8601)), because \(reason)."
+      "The feed will be requested again at \(date.formatted(.iso8601)), because \(reason)."
     case .notAsked: "No request was made."
     case .unchanged: "The server says that nothing has changed since the last request."
     }

@@ -46,7 +46,12 @@ package struct FeedRequests {
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
     (response?.publisher.eraseToAnyPublisher() ?? open(request(at: url, since: known)))
       .asDocument()
-      .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler, onRead: onRead)
+      .mapFeed(options.formats, within: options.limits, unless: known.digest, on: scheduler) {
+        [address, onRead, book = options.pageImages] images in
+        let images = book?.completing(images, of: address) ?? images.withoutImageless
+        onRead?(images)
+        return images
+      }
   }
 
   /// The images of one document, asked for as a whole.

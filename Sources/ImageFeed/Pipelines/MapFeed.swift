@@ -37,13 +37,13 @@ extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError
     _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(),
     unless known: BodyDigest? = nil, on scheduler: any LoopScheduler
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
-    mapFeed(formats, within: limits, unless: known, on: scheduler, onRead: nil)
+    mapFeed(formats, within: limits, unless: known, on: scheduler) { $0.withoutImageless }
   }
 
-  /// - Parameter onRead: is given the images on the thread pool, where they have just been read.
+  /// - Parameter complete: changes the images on the thread pool, where they have just been read.
   func mapFeed(
     _ formats: [any FeedFormat], within limits: FeedLimits, unless known: BodyDigest?, on scheduler: any LoopScheduler,
-    onRead: (@Sendable (FeedImages) -> Void)?
+    completing complete: @escaping @Sendable (FeedImages) -> FeedImages
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
     let worker = SerialWorker(on: scheduler)
     return flatMap(maxPublishers: .max(1)) { document in
@@ -52,9 +52,7 @@ extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError
         .framed(by: PieceDecoder())
         .flatMap(maxPublishers: .max(1)) { piece in
           worker.publisher { () throws(RemoteFeedError) -> Fetched<FeedImages>? in
-            let fetched = try reading.read(piece)
-            if let onRead, let fetched { onRead(fetched.value) }
-            return fetched
+            try reading.read(piece).map { Fetched(complete($0.value), validators: $0.validators) }
           }
         }
         .compactMap { $0 }

@@ -37,6 +37,7 @@ public enum DiskCall: Hashable, Sendable {
   case hostHealth(String)
   case claim(PollClaim)
   case complete(URL, PollCompletion.Change?)
+  case visit(String)
   case release(HostHealth)
   case decisions(URL)
   case delete(URL, FeedDeletionCondition)
@@ -47,7 +48,7 @@ public enum DiskCall: Hashable, Sendable {
   var writes: Bool {
     switch self {
     case .retrieve, .summary, .health, .hostHealth, .decisions, .summaries: false
-    case .replace, .renew, .claim, .complete, .release, .delete, .deleteAll: true
+    case .replace, .renew, .claim, .complete, .visit, .release, .delete, .deleteAll: true
     }
   }
 }

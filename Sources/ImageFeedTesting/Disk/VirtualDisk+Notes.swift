@@ -46,6 +46,7 @@ extension PollWork {
     switch self {
     case .claim(let claim): .claim(claim)
     case .completion(let completion): .complete(completion.address.absoluteURL, completion.change)
+    case .visit(let visit): .visit(visit.host)
     case .release(let host): .release(host)
     }
   }

@@ -62,7 +62,7 @@ actor PictureOrigin {
     }
     let items = descriptions.enumerated().map { index, text in
       [
-        "id": "00000000-0000-0000-0000-00000000000\(index)", "description": text,
+        "id": "00000000-0000-0000-0000-" + String(format: "%012d", index), "description": text,
         "image": "http://127.0.0.1:\(port)/\(index)",
       ]
     }

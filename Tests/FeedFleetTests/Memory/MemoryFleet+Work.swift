@@ -13,17 +13,24 @@ extension MemoryFleet: WorkQueue {
         .sorted { ($0.value.opens, $0.key) < ($1.value.opens, $1.key) }.prefix(wish.count)
       for (name, _) in due {
         var host = state.hosts[name]!
-        if let lapsed = host.lease.take() { abandon(lapsed.address, on: &host, now: now) }
-        if let first = host.first, first.due <= now, host.pausedUntil ?? .distantPast <= now {
+        var rests = Date.distantPast
+        if let lapsed = host.lease.take() {
+          abandon(lapsed.address, on: &host, now: now)
+          // A lost worker may have sent its request: what is left of the host's own pause holds.
+          rests = now + (host.pace?.rest ?? 0) - wish.lease.seconds
+          host.rests = max(host.rests, rests)
+        }
+        if let first = host.first, first.due <= now, host.pausedUntil ?? .distantPast <= now, rests <= now {
           let lease = Lease(
             nonce: "\(wish.nonce).\(leases.count + 1)", until: now + wish.lease.seconds, worker: wish.worker,
             address: first.address)
           (host.lease, host.opens) = (lease, lease.until)
           let feed = state.feeds[first.address]
-          leases.append(
-            WorkLease(
-              host: name, nonce: lease.nonce, address: first.address, due: first.due, version: feed?.version,
-              record: feed?.record ?? FeedRecord(health: FeedHealth(address: first.address))))
+          var granted = WorkLease(
+            host: name, nonce: lease.nonce, address: first.address, due: first.due, version: feed?.version,
+            record: feed?.record ?? FeedRecord(health: FeedHealth(address: first.address)))
+          granted.pace = host.pace
+          leases.append(granted)
         } else {
           host.open(notBefore: .distantPast, now: now)
         }
@@ -91,6 +98,7 @@ extension MemoryFleet: WorkQueue {
     if let end = completion.pausedUntil, end > host.pausedUntil ?? .distantPast {
       (host.pausedUntil, host.reason) = (end, completion.reason)
     }
+    host.pace = completion.pace
     state.done[lease.nonce] = .some(cursor)
     return verdict
   }

@@ -32,6 +32,7 @@ final class MemoryFleet {
     var reason = ""
     /// Until when it is left alone after a request.
     var rests = Date.distantPast
+    var pace: HostPace?
 
     /// True when there is nothing to remember of it.
     func isOver(at now: Date) -> Bool {
@@ -43,6 +44,7 @@ final class MemoryFleet {
     }
 
     mutating func open(notBefore earliest: Date, now: Date) {
+      if feeds.isEmpty { pace = nil }
       if let until = pausedUntil, until <= now { (pausedUntil, reason) = (nil, "") }
       opens = max(first?.due ?? .distantFuture, earliest, pausedUntil ?? .distantPast, rests)
     }

@@ -1,0 +1,16 @@
+import ArgumentParser
+import ImageFeed
+
+/// The option of the commands that load images before somebody looks.
+struct ImageBudgetOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Maximum size of a feed's images that are loaded before somebody looks, such as 30MB, the latest first. "
+        + "(default: 30MB)", valueName: "size"),
+    transform: ByteCount.init(parsing:))
+  var imagesPerFeed = ByteCount(30_000_000)
+
+  func budget(within common: CommonOptions) -> ImageBudget {
+    ImageBudget(perFeed: imagesPerFeed.bytes, of: common.imageCacheSize.bytes)
+  }
+}

@@ -1,0 +1,113 @@
+/// The image that a web page shows for itself.
+public enum PageImage {
+  /// The number of bytes of a page that are read: 128 KiB.
+  public static let mostBytes = 128 << 10
+
+  /// The URL of the page's image: its `og:image`, else its `twitter:image` or `<link rel="image_src">`, else the largest of
+  /// its `<img>` elements.
+  ///
+  /// The elements in the first `<article>` or `<main>` count, where there is one. An `<img>` is as large as its `width` and
+  /// `height` say. One of less than 100 pixels isn't taken, nor are logos, avatars and the like, by their URLs. Without any
+  /// sizes, the first in an article is taken. SVG is never taken.
+  ///
+  /// - Parameters:
+  ///   - html: the page, of which ``mostBytes`` are read; it may be cut off anywhere.
+  ///   - address: the page's final URL, the base of relative ones unless there is a `<base>`.
+  /// - Returns: an absolute http or https URL; `nil` when the page has none.
+  public static func address(inPage html: [UInt8], address: String?) -> String? {
+    html.withUnsafeBufferPointer { html in
+      let html = html.part(0, min(html.count, mostBytes))
+      var head = PageHead(html, address: address)
+      return head.image() ?? largest(in: html, base: head.base)
+    }
+  }
+
+  private static func largest(in html: Bytes, base: String?) -> String? {
+    let article = html.firstRange(ofElement: "article") ?? html.firstRange(ofElement: "main")
+    var images = HTMLImages(html.part(article ?? 0, html.count))
+    var best: (address: String, area: Int)?
+    while let image = images.next() {
+      // A width alone is that of an image of the usual shape.
+      let width = image.width ?? 0
+      let height = image.height ?? width * 2 / 3
+      let isUnknown = image.width == nil && image.height == nil
+      guard isUnknown ? article != nil : width >= shortest && height >= shortest * 2 / 3 else { continue }
+      let area = isUnknown ? 1 : min(width, longest) * min(height, longest)
+      guard area > best?.area ?? 0, let address = image.address.withBytes({ absoluteAddress($0, base: base) }),
+        mayShow(address)
+      else { continue }
+      best = (address, area)
+    }
+    return best?.address
+  }
+
+  private static let shortest = 100
+  private static let longest = 100_000
+
+  /// False for what decorates a site, and for drawings, which are never rendered.
+  static func mayShow(_ address: String) -> Bool {
+    let path = address.lowercased().prefix { $0 != "?" && $0 != "#" }
+    guard !path.hasSuffix(".svg"), !path.hasSuffix(".svgz") else { return false }
+    let words = path.split { !$0.isLetter }
+    return !words.contains { decorations.contains($0) }
+  }
+
+  private static let decorations: Set<Substring> = [
+    "logo", "logos", "avatar", "avatars", "gravatar", "favicon", "icon", "icons", "emoji", "sprite", "spacer", "pixel",
+    "badge", "badges", "blank", "placeholder", "spinner", "loading",
+  ]
+}
+
+/// Reads the images that the metadata of a page names.
+private struct PageHead {
+  private var elements: PageElements
+  /// The base of the page's relative URLs.
+  private(set) var base: String?
+  /// The images, as written; the first of each kind.
+  private var named: [String: String] = [:]
+
+  /// The kinds of metadata that name the page's image, the best first.
+  private static let kinds = [
+    "og:image:secure_url", "og:image", "og:image:url", "twitter:image", "twitter:image:src", "image_src",
+  ]
+
+  init(_ html: Bytes, address: String?) {
+    elements = PageElements(html, named: ["meta", "link", "base"])
+    base = address
+  }
+
+  mutating func image() -> String? {
+    while let element = elements.next() {
+      let tag = elements.tag
+      switch element {
+      case "base": base = elements.address("href", base: base) ?? base
+      case "link": note(tag.value("rel"), tag.value("href"))
+      default: note(tag.value("property") ?? tag.value("name"), tag.value("content"))
+      }
+    }
+    for kind in Self.kinds {
+      let address = named[kind]?.withBytes { absoluteAddress($0, base: base) }
+      if let address, PageImage.mayShow(address) { return address }
+    }
+    return nil
+  }
+
+  private mutating func note(_ kind: String?, _ address: String?) {
+    guard let kind = kind?.lowercased(), Self.kinds.contains(kind), let address, !address.isEmpty else { return }
+    named[kind] = named[kind] ?? address
+  }
+}
+
+extension Bytes {
+  /// The place of the first opening tag of a name.
+  fileprivate func firstRange(ofElement name: StaticString) -> Int? {
+    var index = 0
+    while let start = firstIndex(of: UInt8(ascii: "<"), from: index, to: count) {
+      index = start + 1
+      let end = index + name.utf8CodeUnitCount
+      guard startsIgnoringCase(with: name, at: index), end < count else { continue }
+      if self[end].isSpace || self[end] == UInt8(ascii: ">") { return start }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,249 @@
+public import FeedHTTP
+public import FeedStream
+public import Foundation
+
+/// Subscribes to feeds at the hubs that they name, so that the hubs announce changes (W3C WebSub).
+///
+/// Pass it to `FeedPoller.notified(by:)`.
+///
+/// A server gives it the requests below its URL: ``verify(_:_:)`` for GET, ``announce(_:_:signature:)`` for POST. An
+/// announcement is a reason to poll; its body is only checked against its signature. What the feed contains is always what
+/// its own server says. A feed without a valid lease is polled as any other. Lives on its scheduler's thread.
+public final class HubSubscriber {
+  /// Options; each has a default.
+  public struct Options: Sendable {
+    /// The lease that is requested. Ten days by default; a hub may give another one.
+    public var lease = Duration.seconds(864_000)
+    /// The shortest lease that is accepted. Five minutes by default.
+    public var shortestLease = Duration.seconds(300)
+    /// The longest lease that is believed. 90 days by default.
+    public var longestLease = Duration.seconds(90 * 86_400)
+    /// The time between two requests to hubs. A second by default.
+    public var gap = Duration.seconds(1)
+    /// The time for which a hub may take to verify a subscription. An hour by default.
+    public var patience = Duration.seconds(3600)
+    /// The pause after a failure, doubled by each further one, and the longest. Ten minutes and a day by default.
+    public var pauses: ClosedRange<Duration> = .seconds(600)...(.seconds(86_400))
+
+    public init() {}
+  }
+
+  /// The response to a hub.
+  public struct Reply: Hashable, Sendable {
+    public var status: Int
+    /// The body, as plain text.
+    public var text: String
+
+    init(_ status: Int, _ text: String = "") { (self.status, self.text) = (status, text) }
+  }
+
+  struct Entry {
+    var lease: PushLease
+    /// The time of the next request to the hub.
+    var next: Date
+    /// True from the request until the hub has verified it.
+    var isAsked = false
+    var failures = 0
+    /// The signatures that came last: an announcement that is sent again says nothing new.
+    var seen: [String] = []
+  }
+
+  /// The addresses of feeds that have changed, as their hubs say.
+  public let announcements = PassthroughSubject<URL, Never>(of: "HubSubscriber")
+  let callback: URL
+  let client: any HTTPClient
+  let scheduler: any LoopScheduler
+  let options: Options
+  let now: () -> Date
+  var entries: [URL: Entry] = [:]
+  private var addresses: [String: URL] = [:]
+  private var request: AnyCancellable?
+  private var timer: (any Cancellable)?
+
+  /// - Parameters:
+  ///   - callback: the public URL below which hubs reach this program.
+  ///   - client: sends the requests to hubs.
+  ///   - now: the wall clock.
+  public init(
+    at callback: URL, client: any HTTPClient, on scheduler: any LoopScheduler, options: Options = Options(),
+    now: @escaping () -> Date = { Date() }
+  ) {
+    self.callback = callback
+    self.client = client
+    self.scheduler = scheduler
+    self.options = options
+    self.now = now
+  }
+
+  // MARK: For the poller
+
+  /// The subscription of a feed, to be kept with what is known of it; `nil` for none.
+  func lease(of address: URL) -> PushLease? { entries[address]?.lease }
+
+  /// True while a hub announces the changes of a feed.
+  func isPushed(_ address: URL) -> Bool { entries[address]?.lease.isValid(at: now()) ?? false }
+
+  /// Takes up what was kept of a feed: a lease that is still valid goes on, and another one is requested at the next poll.
+  func resume(_ health: FeedHealth) {
+    guard entries[health.address] == nil, let lease = health.push, lease.isValid(at: now()), lease.link == health.hub
+    else {
+      return
+    }
+    add(Entry(lease: lease, next: renewal(of: lease)), of: health.address)
+  }
+
+  /// Subscribes if the feed names a hub, and forgets the subscription of one that names none any more, or another.
+  func polled(_ health: FeedHealth) {
+    let link = health.isGone ? nil : health.hub
+    if let entry = entries[health.address], entry.lease.link != link { remove(health.address) }
+    guard let link, entries[health.address] == nil else { return }
+    let lease = PushLease(link: link, path: Self.random(16), secret: Self.random(32))
+    add(Entry(lease: lease, next: now()), of: health.address)
+  }
+
+  /// Forgets a feed. Its hub learns it with the next announcement (status 410).
+  func remove(_ address: URL) {
+    guard let entry = entries.removeValue(forKey: address) else { return }
+    addresses[entry.lease.path] = nil
+  }
+
+  /// Forgets all subscriptions; their hubs learn it with their next announcements.
+  public func cancel() {
+    (request, entries, addresses) = (nil, [:], [:])
+    timer.take()?.cancel()
+  }
+
+  private func add(_ entry: Entry, of address: URL) {
+    entries[address] = entry
+    addresses[entry.lease.path] = address
+    goOn()
+  }
+
+  static func random(_ bytes: Int) -> String {
+    (0..<bytes).map { _ in
+      let byte = UInt8.random(in: 0 ... .max)
+      return String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
+  }
+
+  // MARK: For the server
+
+  /// Answers a hub that checks whether a subscription is wanted (section 5.3), or denies it (section 5.2).
+  ///
+  /// - Parameters:
+  ///   - path: the part of the request's path after the callback.
+  ///   - query: returns a field of the request's query.
+  public func verify(_ path: String, _ query: (String) -> String?) -> Reply {
+    guard let address = addresses[path], var entry = entries[address],
+      query("hub.topic") == entry.lease.link.topic.absoluteString
+    else { return Reply(404, "Nobody subscribes to that here.\n") }
+    defer {
+      entries[address] = entry
+      goOn()
+    }
+    switch query("hub.mode") {
+    case "denied":
+      failed(&entry, "its hub refused the subscription\(query("hub.reason").map { " (\($0.prefix(100)))" } ?? "")")
+      entry.lease.until = nil
+      return Reply(200)
+    case "subscribe":
+      // A hub that was not asked subscribes nobody.
+      guard entry.isAsked, let challenge = query("hub.challenge"), (1...2048).contains(challenge.utf8.count),
+        let text = query("hub.lease_seconds"), let seconds = Int(text),
+        Double(seconds) >= options.shortestLease.seconds
+      else { return Reply(404, "Nobody subscribes to that here.\n") }
+      (entry.isAsked, entry.failures, entry.lease.trouble) = (false, 0, "")
+      entry.lease.until = now() + min(Double(seconds), options.longestLease.seconds)
+      entry.next = renewal(of: entry.lease)
+      return Reply(200, challenge)
+    default: return Reply(404, "Nobody wants that here.\n")
+    }
+  }
+
+  /// Takes an announcement (section 7). One without a valid signature, or that came before, is accepted and ignored.
+  public func announce(_ path: String, _ body: Chunk, signature: String?) -> Reply {
+    guard let address = addresses[path], let entry = entries[address], entry.lease.isValid(at: now()) else {
+      return Reply(410, "Nobody subscribes to that here.\n")
+    }
+    guard let signature, HubSignature.isValid(signature, of: body, secret: entry.lease.secret) else {
+      return Reply(202)
+    }
+    let mark = signature.lowercased()
+    // Without a body, all have the same signature.
+    if body.count > 0 {
+      guard !entry.seen.contains(mark) else { return Reply(202) }
+      entries[address]?.seen = Array((entry.seen + [mark]).suffix(32))
+    }
+    entries[address]?.lease.announced = now()
+    announcements.send(address)
+    return Reply(202)
+  }
+
+  // MARK: Hubs
+
+  /// When nine tenths of a lease are over.
+  private func renewal(of lease: PushLease) -> Date {
+    let left = max(0, lease.until?.timeIntervalSince(now()) ?? 0)
+    return now() + left * 0.9
+  }
+
+  private func failed(_ entry: inout Entry, _ reason: String) {
+    entry.isAsked = false
+    entry.lease.trouble = reason
+    let pause = options.pauses.lowerBound.seconds * pow(2, Double(min(entry.failures, 20)))
+    entry.next = now() + min(pause, options.pauses.upperBound.seconds)
+    entry.failures += 1
+  }
+
+  /// Sends the request that is due, or waits for the next.
+  private func goOn() {
+    guard request == nil else { return }
+    timer.take()?.cancel()
+    guard
+      let (address, entry) = entries.min(by: {
+        ($0.value.next, $0.key.absoluteString) < ($1.value.next, $1.key.absoluteString)
+      })
+    else { return }
+    let wait = entry.next.timeIntervalSince(now())
+    if wait <= 0 { return subscribe(address, entry) }
+    // At most a day, in case the clock is set.
+    timer = scheduler.once(after: .seconds(min(wait, 86_400))) { [weak self] in
+      self?.timer = nil
+      self?.goOn()
+    }
+  }
+
+  private func subscribe(_ address: URL, _ old: Entry) {
+    var entry = old
+    if entry.isAsked { failed(&entry, "its hub doesn't verify the subscription") }
+    guard entry.next <= now() else {
+      entries[address] = entry
+      return goOn()
+    }
+    // The hub may verify before it answers.
+    (entry.isAsked, entry.next) = (true, now() + options.patience.seconds)
+    entries[address] = entry
+    var wish = HTTPRequest(entry.lease.link.hub)
+    wish.method = .post
+    wish.body = .form([
+      "hub.mode": "subscribe", "hub.topic": entry.lease.link.topic.absoluteString,
+      "hub.callback": callback.appendingPathComponent(entry.lease.path).absoluteString,
+      "hub.lease_seconds": "\(Int(options.lease.seconds))", "hub.secret": entry.lease.secret,
+    ])
+    // A feed must not lead into a private network.
+    wish.origin = address
+    request = client.get(wish)
+      .map { (200...299).contains($0.status) ? nil : "its hub responded with status \($0.status)" as String? }
+      .catch { Just<String?>("its hub can't be reached (\($0))") }
+      .delay(for: options.gap, scheduler: scheduler)
+      .sink { [weak self] trouble in
+        guard let self else { return }
+        request = nil
+        if let trouble, var entry = entries[address], entry.lease.path == old.lease.path {
+          failed(&entry, trouble)
+          entries[address] = entry
+        }
+        goOn()
+      }
+  }
+}

@@ -1,0 +1,30 @@
+extension HostPace {
+  /// The pace in words, one sentence without a full stop for each thing that is known.
+  ///
+  /// - Parameter host: the host's name.
+  public func words(for host: String) -> [String] {
+    var words: [String] = []
+    if let gap {
+      words.append(
+        "\(host) gets one request in \(Duration.seconds(gap).brief), because it refused faster ones "
+          + "(\(refusals) \(refusals == 1 ? "refusal" : "refusals"))")
+    }
+    if let quota {
+      var text = "\(host) says that it allows "
+      if let limit = quota.limit {
+        text += Self.requests(limit)
+        if let window = quota.window { text += " in \(Duration.seconds(window).brief)" }
+        text += ", and that \(Int(quota.remaining)) \(Int(quota.remaining) == 1 ? "was" : "were") left"
+      } else {
+        text += "\(Self.requests(quota.remaining)) more"
+      }
+      if let seconds = quota.resetsAfter { text += ", for the next \(Duration.seconds(seconds).brief)" }
+      words.append(text + " (RateLimit)")
+    }
+    return words
+  }
+
+  private static func requests(_ number: Double) -> String {
+    "\(Int(number)) \(Int(number) == 1 ? "request" : "requests")"
+  }
+}

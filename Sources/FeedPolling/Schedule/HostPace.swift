@@ -1,0 +1,195 @@
+public import Foundation
+
+/// The pace at which a host takes requests, learned from its refusals and from what it says of its limits.
+///
+/// Kept only for hosts that have refused a request for its pace or that state a limit. After a refusal, requests are further
+/// apart: by what `Retry-After` says of the limit, or else fourfold, from thirty seconds on twofold (multiplicative decrease).
+/// Each request that is accepted at this pace adds one request per hour (additive increase), until the pace is close to one
+/// that was refused.
+public struct HostPace: Hashable, Sendable, Codable {
+  /// The longest learned time between two requests, in seconds: an hour.
+  public static let longest = 3600.0
+  /// The time between two requests beyond which a refusal says nothing about the pace, in seconds: two minutes, or twice ``gap``.
+  static let crowded = 120.0
+  /// The same after a refusal, in seconds: a pause of ten minutes may be too short.
+  static let crowdedAfterRefusal = 1200.0
+  /// The time for which a refused pace isn't tried again: a day, and after its second refusal 400 days, in seconds.
+  static let memory = (first: 86_400.0, confirmed: 400 * 86_400.0)
+
+  /// The learned time from the end of a request to the next one, in seconds; `nil` when the usual one is accepted.
+  public var gap: Double?
+  /// The shortest time that was accepted lately.
+  var held: Double?
+  /// The time that was refused last, and when.
+  public var refusedGap: Double?
+  public var refusedAt: Date?
+  /// True when about the same pace was refused twice.
+  var isConfirmed = false
+  /// The number of refusals.
+  public var refusals = 0
+  /// The end of the last request.
+  var asked: Date?
+  /// The number of requests that were accepted, since the first of these.
+  var accepted = 0
+  var since: Date?
+  /// The last stated quota, and when it was stated.
+  public var quota: RequestQuota?
+  public var quotaAt: Date?
+
+  /// True when the last request was refused because it came sooner than others that were accepted: the next may come at their pace.
+  var wasAttempt = false
+
+  public init() {}
+
+  private enum CodingKeys: String, CodingKey {
+    case gap = "g"
+    case held = "h"
+    case refusedGap = "rg"
+    case refusedAt = "ra"
+    case isConfirmed = "c"
+    case refusals = "r"
+    case asked = "a"
+    case accepted = "n"
+    case since = "s"
+    case quota = "q"
+    case quotaAt = "qa"
+  }
+
+  /// The seconds for which the host is left alone after a request, by what is learned and by what it states.
+  public var rest: Double {
+    let stated = quota.map { $0.isUsedUp ? 0 : $0.rest } ?? 0
+    return min(max(gap ?? 0, stated), Self.longest)
+  }
+
+  /// The pace after a response.
+  ///
+  /// - Parameters:
+  ///   - saved: the pace before; `nil` for a host of which none was learned.
+  ///   - facts: the outcome.
+  ///   - asked: the beginning of the request.
+  ///   - isRepeated: true when the feed's last request failed, too: a feed that is always challenged says nothing about its host's pace.
+  ///   - usual: the time between two requests without a learned pace, in seconds.
+  ///   - now: the moment of the response.
+  /// - Returns: `nil` when there is nothing to remember.
+  public static func after(
+    _ saved: HostPace?, _ facts: AnswerFacts, asked: Date, isRepeated: Bool, usual: Double, now: Date
+  ) -> HostPace? {
+    let isRefusal = facts.refusesPace(isRepeated: isRepeated)
+    guard saved != nil || isRefusal || facts.quota != nil else { return nil }
+    var pace = saved ?? HostPace()
+    pace.wasAttempt = false
+    if let quota = facts.quota { (pace.quota, pace.quotaAt) = (quota, now) }
+    if isRefusal {
+      pace.refused(facts, asked: asked, usual: usual, now: now)
+    } else if facts.isAccepted {
+      pace.wasAccepted(asked: asked, usual: usual, now: now)
+    }
+    pace.asked = now
+    pace.forgetOver(at: now)
+    return pace.gap == nil && pace.refusedAt == nil && pace.quota == nil ? nil : pace
+  }
+
+  private mutating func refused(_ facts: AnswerFacts, asked: Date, usual: Double, now: Date) {
+    refusals += 1
+    let spacing = self.asked.map { max(0, asked.timeIntervalSince($0)) }
+    defer { (accepted, since) = (0, nil) }
+    // A request that comes long after the last one isn't refused for its pace.
+    guard !isQuiet(spacing, usual) else { return }
+    let tried = max(gap ?? usual, spacing ?? 0)
+    let next: Double
+    if let held, held >= tried * 0.97 {
+      // Back to the pace that was accepted.
+      wasAttempt = true
+      next = max(held, tried * 1.02)
+    } else if let rate = window(facts, asked: asked), rate > tried {
+      next = rate * 1.005
+    } else {
+      next = tried * (tried < 30 ? 4 : 2)
+    }
+    isConfirmed = refusedGap.map { abs(tried / $0 - 1) < 0.1 } ?? false
+    (refusedGap, refusedAt, held) = (tried, now, nil)
+    gap = min(next, Self.longest)
+  }
+
+  /// The seconds per request that the refusal implies: the server took ``accepted`` requests, and takes the next when its pause is over.
+  private func window(_ facts: AnswerFacts, asked: Date) -> Double? {
+    guard let since, accepted > 0, let pause = facts.retryAfter else { return nil }
+    return (asked.timeIntervalSince(since) + pause.seconds) / Double(accepted)
+  }
+
+  private mutating func wasAccepted(asked: Date, usual: Double, now: Date) {
+    let spacing = self.asked.map { max(0, asked.timeIntervalSince($0)) }
+    if since == nil || isQuiet(spacing, usual) { (since, accepted) = (asked, 0) }
+    accepted += 1
+    // A request that came later than it might have says nothing about the pace, and so does the first one after a refusal.
+    guard let gap, let spacing, accepted > 1, spacing <= gap * 1.5 + 2 else { return }
+    held = gap
+    let next = Self.longest / (Self.longest / gap + 1)
+    // As close as it gets to a pace that was refused.
+    if refusedAt != nil, let refusedGap, next <= refusedGap * 1.01 { return }
+    self.gap = next <= usual ? nil : next
+  }
+
+  private func isQuiet(_ spacing: Double?, _ usual: Double) -> Bool {
+    let crowded = refusals > 1 && accepted == 0 ? Self.crowdedAfterRefusal : Self.crowded
+    return spacing.map { $0 > max(crowded, 2 * (gap ?? usual)) } ?? false
+  }
+
+  /// Forgets when a pace was refused that may be tried again, and a quota that was stated long ago.
+  private mutating func forgetOver(at now: Date) {
+    // A time that lies in the future was written by a wrong clock.
+    if let at = refusedAt, at > now + 300 { refusedAt = now }
+    if let refusedAt, now > refusedAt + (isConfirmed ? Self.memory.confirmed : Self.memory.first) {
+      self.refusedAt = nil
+    }
+    if let at = quotaAt, let quota, now > at + min(quota.resetsAfter ?? 0, 86_400) + 86_400 {
+      (self.quota, quotaAt) = (nil, nil)
+    }
+  }
+}
+
+/// The form in memory of a fleet: one line of text.
+extension HostPace {
+  public var text: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    // Numbers and dates always can be.
+    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  /// - Returns: `nil` for text that is none.
+  public init?(_ text: String) {
+    guard !text.isEmpty, let pace = try? JSONDecoder().decode(HostPace.self, from: Data(text.utf8)) else { return nil }
+    self = pace
+    bound()
+  }
+
+  /// Brings numbers within bounds: what is read may be damaged.
+  mutating func bound() {
+    func seconds(_ number: Double?) -> Double? { number.map { $0.isFinite ? min(max($0, 0), Self.longest) : 0 } }
+    (gap, held, refusedGap) = (seconds(gap), seconds(held), seconds(refusedGap))
+    if gap == 0 { gap = nil }
+    refusals = min(max(refusals, 0), 1 << 40)
+    accepted = min(max(accepted, 0), 1 << 40)
+  }
+}
+
+extension AnswerFacts {
+  /// True when the server refuses a request for its pace: status 429, or a challenge where there was none.
+  func refusesPace(isRepeated: Bool) -> Bool {
+    switch outcome {
+    case .refused(429): true
+    case .challenged: !isRepeated
+    default: false
+    }
+  }
+
+  /// True when the server has taken the request, whatever it said.
+  var isAccepted: Bool {
+    switch outcome {
+    case .changed, .unchanged, .notAFeed: true
+    case .refused(let status): status < 500 && status != 429
+    case .challenged, .noAnswer: false
+    }
+  }
+}

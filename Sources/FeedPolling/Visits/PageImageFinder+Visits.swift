@@ -1,0 +1,125 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// One visit of a page: claim its host, request, note.
+extension PageImageFinder {
+  func visit(_ index: Int) {
+    let visit = HostVisit(
+      host: pages[index].host, now: cache.now(), lease: options.timeout + .seconds(5), gap: options.gap)
+    let store = store
+    cache.worker.perform {
+      store.carryOut([.visit(visit)])[0]
+    } completion: { [weak self] (result: Result<Result<PollAnswer, FeedStoreError>, Never>) in
+      self?.claimed(index, result.get())
+    }
+  }
+
+  private func claimed(_ index: Int, _ result: Result<PollAnswer, FeedStoreError>) {
+    guard pages.indices.contains(index) else { return }
+    switch result {
+    case .success(.visit(closed: let host?)):
+      let opens = host.opens.timeIntervalSince1970
+      queue.ended(index, due: opens, hostOpens: opens)
+      pump()
+    case .success: request(index)
+    case .failure(let error):
+      options.report(error)
+      ended(index, hostOpens: -.infinity)
+    }
+  }
+
+  private func request(_ index: Int) {
+    let page = pages[index]
+    var request = HTTPRequest(
+      page.page.url.withoutUser, timeout: options.timeout, maxBodyBytes: .max,
+      headers: [.init(name: "Accept", value: "text/html, application/xhtml+xml, */*;q=0.5")])
+    // The feed chose it: it leads into private networks only from there.
+    request.origin = page.feed
+    request.originIsPrivate = feeds[page.feed]?.isPrivate
+    var answer: PageImageResponse?
+    pages[index].visit = client.open(request).asPageImage(reader).sink { [weak self] _ in
+      self?.end(index, with: answer)
+    } receiveValue: {
+      answer = $0
+    }
+    // It may have ended while it began.
+    if answer != nil { pages[index].visit = nil }
+  }
+
+  private func end(_ index: Int, with answer: PageImageResponse?) {
+    guard pages.indices.contains(index) else { return }
+    let page = pages[index]
+    pages[index].visit = nil
+    var host = HostHealth(name: page.host)
+    host.next = cache.now() + options.gap.seconds
+    if case .later(let status, let headers)? = answer {
+      let facts = AnswerFacts(
+        .refused(status), retryAfter: AnswerFacts.retryAfter(headers, now: cache.now()))
+      if facts.pauses {
+        host.pausedUntil = cache.now() + facts.pause.seconds
+        host.reason = "the server asked for a pause when the page of an item was requested (status \(status))"
+      }
+    }
+    release(host)
+    note(answer, of: page)
+    ended(index, hostOpens: host.opens.timeIntervalSince1970)
+  }
+
+  private func ended(_ index: Int, hostOpens opens: Double) {
+    let address = pages[index].feed
+    queue.ended(index, due: nil, hostOpens: opens)
+    waiting[address]?.remove(pages[index].page.id)
+    fillIfDue(address)
+    pump()
+  }
+
+  /// Notes what a page has, so that it is not requested again.
+  private func note(_ answer: PageImageResponse?, of page: Page) {
+    let image: String?
+    switch answer {
+    case .image(let address): image = address
+    case .nothing: image = nil
+    case .later, nil: return
+    }
+    if image != nil, feeds[page.feed]?.found == nil { feeds[page.feed]?.found = scheduler.now }
+    let (book, id, address) = (book, page.page.id, page.feed)
+    perform { () throws(FeedStoreError) in try book.note(image, of: id, in: address) }
+  }
+
+  /// Shows what was found of a feed when nothing of it is open any more, or the first has waited long enough.
+  private func fillIfDue(_ address: URL) {
+    guard let feed = feeds[address], let found = feed.found else { return }
+    let isPatient = found.distance(to: scheduler.now) < StreamInstant.Stride(options.patience)
+    guard waiting[address]?.isEmpty != false || !isPatient else { return }
+    feeds[address]?.found = nil
+    let (book, now) = (book, cache.now)
+    cache.worker.perform {
+      () throws(FeedStoreError) in
+      try book.fill(address, now: now())
+    } completion: { [weak self] (result: Result<FeedImages?, FeedStoreError>) in
+      switch result {
+      case .success(let images): if let images { self?.show(images, of: address) }
+      case .failure(let error): self?.options.report(error)
+      }
+    }
+  }
+
+  /// Gives back a host whose request was closed before its end.
+  func release(_ name: String) {
+    var host = HostHealth(name: name)
+    host.next = cache.now() + options.gap.seconds
+    release(host)
+  }
+
+  private func release(_ host: HostHealth) {
+    let store = store
+    perform { () throws(FeedStoreError) in _ = try store.carryOut([.release(host)])[0].get() }
+  }
+
+  private func perform(_ work: @escaping @Sendable () throws(FeedStoreError) -> Void) {
+    cache.worker.perform(work) { [report = options.report] in
+      if case .failure(let error) = $0 { report(error) }
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package import FeedStream
+import Foundation
+package import ImageFeed
+
+/// Finds images for items that have none, on their pages: one request per item, in the order of the feed.
+///
+/// The finder is as polite as the poller: a host gets one request at a time, and a pause after it, from all processes that
+/// share the store, polls included; a host that wants a pause (429, 503) gets one. A page that was read is never requested
+/// again. One that could not be read is requested again when its feed changes, or by the next process.
+///
+/// Lives on its scheduler's thread, as streams do.
+package final class PageImageFinder {
+  /// Options; each has a default.
+  package struct Options {
+    /// The number of requests that run at a time. 4 by default.
+    package var maxRunning = 4
+    /// The time between the end of a request to a host and the next to it. A second by default.
+    package var gap: Duration = .seconds(1)
+    /// The time limit for a request. 10 seconds by default.
+    package var timeout: Duration = .seconds(10)
+    /// The time after which found images are shown, though more pages of the feed wait. 5 seconds by default.
+    package var patience: Duration = .seconds(5)
+    /// Receives the error of a store that failed. Does nothing by default.
+    package var report: (FeedStoreError) -> Void = { _ in }
+
+    package init() {}
+  }
+
+  /// A page of an item.
+  struct Page {
+    let feed: URL
+    let page: PageImageBook.Page
+    var visit: (any Cancellable)?
+
+    var host: String { page.url.pollingHost }
+  }
+
+  /// A feed some of whose items have no image.
+  struct Feed {
+    var source: LoadSource
+    var isPrivate: Bool?
+    /// When the first image was found that is not shown yet.
+    var found: StreamInstant?
+  }
+
+  let book: PageImageBook
+  let store: any PollStore
+  let client: any HTTPClient
+  let cache: FeedCache
+  let scheduler: any LoopScheduler
+  let options: Options
+  let reader: SerialWorker
+  private let clock: PollingClock
+  var queue: PollQueue
+  var pages: [Page] = []
+  var feeds: [URL: Feed] = [:]
+  /// The items whose pages wait or are being read.
+  var waiting: [URL: Set<FeedImage.ID>] = [:]
+  private var emitter: Create<PolledFeed, Never>.Emitter?
+  private var isEnded = false
+
+  /// - Parameters:
+  ///   - book: notes what was found; the option `pageImages` of the feeds' loads has the same.
+  ///   - store: keeps the state of hosts.
+  ///   - client: makes the requests; it sends no user's credentials.
+  package init(
+    _ book: PageImageBook, store: any PollStore, client: any HTTPClient, cache: FeedCache,
+    on scheduler: any LoopScheduler, options: Options = Options()
+  ) {
+    (self.book, self.store, self.client, self.cache) = (book, store, client, cache)
+    (self.scheduler, self.options) = (scheduler, options)
+    reader = SerialWorker(on: scheduler)
+    clock = PollingClock(scheduler, wall: cache.now)
+    queue = PollQueue(limit: options.maxRunning)
+  }
+
+  /// The feeds of a poller; each is delivered again when images are found on the pages of its items.
+  ///
+  /// **Demand:** passes through; what is found is held until it is requested. **Failure:** none. **Cancellation:** closes the
+  /// requests that run; they are made again by the next process.
+  package func finding(
+    in feeds: some Publisher<PolledFeed, Never>
+  ) -> AnyPublisher<PolledFeed, Never> {
+    let found = Create<PolledFeed, Never>(size: .max) { [self] emitter in
+      self.emitter = emitter
+      emitter.onCancel { [self] in end() }
+    }
+    return
+      feeds
+      .handleEvents(receiveOutput: { [self] in take($0) }, receiveCompletion: { [self] _ in end() })
+      .merge(with: found)
+      .eraseToAnyPublisher()
+  }
+
+  private func take(_ polled: PolledFeed) {
+    guard case .success(let feed) = polled.result else { return }
+    feeds[polled.address, default: Feed(source: feed.source)].source = feed.source
+    feeds[polled.address]?.isPrivate = feed.images.isFromPrivateNetwork
+    let (book, address) = (book, polled.address)
+    cache.worker.perform {
+      () throws(FeedStoreError) in
+      try book.openPages(of: address)
+    } completion: { [weak self] (result: Result<[PageImageBook.Page], FeedStoreError>) in
+      guard let self, !isEnded else { return }
+      switch result {
+      case .success(let pages): add(pages, of: address)
+      case .failure(let error): options.report(error)
+      }
+    }
+  }
+
+  private func add(_ open: [PageImageBook.Page], of address: URL) {
+    // After the pause that follows the feed's own request.
+    let due = now + options.gap.seconds
+    for page in open where waiting[address, default: []].insert(page.id).inserted {
+      pages.append(Page(feed: address, page: page))
+      queue.add(host: page.url.pollingHost, due: due)
+    }
+    pump()
+  }
+
+  var now: Double { cache.now().timeIntervalSince1970 }
+
+  func pump() {
+    while !isEnded {
+      switch queue.next(at: now) {
+      case .start(let index): visit(index)
+      case .wait(let time):
+        if let time { clock.wake(at: time) { [weak self] in self?.pump() } } else if queue.running == 0 { rest() }
+        return
+      }
+    }
+  }
+
+  /// Nothing waits: what was done need not be held.
+  private func rest() {
+    pages = []
+    queue = PollQueue(limit: options.maxRunning)
+  }
+
+  /// Delivers a feed with what was found.
+  func show(_ images: FeedImages, of address: URL) {
+    guard !isEnded, let feed = feeds[address] else { return }
+    emitter?.send(PolledFeed(address: address, result: .success(.init(images: images, source: feed.source))))
+  }
+
+  private func end() {
+    guard !isEnded else { return }
+    isEnded = true
+    clock.cancel()
+    for index in pages.indices {
+      guard let visit = pages[index].visit.take() else { continue }
+      visit.cancel()
+      release(pages[index].host)
+    }
+    emitter.take()?.send(completion: .finished)
+  }
+}

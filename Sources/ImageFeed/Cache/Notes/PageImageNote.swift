@@ -1,0 +1,93 @@
+import Foundation
+
+/// The items of a feed's latest document that have no image, and what was found on the pages of items.
+struct PageImageNote: StoredNote {
+  /// In the order of the document.
+  var items: [FeedImages.Imageless] = []
+  /// The items whose pages were read, the latest last, and the URLs of their images; empty for a page without one.
+  private(set) var answers: [(id: FeedImage.ID, address: String)] = []
+
+  /// The number of items that are remembered for each feed, besides those of its latest document: 1,000.
+  static let mostAnswers = 1_000
+
+  init() {}
+
+  /// The found images, by their items.
+  var found: [FeedImage.ID: WebAddress] {
+    Dictionary(answers.compactMap { answer in WebAddress(answer.address).map { (answer.id, $0) } }) { _, last in last }
+  }
+
+  /// The items whose pages were not read yet.
+  var open: [FeedImages.Imageless] {
+    let known = Set(answers.map(\.id))
+    return items.filter { !known.contains($0.item.id) }
+  }
+
+  /// Takes the image of an item's page; `nil` for a page without one.
+  mutating func take(_ address: String?, for id: FeedImage.ID) {
+    answers.removeAll { $0.id == id }
+    answers.append((id, address ?? ""))
+    guard answers.count > Self.mostAnswers + FeedImages.Imageless.most else { return }
+    let present = Set(items.map(\.item.id))
+    var excess = answers.count - Self.mostAnswers
+    answers.removeAll { answer in
+      guard excess > 0, !present.contains(answer.id) else { return false }
+      excess -= 1
+      return true
+    }
+  }
+}
+
+extension PageImageNote {
+  private static let anyPlace = [UInt8](repeating: 0, count: 20)
+
+  init?(_ fields: NoteFields.Reader) {
+    if let items = fields.bytes(1).flatMap({ FeedImages(bytes: $0) }) {
+      let places = fields.bytes(2) ?? .init(start: nil, count: 0)
+      guard places.count == 20 * items.count else { return nil }
+      self.items = items.enumerated().map { index, item in
+        let place = UnsafeRawBufferPointer(rebasing: places[20 * index..<20 * (index + 1)])
+        return .init(item: item, after: place.elementsEqual(Self.anyPlace) ? nil : FeedImage.ID(place))
+      }
+    }
+    guard let stored = fields.bytes(3) else { return }
+    var index = 0
+    while index + 22 <= stored.count {
+      let id = FeedImage.ID(UnsafeRawBufferPointer(rebasing: stored[index..<index + 20]))
+      let length = Int(UInt16(littleEndian: stored.loadUnaligned(fromByteOffset: index + 20, as: UInt16.self)))
+      guard index + 22 + length <= stored.count else { return nil }
+      answers.append((id, String(decoding: stored[index + 22..<index + 22 + length], as: UTF8.self)))
+      index += 22 + length
+    }
+  }
+
+  func put(in fields: inout NoteFields.Writer) {
+    if !items.isEmpty {
+      fields.put(1, FeedImages(items.map(\.item)).bytes)
+      fields.put(2, items.flatMap { $0.after?.stored ?? Self.anyPlace })
+    }
+    guard !answers.isEmpty else { return }
+    var stored: [UInt8] = []
+    for answer in answers {
+      // A URL that is longer is none that a server would take.
+      let address = answer.address.utf8.count <= Int(UInt16.max) ? Array(answer.address.utf8) : []
+      stored += answer.id.stored
+      withUnsafeBytes(of: UInt16(address.count).littleEndian) { stored.append(contentsOf: $0) }
+      stored += address
+    }
+    fields.put(3, stored)
+  }
+}
+
+extension NoteKey {
+  static func pageImages(of address: URL) -> NoteKey { NoteKey(.feed(3), address.absoluteString) }
+}
+
+extension FeedImage.ID {
+  /// Reads 20 bytes that ``stored`` wrote.
+  fileprivate init(_ stored: UnsafeRawBufferPointer) {
+    self.init(
+      UUID(uuid: stored.loadUnaligned(as: uuid_t.self)),
+      number: UInt32(bigEndian: stored.loadUnaligned(fromByteOffset: 16, as: UInt32.self)))
+  }
+}

@@ -1,0 +1,71 @@
+package import Foundation
+
+/// Finds and keeps the images of pages of items, in a feed's store: each page is read once, and its image
+/// is an image of the feed from then on.
+///
+/// Every call **blocks**, as those of a store do.
+package struct PageImageBook: Sendable {
+  private let store: any NoteStore
+
+  package init(_ store: any NoteStore) { self.store = store }
+
+  /// A page that may have an item's image.
+  package struct Page: Hashable, Sendable {
+    package let id: FeedImage.ID
+    package let url: URL
+  }
+
+  /// Fills the images of a document that has just been read, and notes its items without one.
+  ///
+  /// A store that fails is reported when it is to save the document.
+  func completing(_ images: FeedImages, of address: URL) -> FeedImages {
+    let key = NoteKey.pageImages(of: address)
+    let noted = (try? store.readNotes { try $0.note(key, as: PageImageNote.self) }) ?? nil
+    guard noted != nil || !images.imageless.isEmpty else { return images }
+    let note = noted ?? PageImageNote()
+    let items = images.imageless
+    if note.items != items {
+      _ = try? store.changeNotes(replacing: false) { notes in
+        // What another process has found meanwhile stays.
+        var note = try notes.note(key, as: PageImageNote.self) ?? PageImageNote()
+        note.items = items
+        try notes.set(note, at: key, isKept: false)
+      }
+    }
+    return images.filled(items, with: note.found)
+  }
+
+  /// The pages of a feed's items that were not read yet, in the order of its document.
+  package func openPages(of address: URL) throws(FeedStoreError) -> [Page] {
+    let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil
+    return (note?.open ?? []).map { Page(id: $0.item.id, url: $0.item.url) }
+  }
+
+  /// Notes the image of an item's page; `nil` for a page without one.
+  package func note(_ image: String?, of id: FeedImage.ID, in address: URL) throws(FeedStoreError) {
+    try store.changeNotes(replacing: false) { notes in
+      var note = try notes.note(.pageImages(of: address), as: PageImageNote.self) ?? PageImageNote()
+      note.take(image, for: id)
+      try notes.set(note, at: .pageImages(of: address), isKept: false)
+    }
+  }
+
+  /// Puts the found images into the saved feed.
+  ///
+  /// - Returns: the images of the feed; `nil` when nothing is saved.
+  package func fill(_ address: URL, now: Date) throws(FeedStoreError) -> FeedImages? {
+    var images: FeedImages?
+    // A poll may save another document meanwhile, which is filled then.
+    for _ in 0..<3 {
+      guard let saved = try store.retrieve(for: address) else { return nil }
+      let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil
+      let filled = saved.images.filled(note?.items ?? [], with: note?.found ?? [:])
+      images = filled
+      guard filled != saved.images else { break }
+      let feed = CachedFeed(filled, timestamp: saved.timestamp, validators: saved.validators)
+      if case .superseded = try store.replace(for: address, with: feed, now: now) { continue }
+      break
+    }
+    return images
+  }
+}

@@ -1,0 +1,58 @@
+extension FeedImages {
+  /// An item without an image, whose page may have one.
+  package struct Imageless: Hashable, Sendable {
+    /// The item; its URL is that of its page.
+    package let item: FeedImage
+    /// The item with an image before it in the document; `nil` for none.
+    let after: FeedImage.ID?
+
+    /// The number of such items of a document that are looked at, its first: 100.
+    package static let most = 100
+  }
+
+  /// The images with those found on the pages of items, each in its item's place.
+  ///
+  /// Filling twice has the same result as filling once.
+  ///
+  /// - Parameters:
+  ///   - items: the document's items without an image, in its order.
+  ///   - found: the images that their pages have.
+  func filled(_ items: [Imageless], with found: [FeedImage.ID: WebAddress]) -> FeedImages {
+    let filling = items.filter { found[$0.item.id] != nil }
+    guard !filling.isEmpty else { return withoutImageless }
+    let own = Set(items.map(\.item.id))
+    var places: [FeedImage.ID?: [FeedImage]] = [:]
+    for place in filling {
+      guard let address = found[place.item.id] else { continue }
+      places[place.after, default: []].append(place.item.showing(address))
+    }
+    var (builder, filled, removed) = (Builder(count: count + filling.count), 0, 0)
+    func append(after id: FeedImage.ID?) {
+      for image in places.removeValue(forKey: id) ?? [] {
+        builder.append(image)
+        filled += 1
+      }
+    }
+    append(after: nil)
+    for index in indices {
+      guard !own.contains(id(at: index)) else {
+        removed += 1
+        continue
+      }
+      withTexts(at: index) { builder.append($0) }
+      append(after: id(at: index))
+    }
+    builder.omittedItems = Swift.max(0, omittedItems + removed - filled)
+    (builder.polling, builder.title, builder.next) = (polling, title, next)
+    builder.isFromPrivateNetwork = isFromPrivateNetwork
+    return builder.finish()
+  }
+}
+
+extension FeedImage {
+  /// The same item with an image.
+  fileprivate func showing(_ address: WebAddress) -> FeedImage {
+    FeedImage(
+      id: id, description: description, location: location, address: address, published: publishedSeconds, post: post)
+  }
+}

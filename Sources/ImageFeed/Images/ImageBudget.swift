@@ -1,0 +1,37 @@
+package import Foundation
+
+/// The bytes of images that are loaded before somebody looks: a limit for each feed, and one for all.
+///
+/// A feed's images are paid for in the order in which they are wanted, the latest first. So when new ones come, the oldest
+/// are not loaded any more. What was loaded stays until its store trims it.
+package struct ImageBudget: Sendable {
+  /// The bytes for each feed; 30 MB by default.
+  package var perFeed: Int
+  /// The bytes for all feeds.
+  package var total: Int
+  private var spent: [URL: Int] = [:]
+  private var all = 0
+
+  /// - Parameter store: the limit of the store. 70 % of it may be used, which is what the store itself leaves when it trims:
+  ///   so images that nobody has looked at never push out others.
+  package init(perFeed: Int = 30_000_000, of store: Int) {
+    self.perFeed = perFeed
+    total = Int(Double(store) * ImageIndex.share)
+  }
+
+  /// True when another image of a feed may be loaded.
+  package func allows(_ feed: URL) -> Bool { all < total && spent[feed, default: 0] < perFeed }
+
+  /// Counts an image that was loaded.
+  package mutating func spend(_ bytes: Int, on feed: URL) {
+    spent[feed, default: 0] += bytes
+    all += bytes
+  }
+
+  /// The same budget, with nothing spent.
+  package var unspent: ImageBudget {
+    var budget = self
+    (budget.spent, budget.all) = ([:], 0)
+    return budget
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// Recognizes the page that a server sends instead of a feed because it asks visitors to prove that they are people.
+///
+/// Such a page is named and never solved.
+enum ChallengePage {
+  /// The number of bytes in which a challenge shows itself.
+  static let prefix = 16 << 10
+
+  /// The statuses of challenges that only their page tells from other refusals.
+  private static let statuses = [401, 403, 405, 429, 503]
+
+  /// Parts of pages that stay the same for years: paths that the protectors reserve, and elements of their scripts.
+  private static let marks = [
+    // Cloudflare
+    "/cdn-cgi/challenge-platform/", "cf-chl-", "Just a moment...",
+    // Anubis, go-away
+    "/.within.website/x/cmd/anubis/", "id=\"anubis_challenge\"", "/.well-known/.git.gammaspectra.live/git/go-away/",
+    // DDoS-Guard, Imperva, DataDome
+    "/.well-known/ddos-guard/", "/_Incapsula_Resource?", "captcha-delivery.com/",
+  ].map { Data($0.utf8) }
+
+  /// True for the fields by which Cloudflare and AWS WAF announce a challenge; both document them.
+  static func isAnnounced(in headers: HTTPHeaders) -> Bool {
+    if headers["cf-mitigated"]?.lowercased() == "challenge" { return true }
+    return headers["x-amzn-waf-action"].map { ["challenge", "captcha"].contains($0.lowercased()) } ?? false
+  }
+
+  /// True when the page of a response that isn't a document has to be read to know.
+  static func isPossible(_ status: Int, _ headers: HTTPHeaders) -> Bool {
+    guard statuses.contains(status) else { return false }
+    return headers["Content-Type"].map { $0.lowercased().hasPrefix("text/html") } ?? true
+  }
+
+  /// True when the beginning of a page has a challenge's mark.
+  static func isChallenge(_ page: Data) -> Bool {
+    let beginning = page.prefix(prefix)
+    return marks.contains { beginning.range(of: $0) != nil }
+  }
+}

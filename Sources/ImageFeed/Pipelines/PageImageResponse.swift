@@ -1,0 +1,51 @@
+import FeedFormats
+package import FeedStream
+import Foundation
+
+/// The response to the request for an item's page.
+package enum PageImageResponse: Sendable {
+  /// The URL of the page's image.
+  case image(String)
+  /// The page has no image, or there is no such page.
+  case nothing
+  /// The server wants to be left alone for a while (429, 503), or has failed: the page may have an image.
+  case later(status: Int, HTTPHeaders)
+}
+
+extension Publisher where Output == StreamingResponse, Failure == HTTPError {
+  /// Maps the response from an item's page to the page's image.
+  ///
+  /// At most `PageImage.mostBytes` of the page are read; then the transfer is closed. A URL that leads to an image is that
+  /// image. **Demand:** passes through. **Failure:** the reason why no response arrived. **Cancellation:** closes the transfer.
+  ///
+  /// - Parameter worker: searches the page, off the loop.
+  package func asPageImage(_ worker: SerialWorker) -> AnyPublisher<PageImageResponse, HTTPError> {
+    flatMap(maxPublishers: .max(1)) { response -> AnyPublisher<PageImageResponse, HTTPError> in
+      func just(_ value: PageImageResponse) -> AnyPublisher<PageImageResponse, HTTPError> {
+        Just(value).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
+      }
+      guard response.status == 200 else {
+        let isPassing = response.status >= 500 || [408, 425, 429].contains(response.status)
+        return just(isPassing ? .later(status: response.status, response.headers) : .nothing)
+      }
+      let type = (response.headers["Content-Type"] ?? "text/html").lowercased().prefix { $0 != ";" }
+        .filter { !$0.isWhitespace }
+      if type.hasPrefix("image/") {
+        return just(type.hasPrefix("image/svg") ? .nothing : .image(response.url.absoluteString))
+      }
+      guard type.hasPrefix("text/") || type == "application/xhtml+xml" else { return just(.nothing) }
+      let address = response.url.absoluteString
+      return response.body
+        .prefix(bytes: PageImage.mostBytes)
+        .reduce(into: [UInt8]()) { bytes, chunk in chunk.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+        .flatMap { page in
+          worker.publisher { () throws(Never) -> PageImageResponse in
+            PageImage.address(inPage: page, address: address).map { .image($0) } ?? .nothing
+          }
+          .setFailureType(to: HTTPError.self)
+        }
+        .eraseToAnyPublisher()
+    }
+    .eraseToAnyPublisher()
+  }
+}

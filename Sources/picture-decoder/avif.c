@@ -1,0 +1,102 @@
+// AVIF by libavif and dav1d, in this thread alone: the process may begin no other. Of a sequence, the first frame.
+#include "picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <avif/avif.h>
+
+/// The most frames that a sequence may name: each takes memory before anything is decoded.
+static const uint32_t most_frames = 20000;
+/// The rows that become colors at a time, so that the whole is not held twice. Even, since two rows share their colors.
+static const uint32_t rows_at_a_time = 64;
+
+static picture_status failed(picture *result, const avifDecoder *decoder, avifResult code) {
+  switch (code) {
+    case AVIF_RESULT_OUT_OF_MEMORY: return PICTURE_NO_MEMORY;
+    case AVIF_RESULT_TRUNCATED_DATA: case AVIF_RESULT_IO_ERROR: return PICTURE_CUT_OFF;
+    case AVIF_RESULT_NOT_IMPLEMENTED: case AVIF_RESULT_UNSUPPORTED_DEPTH: case AVIF_RESULT_NO_CODEC_AVAILABLE:
+      return picture_fails(result, PICTURE_UNSUPPORTED, "This kind of AVIF image is not shown.");
+    default: break;
+  }
+  // Its limits have no code of their own.
+  if (strstr(decoder->diag.error, "too large") != NULL || strstr(decoder->diag.error, "imageCountLimit") != NULL) {
+    return PICTURE_TOO_LARGE;
+  }
+  return picture_fails(result, PICTURE_CORRUPT, "The AVIF data is damaged.");
+}
+
+/// As EXIF has it: a quarter turn to the left for each of `irot`, and then the mirror of `imir`.
+static int orientation(const avifImage *image) {
+  static const int turned[] = {1, 8, 3, 6}, upside_down[] = {4, 5, 2, 7}, mirrored[] = {2, 7, 4, 5};
+  const int angle = image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle & 3 : 0;
+  if (!(image->transformFlags & AVIF_TRANSFORM_IMIR)) return turned[angle];
+  return (image->imir.mode == 0 ? upside_down : mirrored)[angle];
+}
+
+/// Puts the rows of a decoded image through the scaler.
+static picture_status scale(const avifImage *image, int turned, picture *result) {
+  const size_t length = (size_t)image->width * 4;
+  uint8_t *rows = malloc(length * rows_at_a_time);
+  avifImage *part = avifImageCreateEmpty();
+  picture_scaler *scaler =
+    picture_scaler_create(result, image->width, image->height, turned, image->alphaPlane == NULL);
+  picture_status status = rows == NULL || part == NULL || scaler == NULL ? PICTURE_NO_MEMORY : PICTURE_OK;
+  for (uint32_t y = 0; status == PICTURE_OK && y < image->height; y += rows_at_a_time) {
+    const uint32_t left = image->height - y, count = left < rows_at_a_time ? left : rows_at_a_time;
+    const avifCropRect rectangle = {0, y, image->width, count};
+    avifRGBImage colors;
+    if (avifImageSetViewRect(part, image, &rectangle) != AVIF_RESULT_OK) {
+      status = picture_fails(result, PICTURE_CORRUPT, "The AVIF data is damaged.");
+      break;
+    }
+    avifRGBImageSetDefaults(&colors, part);
+    colors.format = AVIF_RGB_FORMAT_RGBA;
+    colors.depth = 8;
+    colors.pixels = rows;
+    colors.rowBytes = (uint32_t)length;
+    if (avifImageYUVToRGB(part, &colors) != AVIF_RESULT_OK) {
+      status = picture_fails(result, PICTURE_UNSUPPORTED, "The colors of this AVIF image are not known.");
+      break;
+    }
+    for (uint32_t row = 0; row < count; row++) picture_scaler_row(scaler, rows + row * length);
+  }
+  if (status == PICTURE_OK && !picture_scaler_finish(scaler)) status = PICTURE_NO_MEMORY;
+  picture_scaler_free(scaler);
+  if (part != NULL) avifImageDestroy(part);
+  free(rows);
+  return status;
+}
+
+static picture_status decode(avifDecoder *decoder, picture_bytes bytes, picture_box box, picture *result) {
+  // Others of its decoders begin threads.
+  decoder->codecChoice = AVIF_CODEC_CHOICE_DAV1D;
+  decoder->maxThreads = 1;
+  decoder->imageSizeLimit = PICTURE_MOST_PIXELS;
+  decoder->imageDimensionLimit = PICTURE_LONGEST_SIDE;
+  decoder->imageCountLimit = most_frames;
+  decoder->ignoreExif = AVIF_TRUE;
+  decoder->ignoreXMP = AVIF_TRUE;
+  // What many encoders leave out, and browsers do not need.
+  decoder->strictFlags = AVIF_STRICT_ENABLED & ~(avifStrictFlags)AVIF_STRICT_PIXI_REQUIRED;
+  avifResult code = avifDecoderSetIOMemory(decoder, bytes.bytes, bytes.length);
+  if (code == AVIF_RESULT_OK) code = avifDecoderParse(decoder);
+  if (code != AVIF_RESULT_OK) return failed(result, decoder, code);
+  const int turned = orientation(decoder->image);
+  picture_status status = picture_begin(result, decoder->image->width, decoder->image->height, turned, box);
+  if (status != PICTURE_OK) return status;
+  const uint32_t width = decoder->image->width, height = decoder->image->height;
+  if ((code = avifDecoderNextImage(decoder)) != AVIF_RESULT_OK) return failed(result, decoder, code);
+  if (decoder->image->width != width || decoder->image->height != height) {
+    return picture_fails(result, PICTURE_CORRUPT, "The AVIF image has another size than it says.");
+  }
+  return scale(decoder->image, turned, result);
+}
+
+picture_status picture_decode_avif(picture_bytes bytes, picture_box box, picture *result) {
+  avifDecoder *decoder = avifDecoderCreate();
+  if (decoder == NULL) return PICTURE_NO_MEMORY;
+  const picture_status status = decode(decoder, bytes, box, result);
+  avifDecoderDestroy(decoder);
+  return status;
+}

@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FeedPolling
+
+/// The pace of a host, which every worker of a fleet knows.
+@Suite(.settled) struct FleetPaceTests {
+  private let a = URL(feed: 1)
+  private let b = URL(feed: 2)
+
+  private var pace: HostPace {
+    var pace = HostPace()
+    (pace.gap, pace.refusals) = (61, 2)
+    return pace
+  }
+
+  @Test(arguments: Engine.allCases) func `a worker that takes a host over knows its pace`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a, b]) { fleet in
+      let lease = try #require(try fleet.claim().first)
+      #expect(lease.pace == nil)
+      var completion = lease.completion("one", gap: .seconds(61))
+      completion.pace = pace
+      _ = try fleet.wait(fleet.queue.complete(completion))
+      #expect(try fleet.claim(worker: "other") == [])
+      try fleet.pass(.seconds(62))
+      let next = try #require(try fleet.claim(worker: "other").first)
+      #expect(next.address == b && next.pace == pace)
+      var last = next.completion("two")
+      last.pace = nil
+      _ = try fleet.wait(fleet.queue.complete(last))
+      try fleet.pass(.seconds(3700))
+      #expect(try #require(try fleet.claim().first).pace == nil, "a pace that is over is forgotten")
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `after a lost worker the rest of the host's pause holds`(_ engine: Engine)
+    throws
+  {
+    try withFleet(engine, adding: [a, b]) { fleet in
+      let lease = try #require(try fleet.claim().first)
+      var completion = lease.completion("one", gap: .seconds(1))
+      completion.pace = pace
+      _ = try fleet.wait(fleet.queue.complete(completion))
+      try fleet.pass(.seconds(2))
+      #expect(try fleet.claim(lease: .seconds(45)).count == 1)
+      try fleet.pass(.seconds(46))
+      #expect(try fleet.claim(lease: .seconds(45)) == [], "its request may have been sent 46 seconds ago")
+      try fleet.pass(.seconds(17))
+      #expect(try fleet.claim(lease: .seconds(45)).count == 1)
+    }
+  }
+
+  @Test(arguments: Engine.allCases) func `a host without feeds has no pace`(_ engine: Engine) throws {
+    try withFleet(engine, adding: [a]) { fleet in
+      var completion = try #require(try fleet.claim().first).completion("one")
+      completion.pace = pace
+      _ = try fleet.wait(fleet.queue.complete(completion))
+      #expect(try fleet.wait(fleet.queue.remove(a)))
+      #expect(try fleet.wait(fleet.queue.add([NewFeed(a)])) == 1)
+      #expect(try #require(try fleet.claim().first).pace == nil)
+    }
+  }
+}

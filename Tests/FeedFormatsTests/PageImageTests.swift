@@ -1,0 +1,70 @@
+import FeedFormats
+import TestSupport
+import Testing
+
+@Suite(.settled) struct PageImageTests {
+  private func image(_ html: String) -> String? {
+    PageImage.address(inPage: Array(html.utf8), address: "https://example.com/a/post")
+  }
+
+  @Test(arguments: [
+    ("<meta property=og:image content=/1.jpg>", "https://example.com/1.jpg"),
+    ("<META CONTENT='x.jpg?a&amp;b' NAME='OG:Image'/>", "https://example.com/a/x.jpg?a&b"),
+    ("<base href='http://cdn/x/'><meta property=og:image content=y.png>", "http://cdn/x/y.png"),
+    ("<meta property=og:image content=y.png><base href='http://cdn/x/'>", "http://cdn/x/y.png"),
+    (
+      "<meta name=twitter:image content=/t.jpg><meta property='og:image:secure_url' content=https://h/s.jpg>"
+        + "<meta property=og:image content=/o.jpg>", "https://h/s.jpg"
+    ),
+    ("<meta name=twitter:image:src content=/t.jpg><img src=i.jpg width=900 height=900>", "https://example.com/t.jpg"),
+    ("<link rel=image_src href=/l.jpg>", "https://example.com/l.jpg"),
+    ("<meta property=og:image content=/1.jpg><meta property=og:image content=/2.jpg>", "https://example.com/1.jpg"),
+    (
+      "<meta property=og:image content=/drawing.svg><meta name=twitter:image content=/t.jpg>",
+      "https://example.com/t.jpg"
+    ),
+  ])
+  func `the image that a page names for others is its image`(html: String, address: String) {
+    #expect(image(html) == address)
+  }
+
+  @Test(arguments: [
+    ("<img src=s.jpg width=120 height=90><img src=l.jpg width=800 height=600>", "https://example.com/a/l.jpg"),
+    ("<img src=/site-logo.png width=900 height=300><img src=p.jpg width=640>", "https://example.com/a/p.jpg"),
+    (
+      "<img src=top.jpg width=999 height=999><article class=x><img src=first.jpg><img src=second.jpg></article>",
+      "https://example.com/a/first.jpg"
+    ),
+    ("<main><img srcset='s.jpg 400w, w.jpg 1200w' src=s.jpg></main>", "https://example.com/a/w.jpg"),
+    ("<main><img data-src=late.jpg src='data:image/gif;base64,R0'></main>", "https://example.com/a/late.jpg"),
+  ])
+  func `else it is the largest image, or the first of an article without sizes`(html: String, address: String) {
+    #expect(image(html) == address)
+  }
+
+  @Test(arguments: [
+    "", "<", "<meta", "<meta property=og:image", "<meta property=og:image content=>", "<p>words</p>",
+    "<meta property=og:image content='javascript:x'>", "<meta property=og:image content='data:image/png;base64,AA'>",
+    "<!-- <meta property=og:image content=/1.jpg> -->", "<script>'<meta property=og:image content=/1.jpg>'</script>",
+    "<img src=unknown.jpg>", "<article><img src=/icons/a.png></article>", "<article><img src=a.svg></article>",
+    "<article><img src=pixel.gif width=1 height=1></article>", "<img src=small.jpg width=80 height=80>",
+    "<img src=huge.jpg width=99999999999999999999 height=-5>",
+  ])
+  func `a page without an image has none`(html: String) {
+    #expect(image(html) == nil)
+  }
+
+  @Test func `a page of 128 KiB is read, and nothing after that`() {
+    let tag = "<meta property=og:image content=/1.jpg>"
+    let space = String(repeating: " ", count: PageImage.mostBytes - tag.utf8.count)
+    #expect(image(space + tag) != nil)
+    #expect(image(space + " " + tag) == nil)
+  }
+
+  /// Each of these costs a scanner that looks for an end again and again the square of its length.
+  @Test(arguments: ["<", "<!--", "<meta ", "<script>", "<img ", "<meta property=og:image content='", "<a<b"])
+  func `a page of one thing repeated is read in time`(part: String) {
+    let page = String(repeating: part, count: 2 * PageImage.mostBytes / part.utf8.count)
+    #expect(image(page)?.hasPrefix("https://example.com/a/") ?? true)
+  }
+}

@@ -1,0 +1,243 @@
+import FeedHTTP
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+@testable import FeedPolling
+
+private let feedAddress = URL(string: "https://example.com/feed")!
+private let feedTopic = "https://example.com/self"
+
+/// Feeds whose hubs announce changes, in virtual time: a hub that works, lies, replays, floods, and disappears.
+@Suite(.settled) struct HubSubscriberTests {
+  /// A poller, a feed that names a hub, and that hub.
+  private final class Place {
+    enum Manner {
+      case works, silent, refuses, fails
+    }
+
+    let time = VirtualTimeScheduler()
+    let network: VirtualNetwork
+    let disk: VirtualDisk
+    var hubs: HubSubscriber!
+    var manner = Manner.works
+    var lease = 864_000
+    var version = 1
+    /// The times of the feed's requests, and of those for a subscription.
+    private(set) var polls: [Double] = []
+    private(set) var subscriptions: [Double] = []
+    private var process: [AnyCancellable] = []
+
+    init() {
+      network = VirtualNetwork(on: time)
+      disk = VirtualDisk(on: time)
+      time.offloadLatency = .milliseconds(1)
+      network.serve("example.com") { [unowned self] _, _ in
+        polls.append(seconds)
+        let body =
+          "<rss version='2.0'><channel><item><guid>\(version)</guid>"
+          + "<enclosure type='image/png' url='http://a/\(version).png'/></item></channel></rss>"
+        return .answer(
+          headers: [
+            ("Link", "<https://hub.example/?a=1,2>; rel=\"hub\""), ("Link", "<\(feedTopic)>; rel=self"),
+            ("ETag", "\"\(version)\""),
+          ], Data(body.utf8))
+      }
+      network.serve("hub.example") { [unowned self] request, _ in
+        subscriptions.append(seconds)
+        switch manner {
+        case .fails: return .drop(.connect)
+        case .works: time.schedule(after: time.now.advanced(by: 2)) { [unowned self] in verify() }
+        case .refuses:
+          time.schedule(after: time.now.advanced(by: 2)) { [unowned self] in
+            _ = hubs.verify(path) { ["hub.mode": "denied", "hub.topic": feedTopic, "hub.reason": "full"][$0] }
+          }
+        case .silent: break
+        }
+        return .answer(status: 202, Data())
+      }
+    }
+
+    var seconds: Double { Double(time.now.nanoseconds) / 1e9 }
+    var path: String { hubs.entries[feedAddress]?.lease.path ?? "" }
+    var health: FeedHealth? { try? disk.health(of: [feedAddress])[0] }
+    var subscription: PushLease? { hubs.lease(of: feedAddress) }
+
+    @discardableResult func verify(mode: String = "subscribe", topic: String = feedTopic) -> HubSubscriber.Reply {
+      let fields = [
+        "hub.mode": mode, "hub.topic": topic, "hub.challenge": "a challenge", "hub.lease_seconds": "\(lease)",
+      ]
+      return hubs.verify(path) { fields[$0] }
+    }
+
+    func announce(_ text: String = "news", method: HubSignature.Method = .sha256, secret: String? = nil) -> Int {
+      let (body, secret) = (Chunk(text), secret ?? subscription?.secret ?? "")
+      let code = HubSignature.code(method, of: body, secret: secret).map { String(format: "%02x", $0) }.joined()
+      return hubs.announce(path, body, signature: "\(method.rawValue)=\(code)").status
+    }
+
+    func start() {
+      let clock = Clock(time)
+      hubs = HubSubscriber(
+        at: URL(string: "https://me.example/websub")!, client: network, on: time, now: { clock.now })
+      let cache = FeedCache(store: disk, on: time, now: { clock.now })
+      var options = FeedPoller.Options()
+      options.seed = 7
+      let poller = FeedPoller(
+        [PolledAddress(feedAddress, every: .seconds(3600))], client: network, cache: cache, store: disk, on: time,
+        options: options
+      ).notified(by: hubs)
+      process = [poller.sink { _ in }]
+    }
+
+    func stop() {
+      process = []
+      hubs.cancel()
+    }
+
+    func pass(_ seconds: Double) { time.advance(by: .seconds(seconds)) }
+  }
+
+  private final class Clock: Sendable {
+    private let time: VirtualTimeScheduler
+    init(_ time: VirtualTimeScheduler) { self.time = time }
+    var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
+  }
+
+  private func started(_ change: (Place) -> Void = { _ in }) -> Place {
+    let place = Place()
+    change(place)
+    place.start()
+    place.pass(10)
+    return place
+  }
+
+  @Test func `a feed that names a hub is subscribed to, and polled daily instead of hourly`() throws {
+    let place = started()
+    let lease = try #require(place.subscription)
+    #expect(lease.link == HubLink(hub: URL(string: "https://hub.example/?a=1,2")!, topic: URL(string: feedTopic)!))
+    #expect(lease.until != nil && place.polls.count == 1)
+    place.pass(9 * 86_400 - 20)
+    // The poll that was due after an hour, and then one per day, all within 25 hours.
+    #expect((9...12).contains(place.polls.count), "\(place.polls)")
+    #expect(zip(place.polls, place.polls.dropFirst()).allSatisfy { $1 - $0 < 25 * 3600 })
+    #expect(place.health?.rule == .pushed && place.health?.push?.until == lease.until)
+    #expect(place.subscriptions.count == 1)
+    place.pass(3600)
+    #expect(place.subscriptions.count == 2, "the lease is renewed before it ends")
+    #expect(try #require(place.subscription?.until) > lease.until!)
+  }
+
+  @Test(arguments: HubSignature.Method.allCases)
+  func `a signed announcement is a reason to poll now, a minute after the last poll at the earliest`(
+    method: HubSignature.Method
+  ) {
+    let place = started()
+    place.pass(2 * 86_400)
+    let before = place.polls.count
+    place.version = 2
+    #expect(place.announce(method: method) == 202)
+    place.pass(1)
+    #expect(place.polls.count == before + 1)
+    #expect(place.announce("more", method: method) == 202)
+    place.pass(50)
+    #expect(place.polls.count == before + 1)
+    place.pass(15)
+    #expect(place.polls.count == before + 2)
+  }
+
+  @Test func `a flood of announcements is a poll per minute`() {
+    let place = started()
+    place.pass(2 * 86_400)
+    let before = place.polls.count
+    for number in 0..<3600 {
+      #expect(place.announce("news \(number)") == 202)
+      place.pass(1)
+    }
+    #expect((55...62).contains(place.polls.count - before), "\(place.polls.count - before)")
+  }
+
+  @Test func `an announcement that lies or is sent again changes nothing`() {
+    let place = started()
+    place.pass(2 * 86_400)
+    #expect(place.announce("first") == 202)
+    place.pass(120)
+    let before = place.polls.count
+    #expect(place.announce("first") == 202)
+    #expect(place.announce("news", secret: "a guess") == 202)
+    let hubs = place.hubs!
+    for field in [
+      nil, "", "sha256=", "sha256=zz", "md5=00", "sha256=" + String(repeating: "0", count: 64), "=", "sha1=+1",
+    ] {
+      #expect(hubs.announce(place.path, Chunk("news"), signature: field).status == 202)
+    }
+    #expect(hubs.announce("another", Chunk("news"), signature: nil).status == 410)
+    place.pass(3600)
+    #expect(place.polls.count == before)
+  }
+
+  @Test func `only what was requested is verified`() {
+    let place = started { $0.manner = .silent }
+    #expect(place.subscription != nil && place.subscription?.until == nil)
+    #expect(place.announce() == 410, "there is no lease yet")
+    #expect(place.verify(topic: "https://example.com/other").status == 404)
+    #expect(place.verify(mode: "unsubscribe").status == 404)
+    place.lease = 10
+    #expect(place.verify().status == 404)
+    place.lease = 864_000
+    #expect(place.verify() == HubSubscriber.Reply(200, "a challenge"))
+    #expect(place.verify().status == 404, "it was verified already")
+    #expect(place.hubs.verify("guess") { _ in feedTopic }.status == 404)
+  }
+
+  @Test(arguments: [false, true]) func `without a lease the feed is polled as any other`(isSilent: Bool) {
+    let place = started { $0.manner = isSilent ? .silent : .fails }
+    place.pass(2 * 86_400)
+    #expect((40...50).contains(place.polls.count))
+    #expect(place.health?.rule == .interval && place.health?.push?.trouble.hasPrefix("its hub") == true)
+    // Ten minutes, doubled each time, up to a day.
+    #expect((5...9).contains(place.subscriptions.count), "\(place.subscriptions)")
+  }
+
+  @Test func `a hub that refuses is asked again later, and says why`() {
+    let place = started { $0.manner = .refuses }
+    #expect(place.subscription?.trouble == "its hub refused the subscription (full)")
+    place.pass(300)
+    #expect(place.subscriptions.count == 1)
+    place.pass(400)
+    #expect(place.subscriptions.count == 2)
+  }
+
+  @Test func `when a hub disappears, the feed is polled within 25 hours, and then hourly`() throws {
+    let place = started()
+    place.pass(2 * 86_400)
+    place.manner = .fails
+    let end = try #require(place.subscription?.until).timeIntervalSince(noon)
+    place.pass(end - place.seconds + 25 * 3600)
+    let after = try #require(place.polls.first { $0 > end })
+    #expect(after - place.polls.last { $0 <= end }! < 25 * 3600)
+    place.pass(86_400)
+    #expect(zip(place.polls, place.polls.dropFirst()).allSatisfy { $1 - $0 < 25 * 3600 })
+    #expect(place.polls.suffix(10).last! - place.polls.suffix(10).first! < 10 * 4000)
+    #expect(place.health?.rule == .interval)
+  }
+
+  @Test func `a lease outlives a restart, and no second subscription is made`() {
+    let place = started()
+    place.pass(86_400)
+    let path = place.path
+    place.stop()
+    place.start()
+    place.pass(60)
+    #expect(place.path == path && place.subscriptions.count == 1)
+    place.version = 2
+    let before = place.polls.count
+    #expect(place.announce() == 202)
+    place.pass(1)
+    #expect(place.polls.count == before + 1)
+  }
+}

@@ -1,0 +1,192 @@
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+@testable import FeedPolling
+@testable import ImageFeed
+
+/// Images of items that have none, from their pages: on a virtual network, in virtual time.
+@Suite(.settled) struct PageImageFinderTests {
+  private final class Place {
+    let time = VirtualTimeScheduler()
+    let network: VirtualNetwork
+    let store = InMemoryFeedStore()
+    var results: [PolledFeed] = []
+    var errors: [FeedStoreError] = []
+    private var process: AnyCancellable?
+
+    init() {
+      network = VirtualNetwork(on: time)
+      time.offloadLatency = .milliseconds(1)
+    }
+
+    func start(every interval: Duration = .seconds(3600)) {
+      let clock = Clock(time)
+      let cache = FeedCache(store: store, on: time, now: { clock.now })
+      let book = PageImageBook(store)
+      var polled = PolledAddress(address, every: interval)
+      polled.options.pageImages = book
+      var polling = FeedPoller.Options()
+      polling.seed = 7
+      let poller = FeedPoller([polled], client: network, cache: cache, store: store, on: time, options: polling)
+      var options = PageImageFinder.Options()
+      options.report = { [unowned self] in errors.append($0) }
+      let finder = PageImageFinder(book, store: store, client: network, cache: cache, on: time, options: options)
+      process = finder.finding(in: poller).sink { [unowned self] in results.append($0) }
+    }
+
+    func stop() { process = nil }
+
+    var shown: [String] { results.last?.images.map(\.url.lastPathComponent) ?? [] }
+    var visits: [VirtualExchange] { network.log.filter { $0.request.url.path != "/feed" } }
+    var seconds: [Int] { visits.map { Int($0.sent.nanoseconds / 1_000_000_000) } }
+
+    private final class Clock: Sendable {
+      let time: VirtualTimeScheduler
+      init(_ time: VirtualTimeScheduler) { self.time = time }
+      var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
+    }
+  }
+
+  /// Items by number; those with an image have it as an enclosure.
+  private static func feed(_ items: [(number: Int, hasImage: Bool)], host: String = "example.com") -> VirtualReply {
+    let items = items.map { item in
+      let image =
+        item.hasImage ? "<enclosure url='https://\(host)/i\(item.number).jpg' type='image/jpeg' length='1'/>" : ""
+      return "<item><title>T\(item.number)</title><link>https://\(host)/p\(item.number)</link>\(image)</item>"
+    }
+    return .answer(
+      headers: [("Content-Type", "application/rss+xml")],
+      Data("<rss version='2.0'><channel><title>F</title>\(items.joined())</channel></rss>".utf8))
+  }
+
+  private static func page(_ image: String?) -> VirtualReply {
+    let meta = image.map { "<meta property='og:image' content='\($0)'>" } ?? ""
+    return .answer(headers: [("Content-Type", "text/html; charset=utf-8")], Data("<html>\(meta)</html>".utf8))
+  }
+
+  @Test func `items get their pages' images, each in its place, one request each, a second apart`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      switch request.request.url.path {
+      case "/feed": Self.feed([(1, false), (2, true), (3, false), (4, false), (5, true)])
+      case "/p3": Self.page(nil)
+      case let path: Self.page("/found\(path.dropFirst(2)).png")
+      }
+    }
+    place.start()
+    place.time.advance(by: .seconds(30))
+    #expect(place.shown == ["found1.png", "i2.jpg", "found4.png", "i5.jpg"])
+    #expect(
+      place.results.last?.images.omittedItems == 1
+        && place.results.last?.images.map(\.title) == ["T1", "T2", "T4", "T5"])
+    #expect(place.visits.map(\.request.url.path) == ["/p1", "/p3", "/p4"])
+    #expect(zip(place.seconds.dropFirst(), place.seconds).allSatisfy { $0 - $1 >= 1 })
+    // Saved with the feed, for the next process; and nothing is requested again.
+    place.time.advance(by: .seconds(4 * 3600))
+    place.stop()
+    let before = place.results.count
+    place.start()
+    place.time.advance(by: .seconds(4 * 3600))
+    #expect(place.visits.count == 3 && place.results.count > before)
+    #expect(place.shown == ["found1.png", "i2.jpg", "found4.png", "i5.jpg"] && place.errors.isEmpty)
+    place.stop()
+  }
+
+  @Test func `a document that changes keeps what was found, and only its new items are requested`() {
+    let place = Place()
+    place.network.serve("example.com") { request, number in
+      switch request.request.url.path {
+      case "/feed" where request.time.nanoseconds < 1_800_000_000_000: Self.feed([(1, false), (2, true)])
+      case "/feed": Self.feed([(3, false), (1, false), (2, true)])
+      case let path: Self.page("https://cdn.example.com/found\(path.dropFirst(2)).png")
+      }
+    }
+    place.start()
+    place.time.advance(by: .seconds(2 * 3600))
+    #expect(place.shown == ["found3.png", "found1.png", "i2.jpg"])
+    #expect(place.visits.map(\.request.url.path) == ["/p1", "/p3"])
+    place.stop()
+  }
+
+  @Test func `an unread page waits for the next process, and its host gets the pause that it asks for`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      if request.request.url.path == "/feed" { return Self.feed([(1, false), (2, false), (3, false)]) }
+      if request.time.nanoseconds < 1_000_000_000_000 {
+        return .answer(status: 429, headers: [("Retry-After", "1000")], Data())
+      }
+      return Self.page("/found\(request.request.url.path.dropFirst(2)).png")
+    }
+    place.start(every: .seconds(24 * 3600))
+    place.time.advance(by: .seconds(900))
+    #expect(place.visits.map(\.request.url.path) == ["/p1"])
+    place.time.advance(by: .seconds(600))
+    #expect(place.visits.map(\.request.url.path) == ["/p1", "/p2", "/p3"])
+    #expect(place.shown == ["found2.png", "found3.png"])
+    place.stop()
+    place.start(every: .seconds(24 * 3600))
+    place.time.advance(by: .seconds(60))
+    #expect(place.visits.map(\.request.url.path) == ["/p1", "/p2", "/p3", "/p1"])
+    #expect(place.shown == ["found1.png", "found2.png", "found3.png"])
+    place.stop()
+  }
+
+  @Test func `a page is cut off at 128 KiB, and its request cancelled`() {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      if request.request.url.path == "/feed" { return Self.feed([(1, false)]) }
+      let head = Data("<html><meta property=og:image content=/early.png>".utf8)
+      return VirtualReply.answer(
+        headers: [("Content-Type", "text/html")], head + Data(repeating: 0x20, count: 8 << 20)
+      ).arriving(in: 16 << 10, every: .milliseconds(10))
+    }
+    place.start()
+    place.time.advance(by: .seconds(60))
+    #expect(place.shown == ["early.png"])
+    // Eight pieces of sixteen; the whole would have taken five seconds.
+    let visit = place.visits[0]
+    #expect(visit.ended.map { visit.sent.distance(to: $0) < .seconds(1) } == true)
+    place.stop()
+  }
+
+  @Test func `a cancelled finder closes its requests, and gives their hosts back`() throws {
+    let place = Place()
+    place.network.serve("example.com") { request, _ in
+      request.request.url.path == "/feed" ? Self.feed([(1, false)]) : VirtualReply(after: 0, .silence)
+    }
+    place.start()
+    place.time.advance(by: .seconds(3))
+    #expect(place.visits.count == 1)
+    place.stop()
+    place.time.advance(by: .milliseconds(10))
+    let host = try #require(try place.store.health(ofHost: "example.com"))
+    #expect(host.opens <= noon + 4.1)
+  }
+
+  @Test func `another finder's visit closes a host, and what is known of a page survives its bytes`() throws {
+    let visit = HostVisit(host: "h", now: noon, lease: .seconds(15))
+    let (isGranted, host) = visit.decide(nil)
+    #expect(isGranted && host.opens == noon + 15)
+    #expect(!visit.decide(host).isGranted)
+    var note = PageImageNote()
+    note.items = [
+      .init(item: makeImage(1), after: nil), .init(item: makeImage(2), after: makeImage(9).id),
+    ]
+    note.take("https://example.com/1.png", for: makeImage(1).id)
+    note.take(nil, for: makeImage(2).id)
+    let stored = note.stored
+    let read = try #require(stored.withUnsafeBytes { PageImageNote(stored: $0) })
+    #expect(read.items == note.items && read.open.isEmpty)
+    #expect(read.found.map(\.value.text) == ["https://example.com/1.png"])
+    for number in 0..<2_000 { note.take(nil, for: makeImage(number + 10).id) }
+    #expect(note.answers.count <= 1_100 && note.open.isEmpty)
+  }
+}
+
+extension PolledFeed {
+  fileprivate var images: FeedImages { (try? result.get().images) ?? [] }
+}
