@@ -57,6 +57,8 @@ def first_visit(people, gallery, origin):
         "if (!image.naturalWidth || one.closest('.whole')) return 0; const box = one.getBoundingClientRect();" \
         "const [a, b] = [box.width / box.height, image.naturalWidth / image.naturalHeight]; return 1 - Math.min(a, b) / Math.max(a, b); }))"
     until(page, "[...document.querySelectorAll('.picture img')].slice(0, 12).every(one => one.complete)")
+    # An image can be complete a moment before its load event, which gives its tile the proportions.
+    until(page, f"{tile} < 0.1")
     expect("no more than a tenth of an image is cut off", page.evaluate(tile) < 0.1)
     page.wait_for_timeout(300)
     measured = page.evaluate("seen")

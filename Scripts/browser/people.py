@@ -70,7 +70,8 @@ class Gallery:
         return sum(int(value) for value in re.findall(r"^feed_images{.*} (\d+)$", self.text("metrics"), re.MULTILINE))
 
     def ready(self):
-        while re.search(r"^feed_checks_total{.*} 0$", self.text("metrics"), re.MULTILINE):
+        """Waits until each feed was loaded again: what the first load brought is on the page by then."""
+        while re.search(r"^feed_checks_total{.*} [012]$", self.text("metrics"), re.MULTILINE):
             time.sleep(0.05)
 
 
