@@ -35,4 +35,36 @@ import Testing
       _ = await run.status()
     }
   }
+
+  @Test func `its own feeds name its hub, which takes subscriptions without the token`() async throws {
+    try await withOrigin(serving: document("A view")) { _, url, cache in
+      let run = try RunningFeed([
+        "serve", url, "--port", "0", "--token", "sesame", "--public-url", "https://feeds.example.com", "--cache", cache,
+      ])
+      let port = try port(of: try #require(await run.output.read(upTo: "\n")))
+      func named(_ path: String) async throws -> String {
+        try await ask(port, "GET \(path) HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\n\r\n")
+      }
+      let topic = "https://feeds.example.com/feed.atom?token=sesame"
+      let atom = try await named("/feed.atom?token=sesame")
+      #expect(atom.contains("<link rel=\"hub\" href=\"https://feeds.example.com/hub\"/>"), "\(atom)")
+      #expect(atom.contains("Link: <https://feeds.example.com/hub>; rel=\"hub\", <\(topic)>; rel=\"self\""))
+      #expect(try await named("/feed.json?token=sesame").contains("\"hubs\""))
+      #expect(try await !get(port, "/feed.atom?token=sesame").contains("rel=\"hub\""), "not by another URL")
+      func subscribe(_ topic: String, type: String = "application/x-www-form-urlencoded") async throws -> String {
+        let encoded = try #require(topic.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        let form = "hub.mode=subscribe&hub.callback=http%3A%2F%2F127.0.0.1%3A9%2Fcallback&hub.topic=\(encoded)"
+        return try await ask(
+          port,
+          "POST /hub HTTP/1.1\r\nHost: feeds.example.com\r\nConnection: close\r\nContent-Type: \(type)\r\n"
+            + "Content-Length: \(form.utf8.count)\r\n\r\n\(form)")
+      }
+      #expect(try await subscribe(topic).hasPrefix("HTTP/1.1 202"))
+      #expect(try await subscribe("https://feeds.example.com/feed.atom").hasPrefix("HTTP/1.1 404"), "without the token")
+      #expect(try await subscribe(topic, type: "text/plain").hasPrefix("HTTP/1.1 415"))
+      #expect(try await get(port, "/hub").hasPrefix("HTTP/1.1 405"))
+      run.send(SIGTERM)
+      _ = await run.status()
+    }
+  }
 }

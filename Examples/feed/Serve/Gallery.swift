@@ -31,8 +31,8 @@ final class Gallery {
   var marks: [URL: FeedHistory.Visit] = [:]
   /// The facts about images that were decoded, by their keys.
   var facts: [String: ImageFacts] = [:]
-  /// Called after a feed has other images than before. Does nothing by default.
-  var onNews: () -> Void = {}
+  /// Delivers a value whenever a feed has other images than before.
+  let news = PassthroughSubject<Void, Never>(of: "Gallery")
 
   /// - Parameter secret: what images are named with.
   init(
@@ -185,7 +185,7 @@ final class Gallery {
     // Another feed may show the same image.
     namePictures()
     sorted = nil
-    onNews()
+    news.send(())
   }
 
   /// Notes which feeds name each image.

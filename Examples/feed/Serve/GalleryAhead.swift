@@ -23,6 +23,7 @@ final class GalleryAhead {
   private var running: [String: AnyCancellable] = [:]
   private var waiting: ArraySlice<Gallery.Entry.Image> = []
   private var beginning: AnyCancellable?
+  private var watch: AnyCancellable?
 
   /// - Parameter count: how many of the latest; 0 for none.
   init(
@@ -30,7 +31,7 @@ final class GalleryAhead {
   ) {
     (self.gallery, self.pictures, self.count, self.budget) = (gallery, pictures, count, budget)
     guard count > 0 else { return }
-    gallery.onNews = { [unowned self] in
+    watch = gallery.news.sink { [unowned self] in
       guard beginning == nil else { return }
       beginning = Just(()).delay(for: Self.rest, scheduler: scheduler).sink { [unowned self] in
         beginning = nil

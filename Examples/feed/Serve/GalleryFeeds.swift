@@ -15,12 +15,14 @@ enum GalleryFeeds {
     var query = GalleryQuery()
     /// The token that requests need, for readers without cookies.
     var token: String?
+    /// The hub that announces its changes (WebSub); `nil` when it is requested by another URL than the public one.
+    var hub: String?
 
     /// The token that completes the URL of an image.
     private var suffix: String { token.map { "?token=\($0)" } ?? "" }
 
     /// The URL of this part, with the token.
-    private func place(_ path: String) -> String {
+    func place(_ path: String) -> String {
       let address = query.address(of: path)
       return address + (query.isEmpty ? suffix : token.map { "&token=\($0)" } ?? "")
     }
@@ -47,7 +49,12 @@ extension GalleryFeeds.Part {
       let title = "Pictures"
       let homePageURL: String
       let feedURL: String
+      let hubs: [Hub]?
       let items: [Item]
+    }
+    struct Hub: Encodable {
+      let type = "WebSub"
+      let url: String
     }
     let names = names
     let items = entries.prefix(GalleryFeeds.most).map { entry in
@@ -60,7 +67,8 @@ extension GalleryFeeds.Part {
         tags: entry.location.map { [$0] })
     }
     let document = Document(
-      homePageURL: base + place("/"), feedURL: base + place("/feed.json"), items: Array(items))
+      homePageURL: base + place("/"), feedURL: base + place("/feed.json"), hubs: hub.map { [Hub(url: $0)] },
+      items: Array(items))
     return encoded(document) + "\n"
   }
 
@@ -77,6 +85,7 @@ extension GalleryFeeds.Part {
       <link rel="self" href="\((base + place("/feed.atom")).markup)"/>
 
       """
+    if let hub { text += "<link rel=\"hub\" href=\"\(hub.markup)\"/>\n" }
     for entry in entries.prefix(GalleryFeeds.most) {
       let picture = "\(base)/image/\(entry.key)\(suffix)".markup
       let author = gallery.sources[entry.source].name

@@ -94,7 +94,10 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The URL at which the internet reaches this server. With it, hubs that feeds name (WebSub) announce changes here.",
+      """
+      The URL at which the internet reaches this server. With it, hubs that feeds name (WebSub) announce changes here, and \
+      this server is a hub for its own feeds.
+      """,
       valueName: "url"), transform: FeedAddress.parse)
   var publicUrl: URL?
 
@@ -173,6 +176,14 @@ struct ServeCommand: ParsableCommand {
       }
       site.hubs = hubs
       session.keep(AnyCancellable { hubs?.cancel() })
+      if let publicUrl {
+        var options = FeedHub.Options()
+        options.report = { [console = session.console] in console.warn("\($0)") }
+        let hub = site.hub(at: publicUrl, client, store, options)
+        site.hub = hub
+        session.keep(gallery.news.sink { hub.changed() })
+        session.keep(AnyCancellable { hub.cancel() })
+      }
       session.keep(server.serve(site.routes, behind: door))
       session.keep(AnyCancellable { server.close() })
       if let selection { session.keep(follow(selection, gallery, client, cache, store, hubs, on: session)) }

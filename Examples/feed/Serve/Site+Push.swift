@@ -1,15 +1,23 @@
+import FeedHTTP
 import FeedHTTPServer
 import FeedPolling
 import FeedStream
+import Foundation
+import ImageFeed
 
 /// The requests of hubs, which have no token: the path is their secret, and each announcement is signed.
 extension Site {
   /// The path below which hubs reach this server.
   static let pushPath = "/websub/"
 
-  /// True for a callback's path, to the letter: nothing else is let in without a token.
+  /// The path of the hub for this server's own feeds.
+  static let hubPath = "/hub"
+
+  /// True for the hub's path and a callback's, to the letter: nothing else is let in without a token. The topic of a
+  /// subscription has the token.
   static func isPush(_ path: String) -> Bool {
-    path.hasPrefix(pushPath)
+    if path == hubPath { return true }
+    return path.hasPrefix(pushPath)
       && path.utf8.dropFirst(pushPath.utf8.count).allSatisfy { byte in
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte
       }
@@ -29,7 +37,83 @@ extension Site {
     }
   }
 
-  private static func response(_ reply: HubSubscriber.Reply) -> HTTPServer.Response {
+  static func addHub(_ hub: FeedHub, to routes: inout HTTPServer.Routes) {
+    routes.on(.post, hubPath) { request in
+      request.decoded(as: HubForm.self, from: [.form]).map { form in response(hub.take { form[$0] }) }.eraseToAnyPublisher()
+    }
+  }
+
+  /// The hub for this server's own feeds.
+  func hub(
+    at publicURL: URL, _ client: any HTTPClient, _ store: SQLiteFeedStore, _ options: FeedHub.Options
+  ) -> FeedHub {
+    let base = FeedHub.base(of: publicURL)
+    let hub = "\(base)\(Self.hubPath)"
+    let part = { [gallery, door] in
+      var part = GalleryFeeds.Part(gallery: gallery, entries: gallery.entries, token: door.token)
+      part.hub = hub
+      return part
+    }
+    let places = [part().place("/feed.json"), part().place("/feed.atom")].map { base + $0 }
+    return FeedHub(
+      at: URL(string: hub) ?? publicURL, client: client, store: store, on: scheduler, options: options,
+      isTopic: { places.contains($0.absoluteString) },
+      content: { topic in
+        let part = part()
+        let isJSON = topic.absoluteString == places[0]
+        return Just(
+          FeedHub.Content(
+            type: isJSON ? "application/feed+json" : "application/atom+xml",
+            body: Chunk(isJSON ? part.json(at: base) : part.atom(at: base)),
+            mark: part.entries.prefix(GalleryFeeds.most).map { "\($0.id) \($0.key)" }.joined(separator: "\n").digest)
+        )
+        .eraseToAnyPublisher()
+      })
+  }
+
+  private static func response(_ reply: HubReply) -> HTTPServer.Response {
     .text(reply.text, HTTPServer.Status(reply.status))
   }
+}
+
+extension FeedHub {
+  /// The public URL of a server, without a slash at its end.
+  static func base(of publicURL: URL) -> String {
+    let text = publicURL.absoluteString
+    return text.hasSuffix("/") ? String(text.dropLast()) : text
+  }
+
+  var base: String { String(url.absoluteString.dropLast(Site.hubPath.utf8.count)) }
+
+  /// The host as clients send it.
+  var host: String? { url.host().map { host in url.port.map { "\(host):\($0)" } ?? host } }
+
+  /// The value of a `Link` field (section 4).
+  func links(_ topic: String) -> String { "<\(url.absoluteString)>; rel=\"hub\", <\(topic)>; rel=\"self\"" }
+}
+
+extension String {
+  fileprivate var digest: String { String(BodyDigest(utf8).value, radix: 36) }
+}
+
+/// A request to our hub (W3C WebSub, section 5.1).
+private struct HubForm: Decodable {
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case mode = "hub.mode"
+    case topic = "hub.topic"
+    case callback = "hub.callback"
+    case secret = "hub.secret"
+    case lease = "hub.lease_seconds"
+  }
+
+  private let fields: [String: String]
+
+  init(from decoder: any Decoder) throws {
+    let form = try decoder.container(keyedBy: CodingKeys.self)
+    var fields: [String: String] = [:]
+    for key in CodingKeys.allCases { fields[key.rawValue] = try form.decodeIfPresent(String.self, forKey: key) }
+    self.fields = fields
+  }
+
+  subscript(name: String) -> String? { fields[name] }
 }

@@ -19,6 +19,8 @@ struct Site {
   let warn: (String) -> Void
   /// Where hubs announce changes; `nil` without a public URL.
   var hubs: HubSubscriber?
+  /// Announces the changes of this server's own feeds; `nil` without a public URL.
+  var hub: FeedHub?
 
   /// - Parameter warn: is told what goes wrong after an answer.
   init(
@@ -59,7 +61,7 @@ struct Site {
 
   var routes: HTTPServer.Routes {
     var routes = HTTPServer.Routes()
-    let (gallery, pictures, door, history) = (gallery, pictures, door, history)
+    let (gallery, pictures, door, history, hub) = (gallery, pictures, door, history, hub)
     func show(_ path: String, _ type: String, _ text: @escaping (HTTPServer.Request) -> String) {
       routes.get(path) { request in Self.answer(request, type, text(request), door) }
     }
@@ -73,14 +75,22 @@ struct Site {
     addStars(to: &routes)
     addShows(to: &routes)
     if let hubs { Self.addPush(hubs, to: &routes) }
+    if let hub { Self.addHub(hub, to: &routes) }
     show("/health", "text/html; charset=utf-8") { _ in HealthPage.text(gallery) }
     func feed(_ path: String, _ type: String, _ text: @escaping (GalleryFeeds.Part, String) -> String) {
       routes.get(path) { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
         let query = history == nil ? GalleryQuery() : GalleryQuery(request, of: gallery)
         return Self.entries(query, gallery, history)
           .map { entries in
-            let part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: door.token)
-            return Self.answer(request, type, text(part, base(request)), door)
+            var part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: door.token)
+            let base = base(request)
+            guard let hub, query.isEmpty, base == hub.base else {
+              return Self.answer(request, type, text(part, base), door)
+            }
+            part.hub = hub.url.absoluteString
+            var response = Self.answer(request, type, text(part, base), door)
+            response.headers.add("Link", hub.links(base + part.place(path)))
+            return response
           }
           .eraseToAnyPublisher()
       }
@@ -206,7 +216,8 @@ struct Site {
 
   /// The URL under which the client reached this server. A proxy reports when it used TLS.
   private func base(_ request: HTTPServer.Request) -> String {
-    "\(Self.isSecure(request) ? "https" : "http")://\(request.host ?? "localhost")"
+    if let hub, request.host == hub.host { return hub.base }
+    return "\(Self.isSecure(request) ? "https" : "http")://\(request.host ?? "localhost")"
   }
   private static func isSecure(_ request: HTTPServer.Request) -> Bool {
     request.headers["X-Forwarded-Proto"]?.lowercased() == "https"

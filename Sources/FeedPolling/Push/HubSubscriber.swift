@@ -28,15 +28,6 @@ public final class HubSubscriber {
     public init() {}
   }
 
-  /// The response to a hub.
-  public struct Reply: Hashable, Sendable {
-    public var status: Int
-    /// The body, as plain text.
-    public var text: String
-
-    init(_ status: Int, _ text: String = "") { (self.status, self.text) = (status, text) }
-  }
-
   struct Entry {
     var lease: PushLease
     /// The time of the next request to the hub.
@@ -120,10 +111,7 @@ public final class HubSubscriber {
   }
 
   static func random(_ bytes: Int) -> String {
-    (0..<bytes).map { _ in
-      let byte = UInt8.random(in: 0 ... .max)
-      return String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
+    HubSignature.hex((0..<bytes).map { _ in UInt8.random(in: 0 ... .max) })
   }
 
   // MARK: For the server
@@ -133,10 +121,10 @@ public final class HubSubscriber {
   /// - Parameters:
   ///   - path: the part of the request's path after the callback.
   ///   - query: returns a field of the request's query.
-  public func verify(_ path: String, _ query: (String) -> String?) -> Reply {
+  public func verify(_ path: String, _ query: (String) -> String?) -> HubReply {
     guard let address = addresses[path], var entry = entries[address],
       query("hub.topic") == entry.lease.link.topic.absoluteString
-    else { return Reply(404, "Nobody subscribes to that here.\n") }
+    else { return HubReply(404, "Nobody subscribes to that here.\n") }
     defer {
       entries[address] = entry
       goOn()
@@ -145,38 +133,38 @@ public final class HubSubscriber {
     case "denied":
       failed(&entry, "its hub refused the subscription\(query("hub.reason").map { " (\($0.prefix(100)))" } ?? "")")
       entry.lease.until = nil
-      return Reply(200)
+      return HubReply(200)
     case "subscribe":
       // A hub that was not asked subscribes nobody.
       guard entry.isAsked, let challenge = query("hub.challenge"), (1...2048).contains(challenge.utf8.count),
         let text = query("hub.lease_seconds"), let seconds = Int(text),
         Double(seconds) >= options.shortestLease.seconds
-      else { return Reply(404, "Nobody subscribes to that here.\n") }
+      else { return HubReply(404, "Nobody subscribes to that here.\n") }
       (entry.isAsked, entry.failures, entry.lease.trouble) = (false, 0, "")
       entry.lease.until = now() + min(Double(seconds), options.longestLease.seconds)
       entry.next = renewal(of: entry.lease)
-      return Reply(200, challenge)
-    default: return Reply(404, "Nobody wants that here.\n")
+      return HubReply(200, challenge)
+    default: return HubReply(404, "Nobody wants that here.\n")
     }
   }
 
   /// Takes an announcement (section 7). One without a valid signature, or that came before, is accepted and ignored.
-  public func announce(_ path: String, _ body: Chunk, signature: String?) -> Reply {
+  public func announce(_ path: String, _ body: Chunk, signature: String?) -> HubReply {
     guard let address = addresses[path], let entry = entries[address], entry.lease.isValid(at: now()) else {
-      return Reply(410, "Nobody subscribes to that here.\n")
+      return HubReply(410, "Nobody subscribes to that here.\n")
     }
     guard let signature, HubSignature.isValid(signature, of: body, secret: entry.lease.secret) else {
-      return Reply(202)
+      return HubReply(202)
     }
     let mark = signature.lowercased()
     // Without a body, all have the same signature.
     if body.count > 0 {
-      guard !entry.seen.contains(mark) else { return Reply(202) }
+      guard !entry.seen.contains(mark) else { return HubReply(202) }
       entries[address]?.seen = Array((entry.seen + [mark]).suffix(32))
     }
     entries[address]?.lease.announced = now()
     announcements.send(address)
-    return Reply(202)
+    return HubReply(202)
   }
 
   // MARK: Hubs

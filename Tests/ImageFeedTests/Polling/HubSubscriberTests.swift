@@ -67,7 +67,7 @@ private let feedTopic = "https://example.com/self"
     var health: FeedHealth? { try? disk.health(of: [feedAddress])[0] }
     var subscription: PushLease? { hubs.lease(of: feedAddress) }
 
-    @discardableResult func verify(mode: String = "subscribe", topic: String = feedTopic) -> HubSubscriber.Reply {
+    @discardableResult func verify(mode: String = "subscribe", topic: String = feedTopic) -> HubReply {
       let fields = [
         "hub.mode": mode, "hub.topic": topic, "hub.challenge": "a challenge", "hub.lease_seconds": "\(lease)",
       ]
@@ -189,7 +189,7 @@ private let feedTopic = "https://example.com/self"
     place.lease = 10
     #expect(place.verify().status == 404)
     place.lease = 864_000
-    #expect(place.verify() == HubSubscriber.Reply(200, "a challenge"))
+    #expect(place.verify() == HubReply(200, "a challenge"))
     #expect(place.verify().status == 404, "it was verified already")
     #expect(place.hubs.verify("guess") { _ in feedTopic }.status == 404)
   }

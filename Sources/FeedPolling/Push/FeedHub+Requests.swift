@@ -1,0 +1,135 @@
+import FeedHTTP
+import FeedStream
+import Foundation
+
+/// The requests of the hub to its subscribers.
+extension FeedHub {
+  /// A request to a URL that a stranger has chosen.
+  private func request(_ url: URL, method: HTTPMethod = .get, maxBodyBytes: Int) -> HTTPRequest {
+    var request = HTTPRequest(url, timeout: options.timeout, maxBodyBytes: maxBodyBytes)
+    request.method = method
+    request.followsRedirects = false
+    (request.origin, request.originIsPrivate) = (self.url, false)
+    return request
+  }
+
+  // MARK: Verification (section 5.3)
+
+  func verify(_ verification: Verification) {
+    let (key, challenge) = (verification.subscription.key, HubSubscriber.random(16))
+    var fields = [
+      URLQueryItem(name: "hub.mode", value: verification.mode),
+      URLQueryItem(name: "hub.topic", value: key.topic.absoluteString),
+      URLQueryItem(name: "hub.challenge", value: challenge),
+    ]
+    if verification.mode == "subscribe" {
+      fields.append(URLQueryItem(name: "hub.lease_seconds", value: "\(Int(verification.lease.seconds))"))
+    }
+    // The callback's own query stays.
+    guard var parts = URLComponents(url: key.callback, resolvingAgainstBaseURL: false) else { return }
+    var encoded = URLComponents()
+    encoded.queryItems = fields
+    let query = (encoded.percentEncodedQuery ?? "").replacingOccurrences(of: "+", with: "%2B")
+    parts.percentEncodedQuery = parts.percentEncodedQuery.map { $0.isEmpty ? query : "\($0)&\(query)" } ?? query
+    guard let url = parts.url else { return }
+    let response = client.get(request(url, maxBodyBytes: 2048))
+      .map { (200...299).contains($0.status) && $0.body.elementsEqual(challenge.utf8) }
+      .replaceError(with: false)
+    run(response) { [weak self] isConfirmed in
+      guard let self, isConfirmed == true else { return }
+      if verification.mode == "unsubscribe" {
+        remove(key)
+      } else {
+        var subscription = verification.subscription
+        subscription.until = now() + verification.lease.seconds
+        subscriptions[key] = subscription
+        if marks[key.topic] == nil { begin(key.topic) }
+      }
+      save()
+    }
+  }
+
+  /// Notes the content from which changes are counted.
+  private func begin(_ topic: URL) {
+    read(topic) { [weak self] content in
+      guard let self, marks[topic] == nil else { return }
+      marks[topic] = content.mark
+      save()
+    }
+  }
+
+  private func read(_ topic: URL, _ done: @escaping (Content) -> Void) {
+    var isOver = false
+    let reading = content(topic).first().sink { [weak self] _ in
+      isOver = true
+      self?.contents[topic] = nil
+    } receiveValue: {
+      done($0)
+    }
+    if !isOver { contents[topic] = reading }
+  }
+
+  // MARK: Distribution (section 7)
+
+  func compare(_ topic: URL) {
+    forgetExpired()
+    read(topic) { [weak self] content in
+      guard let self, marks[topic] != content.mark else { return }
+      marks[topic] = content.mark
+      for (key, _) in subscriptions where key.topic == topic {
+        if deliveries[key]?.isRunning == true {
+          deliveries[key]?.isOutdated = true
+        } else {
+          deliveries[key] = Delivery(due: now())
+        }
+      }
+      save()
+      pump()
+    }
+  }
+
+  func deliver(_ key: HubSubscription.Key) {
+    guard let subscription = subscriptions[key], subscription.until > now() else {
+      return remove(key)
+    }
+    deliveries[key]?.due = nil
+    // The latest content, even when an earlier one could not be delivered.
+    let response = content(key.topic).first()
+      .flatMap { [weak self] content -> AnyPublisher<Int, Never> in
+        guard let self else { return Empty().eraseToAnyPublisher() }
+        var request = request(key.callback, method: .post, maxBodyBytes: 64 * 1024)
+        request.body = .bytes(content.body)
+        request.headers = [
+          .init(name: "Content-Type", value: content.type),
+          .init(name: "Link", value: "<\(url.absoluteString)>; rel=\"hub\", <\(key.topic.absoluteString)>; rel=\"self\""),
+        ]
+        if let secret = subscription.secret {
+          let code = HubSignature.code(.sha256, of: content.body, secret: secret)
+          request.headers.append(.init(name: "X-Hub-Signature", value: "sha256=\(HubSignature.hex(code))"))
+        }
+        return client.get(request).map(\.status).replaceError(with: 0).eraseToAnyPublisher()
+      }
+    deliveries[key]?.isRunning = true
+    run(response) { [weak self] status in self?.delivered(key, status ?? 0) }
+  }
+
+  private func delivered(_ key: HubSubscription.Key, _ status: Int) {
+    guard var delivery = deliveries[key] else { return }
+    delivery.isRunning = false
+    switch status {
+    case 200...299 where !delivery.isOutdated: deliveries[key] = nil
+    case 200...299: deliveries[key] = Delivery(due: now())
+    case 410:
+      remove(key)
+      save()
+    default:
+      var generator = SystemRandomNumberGenerator()
+      guard delivery.attempt < options.retries.limit ?? .max else { return deliveries[key] = nil }
+      let pause = options.retries.pause(before: delivery.attempt, using: &generator)
+      delivery.attempt += 1
+      delivery.isOutdated = false
+      delivery.due = now() + pause.seconds
+      deliveries[key] = delivery
+    }
+  }
+}

@@ -1,0 +1,265 @@
+public import FeedHTTP
+public import FeedStream
+public import Foundation
+package import ImageFeed
+
+/// A hub for feeds of one's own: it tells subscribers when a feed changes, and sends them all of it (W3C WebSub).
+///
+/// A server gives it the subscription requests (``take(_:)``), and its feeds name it. Call ``changed()`` after a change.
+/// Each subscription is verified at its callback before it counts, and ends with its lease. Callbacks in private networks
+/// are refused, since strangers choose them. Subscriptions are kept in a store, if there is one. Lives on its scheduler's
+/// thread.
+public final class FeedHub {
+  /// Options; each has a default.
+  public struct Options: Sendable {
+    /// The leases that are granted; a shorter or longer one becomes the nearest. Five minutes to 30 days by default.
+    public var leases = Duration.seconds(300)...(.seconds(30 * 86_400))
+    /// The lease of a subscriber that requests none in particular. Ten days by default.
+    public var usualLease = Duration.seconds(864_000)
+    /// The maximum number of subscriptions. 1,000 by default.
+    public var mostSubscriptions = 1_000
+    /// The maximum number of subscriptions of one host. 100 by default.
+    public var mostPerHost = 100
+    /// The maximum number of requests that run at a time. 16 by default.
+    public var maxRunning = 16
+    /// The time for which changes are gathered before they are sent. Two seconds by default.
+    public var quiet = Duration.seconds(2)
+    /// The pauses before a failed delivery is repeated. Six repetitions within about half an hour by default.
+    public var retries = RetryPolicy.exponential(from: .seconds(30), cap: .seconds(900), jitter: 0.5, limit: 6)
+    /// The time limit for a request. Ten seconds by default.
+    public var timeout = Duration.seconds(10)
+    /// Receives the error of a store that failed. Does nothing by default.
+    package var report: (FeedStoreError) -> Void {
+      get { reporting.report }
+      set { reporting = Reporting(report: newValue) }
+    }
+    private var reporting = Reporting(report: { _ in })
+
+    // @unchecked: called on the hub's thread only.
+    private struct Reporting: @unchecked Sendable { let report: (FeedStoreError) -> Void }
+
+    public init() {}
+  }
+
+  /// A feed's content, as its server sends it.
+  public struct Content: Sendable {
+    /// The value of `Content-Type`.
+    public var type: String
+    public var body: Chunk
+    /// The part that counts: the content has changed when this has.
+    public var mark: String
+
+    public init(type: String, body: Chunk, mark: String) { (self.type, self.body, self.mark) = (type, body, mark) }
+  }
+
+  /// A delivery that is due, or runs.
+  struct Delivery {
+    var attempt = 0
+    /// The time of the next attempt; `nil` while it runs.
+    var due: Date?
+    /// True when the feed has changed again while it ran.
+    var isOutdated = false
+    var isRunning = false
+  }
+
+  /// A request that waits for its verification.
+  struct Verification {
+    let subscription: HubSubscription
+    let mode: String
+    let lease: Duration
+  }
+
+  /// The hub's own URL.
+  public let url: URL
+  let client: any HTTPClient
+  let scheduler: any LoopScheduler
+  let options: Options
+  let now: () -> Date
+  /// The content of a feed; completes without a value for a URL that isn't a feed here.
+  let content: (URL) -> AnyPublisher<Content, Never>
+  private let isTopic: (URL) -> Bool
+  private let store: (any NoteStore)?
+  private let saver: SerialWorker
+  var subscriptions: [HubSubscription.Key: HubSubscription] = [:]
+  /// The marks of the contents that were sent last.
+  var marks: [URL: String] = [:]
+  var deliveries: [HubSubscription.Key: Delivery] = [:]
+  var verifications: [Verification] = []
+  var running: [Int: AnyCancellable] = [:]
+  var contents: [URL: AnyCancellable] = [:]
+  private var number = 0
+  private var gathering: (any Cancellable)?
+  private var timer: (any Cancellable)?
+
+  /// - Parameters:
+  ///   - url: the public URL of the hub.
+  ///   - client: sends the requests to subscribers.
+  ///   - store: keeps the subscriptions; `nil` to forget them when the process ends.
+  ///   - now: the wall clock.
+  ///   - isTopic: returns true for the URL of a feed whose changes are announced.
+  ///   - content: returns the content of such a feed.
+  package init(
+    at url: URL, client: any HTTPClient, store: (any NoteStore)? = nil, on scheduler: any LoopScheduler,
+    options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
+    content: @escaping (URL) -> AnyPublisher<Content, Never>
+  ) {
+    (self.url, self.client, self.store, self.scheduler) = (url, client, store, scheduler)
+    (self.options, self.now, self.isTopic, self.content) = (options, now, isTopic, content)
+    saver = SerialWorker(on: scheduler)
+    resume()
+  }
+
+  /// The number of subscriptions that are verified and not over.
+  public var count: Int { subscriptions.count }
+
+  // MARK: For the server
+
+  /// Takes a request to subscribe or to unsubscribe (section 5.1), and responds at once; the verification follows.
+  ///
+  /// - Parameter field: returns a field of the form.
+  public func take(_ field: (String) -> String?) -> HubReply {
+    guard let mode = field("hub.mode"), ["subscribe", "unsubscribe"].contains(mode) else {
+      return HubReply(400, "hub.mode must be subscribe or unsubscribe.\n")
+    }
+    guard let callback = Self.web(field("hub.callback")) else {
+      return HubReply(400, "hub.callback must be an http or https URL of at most 2000 characters.\n")
+    }
+    guard let topic = Self.web(field("hub.topic")), isTopic(topic) else {
+      return HubReply(404, "hub.topic isn't the URL of a feed of this server.\n")
+    }
+    let secret = field("hub.secret").flatMap { $0.isEmpty ? nil : $0 }
+    guard secret?.utf8.count ?? 0 < 200 else { return HubReply(400, "hub.secret must have less than 200 bytes.\n") }
+    let lease = field("hub.lease_seconds").flatMap { Int($0) }.map { Duration.seconds(min(max($0, 0), 1 << 40)) }
+    let subscription = HubSubscription(topic: topic, callback: callback, secret: secret, until: .distantPast)
+    if mode == "subscribe", subscriptions[subscription.key] == nil {
+      forgetExpired()
+      let ofHost = subscriptions.keys.count { $0.callback.host() == callback.host() }
+      guard subscriptions.count < options.mostSubscriptions, ofHost < options.mostPerHost else {
+        return HubReply(503, "This hub has as many subscriptions as it takes. Try again later.\n")
+      }
+    }
+    let isWaiting = verifications.contains { $0.subscription.key == subscription.key && $0.mode == mode }
+    guard isWaiting || verifications.count < Self.mostWaiting else {
+      return HubReply(503, "Too many requests wait for their verification. Try again later.\n")
+    }
+    let granted = min(max(lease ?? options.usualLease, options.leases.lowerBound), options.leases.upperBound)
+    verifications.removeAll { $0.subscription.key == subscription.key }
+    verifications.append(Verification(subscription: subscription, mode: mode, lease: granted))
+    // The subscriber may not take a verification before it has the response.
+    scheduler.schedule { [weak self] in self?.pump() }
+    return HubReply(202)
+  }
+
+  /// Compares the feeds with what was sent last, after the time for which changes are gathered, and sends what is new.
+  public func changed() {
+    guard !subscriptions.isEmpty, gathering == nil else { return }
+    gathering = scheduler.once(after: options.quiet) { [weak self] in
+      guard let self else { return }
+      gathering = nil
+      for topic in Set(subscriptions.values.map(\.topic)) { compare(topic) }
+    }
+  }
+
+  /// Ends the requests that run. Subscriptions stay in the store.
+  public func cancel() {
+    (running, contents, deliveries, verifications) = ([:], [:], [:], [])
+    gathering.take()?.cancel()
+    timer.take()?.cancel()
+  }
+
+  private static let mostWaiting = 100
+
+  private static func web(_ text: String?) -> URL? {
+    guard let text, text.utf8.count <= 2000, let url = URL(string: text), let host = url.host(), !host.isEmpty,
+      ["http", "https"].contains(url.scheme?.lowercased() ?? ""), url.user == nil, url.fragment() == nil
+    else { return nil }
+    return url
+  }
+
+  // MARK: Work
+
+  /// Starts what is due, and waits for the next.
+  func pump() {
+    timer.take()?.cancel()
+    while running.count < options.maxRunning, !verifications.isEmpty { verify(verifications.removeFirst()) }
+    let date = now()
+    var next: Date?
+    for (key, delivery) in deliveries {
+      guard let due = delivery.due else { continue }
+      if due > date {
+        next = min(next ?? due, due)
+      } else if running.count < options.maxRunning {
+        deliver(key)
+      }
+    }
+    guard let next else { return }
+    // At most a day, in case the clock is set.
+    timer = scheduler.once(after: .seconds(min(max(next.timeIntervalSince(date), 0.001), 86_400))) { [weak self] in
+      self?.pump()
+    }
+  }
+
+  /// Keeps a request until it is over, and then goes on.
+  func run<P: Publisher>(_ work: P, _ done: @escaping (P.Output?) -> Void) where P.Failure == Never {
+    number += 1
+    let (own, place) = (number, StreamPlace())
+    var value: P.Output?
+    let request = work.sink { [weak self] _ in
+      guard let self else { return }
+      place.isOver = true
+      running[own] = nil
+      done(value)
+      pump()
+    } receiveValue: {
+      value = $0
+    }
+    if !place.isOver { running[own] = request }
+  }
+
+  private final class StreamPlace { var isOver = false }
+
+  func forgetExpired() {
+    let date = now()
+    for (key, subscription) in subscriptions where subscription.until <= date { remove(key) }
+  }
+
+  func remove(_ key: HubSubscription.Key) {
+    subscriptions[key] = nil
+    deliveries[key] = nil
+    if !subscriptions.values.contains(where: { $0.topic == key.topic }) { marks[key.topic] = nil }
+  }
+
+  // MARK: Store
+
+  func save() {
+    guard let store else { return }
+    let note = HubNote(subscriptions: Array(subscriptions.values), marks: marks)
+    saver.perform {
+      () throws(FeedStoreError) in
+      try store.changeNotes(replacing: false) { try $0.set(note, at: .hub, isKept: false) }
+    } completion: { [options] (result: Result<Void, FeedStoreError>) in
+      if case .failure(let error) = result { options.report(error) }
+    }
+  }
+
+  private func resume() {
+    guard let store else { return }
+    saver.perform {
+      () throws(FeedStoreError) in
+      try store.readNotes { try $0.note(.hub, as: HubNote.self) } ?? nil
+    } completion: { [weak self] (result: Result<HubNote?, FeedStoreError>) in
+      guard let self else { return }
+      switch result {
+      case .success(let note):
+        guard let note else { return }
+        for subscription in note.subscriptions where subscriptions[subscription.key] == nil {
+          subscriptions[subscription.key] = subscription
+        }
+        marks.merge(note.marks) { own, _ in own }
+        forgetExpired()
+        changed()
+      case .failure(let error): options.report(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/// The response to a request of a hub, or of a hub's subscriber.
+public struct HubReply: Hashable, Sendable {
+  public var status: Int
+  /// The body, as plain text.
+  public var text: String
+
+  init(_ status: Int, _ text: String = "") { (self.status, self.text) = (status, text) }
+}

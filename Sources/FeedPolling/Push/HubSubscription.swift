@@ -1,0 +1,47 @@
+import Foundation
+import ImageFeed
+
+/// A subscriber of a feed at our hub.
+struct HubSubscription: Hashable, Codable, Sendable {
+  /// There is one subscription of a callback to a topic (W3C WebSub, section 5.1).
+  struct Key: Hashable, Sendable {
+    let topic: URL
+    let callback: URL
+  }
+
+  var topic: URL
+  var callback: URL
+  /// The key of the signatures; `nil` for a subscriber that wants none.
+  var secret: String?
+  /// The end of the lease.
+  var until: Date
+
+  var key: Key { Key(topic: topic, callback: callback) }
+}
+
+/// The subscriptions of a hub, and the marks of the contents that were sent last, in a store.
+struct HubNote: StoredNote, Codable {
+  var subscriptions: [HubSubscription]
+  var marks: [URL: String]
+
+  init(subscriptions: [HubSubscription], marks: [URL: String]) {
+    (self.subscriptions, self.marks) = (subscriptions, marks)
+  }
+
+  init?(_ fields: NoteFields.Reader) {
+    guard let bytes = fields.bytes(1), let note = try? JSONDecoder().decode(Self.self, from: Data(bytes)) else {
+      return nil
+    }
+    self = note
+  }
+
+  func put(in fields: inout NoteFields.Writer) {
+    // Nothing in it fails to be encoded.
+    if let bytes = try? JSONEncoder().encode(self) { fields.put(1, [UInt8](bytes)) }
+  }
+}
+
+extension NoteKey {
+  /// The only note of its kind.
+  static var hub: NoteKey { NoteKey(.other(9), "hub") }
+}

@@ -1,0 +1,268 @@
+import FeedHTTP
+import FeedStream
+import FeedStreamTesting
+import Foundation
+import ImageFeed
+import ImageFeedTesting
+import TestSupport
+import Testing
+
+@testable import FeedPolling
+
+private let topic = "https://feeds.example/feed.atom"
+
+/// A hub for feeds of one's own, in virtual time: subscribers that confirm, refuse, fail, leave, and flood.
+@Suite(.settled) struct FeedHubTests {
+  /// A hub, and subscribers of every manner at `<manner>.example`.
+  private final class Place {
+    let time = VirtualTimeScheduler()
+    let network: VirtualNetwork
+    let disk: VirtualDisk
+    var hub: FeedHub!
+    var options = FeedHub.Options()
+    var version = 1
+    var isReachable = true
+    /// What subscribers were sent: the host, and the body.
+    private(set) var sent: [(host: String, body: String, at: Double)] = []
+    private(set) var fields: [String: String] = [:]
+    private(set) var verified: [String] = []
+
+    init() {
+      network = VirtualNetwork(on: time)
+      disk = VirtualDisk(on: time)
+      time.offloadLatency = .milliseconds(1)
+      options.retries = .exponential(from: .seconds(30), cap: .seconds(900), limit: 6)
+      for manner in ["good", "other", "liar", "refuses", "gone"] {
+        network.serve("\(manner).example") { [unowned self] request, _ in response(manner, request) }
+      }
+      start()
+    }
+
+    func start() {
+      let clock = Clock(time)
+      hub = FeedHub(
+        at: URL(string: "https://feeds.example/hub")!, client: network, store: disk, on: time, options: options,
+        now: { clock.now }, isTopic: { $0.absoluteString == topic },
+        content: { [unowned self] _ in
+          Just(FeedHub.Content(type: "application/atom+xml", body: Chunk("version \(version)"), mark: "\(version)"))
+            .eraseToAnyPublisher()
+        })
+      pass(1)
+    }
+
+    private func response(_ manner: String, _ request: VirtualRequest) -> VirtualReply {
+      guard isReachable else { return .drop(.connect) }
+      if request.request.method == .post {
+        sent.append((manner, request.body.text, Double(time.now.nanoseconds) / 1e9))
+        for field in request.request.headers { fields[field.name] = field.value }
+        return .answer(status: manner == "gone" ? 410 : 204, Data())
+      }
+      let query = URLComponents(url: request.request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+      let values = Dictionary(query.map { ($0.name, $0.value ?? "") }) { first, _ in first }
+      verified.append("\(manner) \(values["hub.mode"] ?? "") \(values["hub.lease_seconds"] ?? "-") \(values["own"] ?? "-")")
+      switch manner {
+      case "liar": return .answer(Data("another challenge".utf8))
+      case "refuses": return .answer(status: 404, Data())
+      default: return .answer(Data((values["hub.challenge"] ?? "").utf8))
+      }
+    }
+
+    @discardableResult func ask(
+      _ host: String, mode: String = "subscribe", topic: String? = topic, lease: String? = nil, secret: String? = nil,
+      path: String = "/callback?own=1"
+    ) -> Int {
+      let form = [
+        "hub.mode": mode, "hub.topic": topic, "hub.callback": "https://\(host).example\(path)",
+        "hub.lease_seconds": lease, "hub.secret": secret,
+      ]
+      let reply = hub.take { form[$0] ?? nil }
+      pass(1)
+      return reply.status
+    }
+
+    func publish() {
+      version += 1
+      hub.changed()
+      pass(5)
+    }
+
+    func pass(_ seconds: Double) { time.advance(by: .seconds(seconds)) }
+  }
+
+  private final class Clock: Sendable {
+    private let time: VirtualTimeScheduler
+    init(_ time: VirtualTimeScheduler) { self.time = time }
+    var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
+  }
+
+  @Test func `a subscriber that confirms gets each change once, whole and signed`() {
+    let place = Place()
+    #expect(place.ask("good", secret: "a secret") == 202)
+    #expect(place.verified == ["good subscribe 864000 1"] && place.hub.count == 1)
+    place.hub.changed()
+    place.pass(60)
+    #expect(place.sent.isEmpty, "nothing has changed since the subscription")
+    place.publish()
+    #expect(place.sent.map(\.body) == ["version 2"])
+    let code = HubSignature.code(.sha256, of: Chunk("version 2"), secret: "a secret")
+    #expect(place.fields["X-Hub-Signature"] == "sha256=\(HubSignature.hex(code))")
+    #expect(place.fields["Link"] == "<https://feeds.example/hub>; rel=\"hub\", <\(topic)>; rel=\"self\"")
+    #expect(place.fields["Content-Type"] == "application/atom+xml")
+    place.hub.changed()
+    place.pass(60)
+    #expect(place.sent.count == 1)
+  }
+
+  @Test(arguments: ["liar", "refuses"]) func `a callback that does not confirm is not subscribed`(host: String) {
+    let place = Place()
+    #expect(place.ask(host) == 202)
+    #expect(place.verified.count == 1 && place.hub.count == 0)
+    place.publish()
+    #expect(place.sent.isEmpty)
+  }
+
+  @Test func `unsubscribing is confirmed too, and a stranger cannot unsubscribe others`() {
+    let place = Place()
+    place.ask("good")
+    place.ask("liar", mode: "unsubscribe")
+    #expect(place.hub.count == 1)
+    place.ask("good", mode: "unsubscribe")
+    #expect(place.verified.last == "good unsubscribe - 1" && place.hub.count == 0)
+    place.publish()
+    #expect(place.sent.isEmpty)
+  }
+
+  @Test(arguments: [("1", "300"), ("900", "900"), ("99999999999999", "2592000"), ("nonsense", "864000"), ("-5", "300")])
+  func `a lease is within the hub's limits, and nothing is sent after its end`(asked: String, granted: String) {
+    let place = Place()
+    place.ask("good", lease: asked)
+    #expect(place.verified == ["good subscribe \(granted) 1"])
+    place.pass(Double(granted)! - 20)
+    place.publish()
+    #expect(place.sent.count == 1)
+    place.pass(30)
+    place.publish()
+    #expect(place.sent.count == 1 && place.hub.count == 0)
+  }
+
+  @Test func `a delivery that fails is repeated with growing pauses, with the latest content, and then given up`() {
+    let place = Place()
+    place.ask("good")
+    place.isReachable = false
+    place.publish()
+    place.pass(20)
+    place.version = 3
+    place.isReachable = true
+    place.pass(60)
+    #expect(place.sent.map(\.body) == ["version 3"])
+    place.isReachable = false
+    place.publish()
+    place.pass(4000)
+    place.isReachable = true
+    place.pass(4000)
+    #expect(place.sent.count == 1 && place.hub.count == 1, "the subscription stays until its lease ends")
+    place.publish()
+    #expect(place.sent.map(\.body) == ["version 3", "version 5"])
+  }
+
+  @Test func `a callback that is gone is forgotten`() {
+    let place = Place()
+    place.ask("gone")
+    place.ask("good")
+    place.publish()
+    #expect(place.sent.count == 2 && place.hub.count == 1)
+    place.publish()
+    #expect(place.sent.map(\.host).filter { $0 == "gone" }.count == 1)
+  }
+
+  @Test func `subscriptions survive the process, and a change in between is sent`() {
+    let place = Place()
+    place.ask("good", secret: "a secret")
+    place.publish()
+    place.hub.cancel()
+    place.version += 1
+    place.start()
+    place.pass(5)
+    #expect(place.hub.count == 1 && place.sent.map(\.body) == ["version 2", "version 3"])
+  }
+
+  @Test func `a request that is malformed gets a reason, and changes nothing`() {
+    let place = Place()
+    #expect(place.ask("good", mode: "publish") == 400)
+    #expect(place.ask("good", topic: nil) == 404 && place.ask("good", topic: "https://feeds.example/feed.json") == 404)
+    #expect(place.ask("good", secret: String(repeating: "s", count: 200)) == 400)
+    for callback in ["ftp://good.example/", "https://user:pass@good.example/", "", "callback", "https://good.example/#a"] {
+      let form = ["hub.mode": "subscribe", "hub.topic": topic, "hub.callback": callback]
+      #expect(place.hub.take { form[$0] }.status == 400, "\(callback)")
+    }
+    place.pass(10)
+    #expect(place.verified.isEmpty && place.hub.count == 0)
+  }
+
+  @Test func `a flood of subscriptions ends at the limits`() {
+    let place = Place()
+    var statuses: [Int] = []
+    for number in 0..<150 { statuses.append(place.ask("good", path: "/\(number)")) }
+    #expect(statuses.prefix(100).allSatisfy { $0 == 202 } && statuses.suffix(50).allSatisfy { $0 == 503 })
+    #expect(place.ask("other") == 202 && place.hub.count == 101)
+    #expect(place.ask("good", path: "/7") == 202, "a subscription can be renewed at the limit")
+    place.publish()
+    #expect(place.sent.count == 101)
+    var waiting: [Int] = []
+    for number in 0..<150 {
+      let form = ["hub.mode": "unsubscribe", "hub.topic": topic, "hub.callback": "https://other.example/\(number)"]
+      waiting.append(place.hub.take { form[$0] }.status)
+    }
+    #expect(waiting.filter { $0 == 503 }.count == 50)
+  }
+
+  @Test func `changes while a delivery runs lead to one more with the last`() {
+    let place = Place()
+    place.ask("good")
+    place.version = 2
+    place.hub.changed()
+    place.pass(2.0005)
+    place.version = 3
+    place.hub.changed()
+    place.version = 4
+    place.hub.changed()
+    place.pass(60)
+    #expect(place.sent.map(\.body).last == "version 4" && (1...2).contains(place.sent.count))
+  }
+
+  @Test func `our subscriber understands our hub`() throws {
+    let place = Place()
+    let clock = Clock(place.time)
+    let subscriber = HubSubscriber(
+      at: URL(string: "https://me.example/websub")!, client: place.network, on: place.time, now: { clock.now })
+    let hub = place.hub!
+    place.network.serve("feeds.example") { request, _ in
+      let form = URLComponents(string: "?" + request.body.text)?.queryItems ?? []
+      let reply = hub.take { name in form.first { $0.name == name }?.value }
+      return .answer(status: reply.status, Data(reply.text.utf8))
+    }
+    place.network.serve("me.example") { request, _ in
+      let url = request.request.url
+      let reply: HubReply
+      if request.request.method == .post {
+        let signature = request.request.headers.first { $0.name == "X-Hub-Signature" }?.value
+        reply = subscriber.announce(url.lastPathComponent, request.body, signature: signature)
+      } else {
+        let query = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+        reply = subscriber.verify(url.lastPathComponent) { name in query.first { $0.name == name }?.value }
+      }
+      return .answer(status: reply.status, Data(reply.text.utf8))
+    }
+    var announced: [URL] = []
+    let watch = subscriber.announcements.sink { announced.append($0) }
+    var health = FeedHealth(address: URL(string: topic)!)
+    health.hub = HubLink(hub: hub.url, topic: URL(string: topic)!)
+    subscriber.polled(health)
+    place.pass(10)
+    #expect(hub.count == 1 && subscriber.isPushed(URL(string: topic)!))
+    place.publish()
+    #expect(announced == [URL(string: topic)!])
+    watch.cancel()
+    subscriber.cancel()
+  }
+}
