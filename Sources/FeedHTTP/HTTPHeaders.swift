@@ -12,15 +12,21 @@ public struct HTTPHeaders: Sendable {
 
   /// The value of the first field named `name`, in upper or lower case.
   public subscript(name: String) -> String? {
-    var fields = makeIterator()
-    return fields.next(named: name)
+    var found: String?
+    forEachValue(of: name) { value in
+      found = Self.text(value)
+      return false
+    }
+    return found
   }
 
   /// The values of all fields named `name`, in any case, in the order they arrived.
   public func values(of name: String) -> [String] {
-    var fields = makeIterator()
     var values: [String] = []
-    while let value = fields.next(named: name) { values.append(value) }
+    forEachValue(of: name) { value in
+      values.append(Self.text(value))
+      return true
+    }
     return values
   }
 
@@ -67,26 +73,6 @@ extension HTTPHeaders: Sequence {
       nextField().map { (text($0), text($1)) }
     }
 
-    /// The value of the next field with this name.
-    fileprivate mutating func next(named name: String) -> String? {
-      var name = name
-      return name.withUTF8 { name in
-        while let (found, value) = nextField() {
-          guard found.count == name.count, isSame(found, name) else { continue }
-          return text(value)
-        }
-        return nil
-      }
-    }
-
-    /// True when both are one name, in upper or lower case; of the same length.
-    private func isSame(_ found: ArraySlice<UInt8>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
-      found.withUnsafeBufferPointer { found in
-        for index in name.indices where lowercased(found[index]) != lowercased(name[index]) { return false }
-        return true
-      }
-    }
-
     /// The next field's name, and its line with the line feed.
     fileprivate mutating func nextLine() -> (name: String, line: ArraySlice<UInt8>)? {
       let start = rest
@@ -113,8 +99,6 @@ extension HTTPHeaders: Sequence {
       return (line, memchr(start, 0x3A, line).map { UnsafeRawPointer($0) - start })
     }
 
-    private func lowercased(_ byte: UInt8) -> UInt8 { 0x41...0x5A ~= byte ? byte | 0x20 : byte }
-
     /// The next field, without the white space around name and value.
     fileprivate mutating func nextBytes() -> (name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)? {
       nextField().map { (trimmed($0), trimmed($1)) }
@@ -132,6 +116,41 @@ extension HTTPHeaders: Sequence {
   }
 
   public func makeIterator() -> Iterator { Iterator(rest: lines[...]) }
+}
+
+extension HTTPHeaders {
+  /// Calls `body` with the value of each field named `name`, until it returns false.
+  ///
+  /// Reads the bytes in place: a response without news is asked for a dozen fields, most of which it doesn't have.
+  private func forEachValue(of name: String, _ body: (UnsafeRawBufferPointer) -> Bool) {
+    var name = name
+    name.withUTF8 { name in
+      lines.withUnsafeBytes { lines in
+        guard let start = lines.baseAddress, let first = name.first else { return }
+        var place = 0
+        while place < lines.count {
+          let end = memchr(start + place, 0x0A, lines.count - place).map { UnsafeRawPointer($0) - start } ?? lines.count
+          let colon = place + name.count
+          if colon < end, lines[colon] == 0x3A, (lines[place] ^ first) & 0xDF == 0,
+            strncasecmp(start + place, name.baseAddress!, name.count) == 0,
+            !body(UnsafeRawBufferPointer(rebasing: lines[(colon + 1)..<end]))
+          {
+            return
+          }
+          place = end + 1
+        }
+      }
+    }
+  }
+
+  /// Without the white space around it; invalid UTF-8 is repaired.
+  private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+    var (start, end) = (0, bytes.count)
+    while start < end, isSpace(bytes[start]) { start += 1 }
+    while start < end, isSpace(bytes[end - 1]) { end -= 1 }
+    return String(decoding: bytes[start..<end], as: UTF8.self)
+  }
 }
 
 extension HTTPHeaders: Equatable {

@@ -2,8 +2,25 @@ import Foundation
 
 /// An IP address, judged by where it leads.
 struct NetworkAddress: Hashable, CustomStringConvertible {
-  /// Four, or sixteen.
-  private let bytes: [UInt8]
+  /// The first half of an address of version 6; zero for one of version 4.
+  private let high: UInt64
+  /// The second half, or the 32 bits of an address of version 4.
+  private let low: UInt64
+  private let isVersion4: Bool
+
+  private init(version4 bits: UInt32) { (high, low, isVersion4) = (0, UInt64(bits), true) }
+
+  private init(_ four: in_addr) { self.init(version4: UInt32(bigEndian: four.s_addr)) }
+
+  private init(_ six: in6_addr) {
+    (high, low) = withUnsafeBytes(of: six) { bytes in
+      (
+        UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
+    isVersion4 = false
+  }
 
   /// - Parameters:
   ///   - address: a `sockaddr_in` or `sockaddr_in6`.
@@ -11,24 +28,27 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
   init?(_ address: UnsafeRawPointer, count: Int) {
     let family = address.loadUnaligned(as: sockaddr.self).sa_family
     if family == sa_family_t(AF_INET), count >= MemoryLayout<sockaddr_in>.size {
-      let address = address.loadUnaligned(as: sockaddr_in.self).sin_addr
-      bytes = withUnsafeBytes(of: address) { Array($0) }
+      self.init(address.loadUnaligned(as: sockaddr_in.self).sin_addr)
     } else if family == sa_family_t(AF_INET6), count >= MemoryLayout<sockaddr_in6>.size {
-      let address = address.loadUnaligned(as: sockaddr_in6.self).sin6_addr
-      bytes = withUnsafeBytes(of: address) { Array($0) }
+      self.init(address.loadUnaligned(as: sockaddr_in6.self).sin6_addr)
     } else {
       return nil
     }
   }
 
   /// As it is written; a zone, as in `fe80::1%eth0`, is left out.
-  init?(_ text: String) {
-    let text = text.prefix { $0 != "%" }
+  init?(_ text: String) { self.init(cString: text) }
+
+  /// As it is written in C.
+  init?(cString text: UnsafePointer<CChar>) {
     var (four, six) = (in_addr(), in6_addr())
-    if inet_pton(AF_INET, String(text), &four) == 1 {
-      bytes = withUnsafeBytes(of: four) { Array($0) }
-    } else if inet_pton(AF_INET6, String(text), &six) == 1 {
-      bytes = withUnsafeBytes(of: six) { Array($0) }
+    if inet_pton(AF_INET, text, &four) == 1 {
+      self.init(four)
+    } else if inet_pton(AF_INET6, text, &six) == 1 {
+      self.init(six)
+    } else if let zone = strchr(text, Int32(UInt8(ascii: "%"))) {
+      let address = UnsafeRawBufferPointer(start: text, count: UnsafePointer(zone) - text)
+      self.init(String(decoding: address, as: UTF8.self))
     } else {
       return nil
     }
@@ -48,69 +68,68 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
 
   var description: String {
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    let family = bytes.count == 4 ? AF_INET : AF_INET6
-    guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "\(bytes)" }
+    let written =
+      if isVersion4 {
+        withUnsafeBytes(of: UInt32(low).bigEndian) { inet_ntop(AF_INET, $0.baseAddress, &text, socklen_t(text.count)) }
+      } else {
+        withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) {
+          inet_ntop(AF_INET6, $0.baseAddress, &text, socklen_t(text.count))
+        }
+      }
+    guard written != nil else { return "" }
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// True when no server of the web has it: this machine, its links and networks, and what is reserved (RFC 6890 and the
   /// registries of special addresses that it founded). An address of version 6 that stands for one of version 4 counts as that.
+  ///
+  /// Numbers instead of bytes, because every response is judged.
   var isPrivate: Bool {
     if let embedded { return embedded.isPrivate }
-    return (bytes.count == 4 ? Self.privateRanges4 : Self.privateRanges6).contains { range in
-      zip(bytes, range.prefix).enumerated().allSatisfy { index, pair in
-        let bits = max(0, min(8, range.bits - 8 * index))
-        let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
-        return pair.0 & mask == pair.1 & mask
-      }
+    if isVersion4 {
+      return Self.privateRanges4.contains { (UInt32(truncatingIfNeeded: low) ^ $0.prefix) >> (32 - $0.bits) == 0 }
     }
+    return Self.privateRanges6.contains { (high ^ $0.prefix) >> (64 - $0.bits) == 0 } || high == 0 && low <= 1
   }
 
-  private typealias Range = (prefix: [UInt8], bits: Int)
-
-  private static let privateRanges4: [Range] = [
+  private static let privateRanges4: [(prefix: UInt32, bits: UInt32)] = [
     // "This network", and 0.0.0.0, which is this machine.
-    ([0], 8),
+    (0, 8),
     // Private use (RFC 1918).
-    ([10], 8), ([172, 16], 12), ([192, 168], 16),
+    (0x0A00_0000, 8), (0xAC10_0000, 12), (0xC0A8_0000, 16),
     // Shared by the customers of a carrier (RFC 6598).
-    ([100, 64], 10),
+    (0x6440_0000, 10),
     // This machine, and its link.
-    ([127], 8), ([169, 254], 16),
+    (0x7F00_0000, 8), (0xA9FE_0000, 16),
     // Protocol assignments, examples of documents (RFC 5737), former relays of 6to4 (RFC 7526), and benchmarks.
-    ([192, 0, 0], 24), ([192, 0, 2], 24), ([198, 51, 100], 24), ([203, 0, 113], 24), ([192, 88, 99], 24),
-    ([198, 18], 15),
+    (0xC000_0000, 24), (0xC000_0200, 24), (0xC633_6400, 24), (0xCB00_7100, 24), (0xC058_6300, 24),
+    (0xC612_0000, 15),
     // Groups, and what is reserved, 255.255.255.255 included.
-    ([224], 4), ([240], 4),
+    (0xE000_0000, 4), (0xF000_0000, 4),
   ]
 
-  private static let privateRanges6: [Range] = [
-    // None, and this machine.
-    ([UInt8](repeating: 0, count: 16), 128), ([UInt8](repeating: 0, count: 15) + [1], 128),
+  /// The first halves; besides them, none and this machine (`::` and `::1`).
+  private static let privateRanges6: [(prefix: UInt64, bits: UInt64)] = [
     // Discarded (RFC 6666), and what a network translates to version 4 for itself (RFC 8215).
-    ([0x01, 0, 0, 0, 0, 0, 0, 0], 64), ([0, 0x64, 0xFF, 0x9B, 0, 1], 48),
+    (0x0100_0000_0000_0000, 64), (0x0064_FF9B_0001_0000, 48),
     // Protocol assignments, Teredo and benchmarks among them (RFC 2928, 4380, 5180); examples of documents (RFC 3849,
     // 9637); identifiers of segments (RFC 9602).
-    ([0x20, 0x01, 0, 0], 23), ([0x20, 0x01, 0x0D, 0xB8], 32), ([0x3F, 0xFF, 0], 20), ([0x5F, 0], 16),
+    (0x2001_0000_0000_0000, 23), (0x2001_0DB8_0000_0000, 32), (0x3FFF_0000_0000_0000, 20), (0x5F00_0000_0000_0000, 16),
     // Unique local (RFC 4193), link-local, the former site-local, and groups.
-    ([0xFC], 7), ([0xFE, 0x80], 10), ([0xFE, 0xC0], 10), ([0xFF], 8),
+    (0xFC00_0000_0000_0000, 7), (0xFE80_0000_0000_0000, 10), (0xFEC0_0000_0000_0000, 10), (0xFF00_0000_0000_0000, 8),
   ]
 
   /// The address of version 4 that one of version 6 stands for: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
   /// (`64:ff9b::/96`, RFC 6052; `::ffff:0:0:0/96`, RFC 2765), or tunnelled (`2002::/16`, RFC 3056; `::5efe:0:0` or
   /// `::200:5efe:0:0` after any prefix, RFC 5214).
   private var embedded: NetworkAddress? {
-    guard bytes.count == 16 else { return nil }
-    let zeros = [UInt8](repeating: 0, count: 10)
+    guard !isVersion4 else { return nil }
+    let third = low >> 32
     let isLast =
-      bytes.starts(with: zeros + [0xFF, 0xFF])
-      || bytes.starts(with: zeros + [0, 0]) && bytes[12...].reduce(0, { $0 << 8 | Int($1) }) > 1
-      || bytes.starts(with: [0, 0x64, 0xFF, 0x9B] + zeros.prefix(8))
-      || bytes.starts(with: zeros.prefix(8) + [0xFF, 0xFF, 0, 0])
-    let isISATAP = [0, 2].contains(bytes[8]) && bytes[9...11].elementsEqual([0, 0x5E, 0xFE])
-    if isLast || isISATAP { return NetworkAddress(bytes: Array(bytes[12...])) }
-    return bytes.starts(with: [0x20, 0x02]) ? NetworkAddress(bytes: Array(bytes[2..<6])) : nil
+      high == 0 && (third == 0xFFFF || third == 0xFFFF_0000 || third == 0 && low > 1)
+      || high == 0x0064_FF9B_0000_0000 && third == 0
+    let isISATAP = third == 0x0000_5EFE || third == 0x0200_5EFE
+    if isLast || isISATAP { return NetworkAddress(version4: UInt32(truncatingIfNeeded: low)) }
+    return high >> 48 == 0x2002 ? NetworkAddress(version4: UInt32(truncatingIfNeeded: high >> 16)) : nil
   }
-
-  private init(bytes: [UInt8]) { self.bytes = bytes }
 }

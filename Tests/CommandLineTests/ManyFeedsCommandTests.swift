@@ -1,6 +1,7 @@
 import FeedPolling
 import Foundation
 import ImageFeed
+import PlainText
 import Samples
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 import ImageFeedTesting
+import PlainText
 import TestSupport
 import Testing
 

@@ -24,7 +24,8 @@ public struct FeedImageCandidate: Hashable, Sendable {
   public var type: String?
   /// `isDefault` of Media RSS.
   public var isDefault: Bool
-  /// The alternative text: `alt` or `title` of HTML's `<img>`, the `title` of JSON Feed's attachment.
+  /// The alternative text: `alt` or `title` of HTML's `<img>`, the `title` of JSON Feed's attachment, and where an item has several
+  /// images the `media:description` of each.
   public var alt: String?
   /// The number of the `media:group` that it is in, within its item: all contents of a group are one image.
   public var group: Int?

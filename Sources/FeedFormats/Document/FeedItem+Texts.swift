@@ -24,7 +24,10 @@ extension FeedItem {
   /// The alternative text of the chosen image, on one line; without one `media:description`, where that describes the image.
   public var plainAlt: String? {
     let other = images.first { $0.address == image?.address && $0.alt != nil }
-    let texts = [image?.alt, other?.alt, describesImage ? mediaDescription?.plainBeginning : nil]
+    let media = describesImage ? mediaDescription?.plainBeginning : nil
+    // Another image may have it.
+    let isAnothers = media != nil && images.contains { $0.alt == media?.cut(to: Self.longestText) }
+    let texts = [image?.alt, other?.alt, isAnothers ? nil : media]
     return texts.lazy.compactMap { $0?.nonempty?.cut(to: Self.longestText) }.first
   }
 
@@ -39,6 +42,13 @@ extension FeedItem {
   }
 
   private var firstSentence: String? { content?.plainBeginning?.firstSentence.cut(to: Self.longestText) }
+}
+
+extension FeedImageCandidate {
+  /// Takes a text as the alternative text, unless there is one.
+  mutating func describe(_ text: FeedText) {
+    alt = alt ?? text.plainBeginning?.cut(to: FeedItem.longestText)
+  }
 }
 
 extension FeedText {

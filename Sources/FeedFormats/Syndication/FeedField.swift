@@ -51,6 +51,8 @@ struct ItemDraft {
   var summaryBase: String?
   var latitude: String?
   var longitude: String?
+  /// The `media:description` of a `media:content`, and the place of its image among the item's.
+  var imageDescriptions: [(image: Int, text: FeedText)] = []
   /// How many `media:group` have begun.
   var mediaGroups = 0
 }

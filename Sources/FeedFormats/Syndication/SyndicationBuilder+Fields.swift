@@ -54,7 +54,10 @@ extension SyndicationBuilder {
     case .title: item.title = item.title ?? textForPeople
     case .otherTitle: item.otherTitle = item.otherTitle ?? textForPeople
     case .mediaTitle: item.mediaTitle = item.mediaTitle ?? textForPeople
-    case .mediaDescription: item.item.mediaDescription = item.item.mediaDescription ?? textForPeople
+    case .mediaDescription:
+      guard let text = textForPeople else { break }
+      item.item.mediaDescription = item.item.mediaDescription ?? text
+      if let image = stack.last?.image, image > 0 { item.imageDescriptions.append((image - 1, text)) }
     case .summary where item.summary == nil: (item.summary, item.summaryBase) = (textForPeople, bases.last)
     case .otherSummary where item.otherSummary == nil:
       item.otherSummary = textForPeople

@@ -67,12 +67,13 @@ extension SyndicationBuilder {
       }
       return Frame(name: hash, context: .place)
     case .content:
+      let count = item.item.images.count
       if let address = tag.rawValue("url"),
         isImage(type: tag.rawValue("type")?.trimmed, medium: tag.rawValue("medium")?.trimmed, address: address)
       {
         noteImage(address, from: .mediaContent, tag)
       }
-      return Frame(name: hash, context: .media)
+      return Frame(name: hash, context: .media, image: item.item.images.count > count ? count + 1 : 0)
     case .thumbnail: return beginImage(tag.rawValue("url"), from: .mediaThumbnail, tag, hash)
     case .title: return text(.mediaTitle, tag, element, hash)
     case .description: return text(.mediaDescription, tag, element, hash)
@@ -147,6 +148,9 @@ extension SyndicationBuilder {
     }
     if let summary = item.summary, summary.isMarkup {
       noteImages(in: summary.value, from: .summary, base: draft.summaryBase ?? outer, of: &item)
+    }
+    if item.images.count > 1 {
+      for (image, text) in draft.imageDescriptions { item.images[image].describe(text) }
     }
     item.chooseImage()
     addressBytes += item.images.reduce(0) { $0 + $1.address.utf8.count }

@@ -37,6 +37,8 @@ struct SyndicationBuilder: XMLSink {
     var hasBase = false
     /// The number of a `media:group`, from 1; 0 for anything else.
     var group = 0
+    /// The number of the image that a `media:content` has added to its item, from 1; 0 for anything else.
+    var image = 0
   }
 
   var document = FeedDocument(format: .rss)

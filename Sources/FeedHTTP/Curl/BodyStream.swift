@@ -20,15 +20,16 @@ final class BodyStream {
 
   /// True while the connection is not read because of ``window``.
   var isPaused = false
+  @exclusivity(unchecked)  // Here and below: set for every request, on one thread.
   private var pieces: [Chunk] = []
-  private var waiting = 0
-  private var decoder: (any ContentDecoder)?
+  @exclusivity(unchecked) private var waiting = 0
+  @exclusivity(unchecked) private var decoder: (any ContentDecoder)?
   private var coding = ""
   /// Decoding may continue without new bytes.
   private var holdsMore = false
   private var count = 0
   private var limit = 0
-  private var room: [UInt8] = []
+  @exclusivity(unchecked) private var room: [UInt8] = []
 
   /// Starts afresh.
   func begin(limit: Int) {

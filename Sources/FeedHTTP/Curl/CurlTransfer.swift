@@ -161,7 +161,7 @@ final class CurlTransfer {
       let transfer = Unmanaged<CurlTransfer>.fromOpaque(this!).takeUnretainedValue()
       guard transfer.mayBeSentAgain() else { return CURL_PREREQFUNC_ABORT }
       guard transfer.isDirect, let exchange = transfer.exchange,
-        let peer = peer.flatMap({ NetworkAddress(String(cString: $0)) }),
+        let peer = peer.flatMap({ NetworkAddress(cString: $0) }),
         !transfer.networkGuard.allows(exchange.request, peer)
       else { return CURL_PREREQFUNC_OK }
       transfer.refused = peer
@@ -191,6 +191,8 @@ final class CurlTransfer {
     self.proxy = proxy
     ccurl_set_pointer(easy, CURLOPT_PROXY, nil)
     if let address = proxy.address { ccurl_set_pointer(easy, CURLOPT_PROXY, address) }
+    // Otherwise libcurl looks for one again for each request.
+    if proxy == .environment, !Self.hasProxy { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
     // The exceptions of the environment are for the environment's proxies.
     ccurl_set_pointer(easy, CURLOPT_NOPROXY, proxy == .environment ? nil : "")
     switch proxy {
@@ -301,7 +303,7 @@ extension CurlTransfer {
     var response = HTTPResponse(
       status: integer(CURLINFO_RESPONSE_CODE), headers: reader.headers, body: reader.takeBody(),
       url: exchange.request.url, redirects: exchange.redirects)
-    response.isPrivate = notePeer(of: exchange.request)
+    response.isPrivate = notePeer(of: exchange)
     return .success(response)
   }
 
@@ -310,17 +312,18 @@ extension CurlTransfer {
     var head = HTTPResponse(
       status: integer(CURLINFO_RESPONSE_CODE), headers: reader.headers, body: Data(), url: exchange.request.url,
       redirects: exchange.redirects)
-    head.isPrivate = notePeer(of: exchange.request)
+    head.isPrivate = notePeer(of: exchange)
     return head
   }
 
   /// Records who has sent the response.
   ///
   /// - Returns: true when that is in a private network; `nil` when nobody knows.
-  private func notePeer(of request: HTTPRequest) -> Bool? {
+  private func notePeer(of exchange: HTTPExchange) -> Bool? {
     guard isDirect else { return nil }
     var text: UnsafePointer<CChar>?
     ccurl_get_string(easy, CURLINFO_PRIMARY_IP, &text)
-    return text.flatMap { NetworkAddress(String(cString: $0)) }.map { networkGuard.note($0, of: request) }
+    return text.flatMap { NetworkAddress(cString: $0) }
+      .map { networkGuard.note($0, of: exchange.request, exchange.host) }
   }
 }

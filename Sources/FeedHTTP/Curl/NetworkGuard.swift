@@ -11,6 +11,8 @@ final class NetworkGuard {
   /// The origin of the latest response of each host, as ``URL/lowercasedHost`` has it.
   private var isPrivateHost: [String: Bool] = [:]
   private static let mostHosts = 10_000
+  /// The same by ``HTTPExchange/host``, as long as ``isPrivateHost`` says it: a name takes longer to read.
+  private var noted: [Int: Bool] = [:]
   private let publicAddresses: Set<NetworkAddress>
   private let resolve: @Sendable (String) -> [NetworkAddress]
   /// False when the environment's proxy connects: then nobody here sees where to.
@@ -34,14 +36,22 @@ final class NetworkGuard {
 
   /// Records where a response came from.
   ///
-  /// - Parameter peer: who sent it.
+  /// - Parameters:
+  ///   - peer: who sent it.
+  ///   - key: the host of the request, as ``HTTPExchange/host`` has it.
   /// - Returns: true for a private network.
-  func note(_ peer: NetworkAddress, of request: HTTPRequest) -> Bool {
-    let (isPrivate, host) = (isPrivate(peer), request.url.lowercasedHost)
+  func note(_ peer: NetworkAddress, of request: HTTPRequest, _ key: Int) -> Bool {
+    let isPrivate = isPrivate(peer)
+    if noted[key] == isPrivate { return isPrivate }
+    let host = request.url.lowercasedHost
     if isPrivateHost[host] != isPrivate {
       if isPrivateHost.count >= Self.mostHosts { isPrivateHost.removeAll() }
       isPrivateHost[host] = isPrivate
+      // Other ports of the host.
+      noted.removeAll()
     }
+    if noted.count >= Self.mostHosts { noted.removeAll() }
+    noted[key] = isPrivate
     return isPrivate
   }
 

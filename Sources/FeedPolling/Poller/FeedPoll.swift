@@ -48,28 +48,31 @@ package final class FeedPoll: Cancellable {
 
   private let lease: PollLease
   private let terms: Terms
-  private let saved: SavedFeed
-  private let copy: PollCopy
   private let exchange = PollExchange()
   private var requests: FeedRequests
-  private let bytes = EncodedImages()
+  private let saved: () -> SavedFeed
+  // Made when the feed is read, which most polls don't do.
+  private var copy: PollCopy?
+  private var bytes: EncodedImages?
   private var done: ((Outcome) -> Void)?
   /// A response that has come already, for the chain of the load.
   private var response: Result<StreamingResponse, HTTPError>?
   private var steps: [any Cancellable] = []
 
-  /// - Parameter done: receives the outcome, unless this is cancelled before; once more after ``read()``.
-  package init(_ lease: PollLease, _ terms: Terms, saved: SavedFeed, done: @escaping (Outcome) -> Void) {
+  /// - Parameters:
+  ///   - saved: the saved feed, evaluated when the feed is read.
+  ///   - done: receives the outcome, unless this is cancelled before; once more after ``read()``.
+  package init(
+    _ lease: PollLease, _ terms: Terms, saved: @escaping @autoclosure () -> SavedFeed,
+    done: @escaping (Outcome) -> Void
+  ) {
     self.lease = lease
     self.terms = terms
     self.saved = saved
     self.done = done
-    copy = PollCopy(saved, now: terms.now)
     requests = FeedRequests(
       of: terms.feed.address, at: lease.feed.requestAddress, client: terms.client, on: terms.scheduler,
       options: terms.feed.options)
-    requests.observer = exchange
-    if terms.encodes { requests.onRead = { [bytes] in bytes.set($0.bytes) } }
   }
 
   package func cancel() {
@@ -101,10 +104,19 @@ package final class FeedPoll: Cancellable {
   /// to be saved no more.
   package func read() {
     var result: FeedResult?
+    let saved = saved()
+    let copy = PollCopy(saved, now: terms.now)
+    self.copy = copy
+    requests.observer = exchange
+    if terms.encodes {
+      let bytes = EncodedImages()
+      self.bytes = bytes
+      requests.onRead = { bytes.set($0.bytes) }
+    }
     let known = lease.since.map { Just($0).eraseToAnyPublisher() } ?? saved.trusted
     let step = known.setFailureType(to: RemoteFeedError.self)
       .flatMap { [self] known in
-        requestingAgain(since: known) { [self] in latest(since: $0) }
+        requestingAgain(since: known) { [self] in latest(since: $0, copy) }
       }
       .fallback(to: saved.load(), after: terms.feed.options.fallback, now: terms.now)
       .showingParts()
@@ -118,7 +130,7 @@ package final class FeedPoll: Cancellable {
   }
 
   /// The chain of ``FeedLoader``, which saves with the lease's completion.
-  private func latest(since known: FeedValidators) -> some Publisher<FeedImages, RemoteFeedError> {
+  private func latest(since known: FeedValidators, _ copy: PollCopy) -> some Publisher<FeedImages, RemoteFeedError> {
     let (requests, options) = (requests, terms.feed.options)
     return requests.images(at: requests.url, since: known, from: response.take())
       .followingPages(reportingTo: options.onFeedFound) { feed in requests.images(at: feed, since: known) }
@@ -133,7 +145,7 @@ package final class FeedPoll: Cancellable {
 
   private func judge(_ result: FeedResult) {
     let isCurrent = exchange.isUnchanged && (try? result.get().source.isRemote) == true
-    end(result, copy.change, shown: isCurrent ? lease.since?.updated(by: exchange.validators) : nil)
+    end(result, copy?.change, shown: isCurrent ? lease.since?.updated(by: exchange.validators) : nil)
   }
 
   private func end(_ result: FeedResult?, _ change: PollCompletion.Change?, shown: FeedValidators?) {
@@ -145,7 +157,7 @@ package final class FeedPoll: Cancellable {
     let completion = PollCompletion(
       of: lease, change, wasRead: result != nil, pausesHost: report.pausesHost, now: now
     ) { [report] in report.record(after: $0) }
-    done?(Outcome(completion: completion, result: result, shown: shown, document: bytes.get()))
+    done?(Outcome(completion: completion, result: result, shown: shown, document: bytes?.get()))
   }
 }
 

@@ -48,15 +48,16 @@ extension PollingRun {
   }
 
   private func begin(_ lease: PollLease, _ index: Int) {
-    let member = members[index]
+    let (polled, cache) = (members[index].polled, poller.cache)
     var lease = lease
-    if let hubs = poller.hubs { lease.feed.push = hubs.lease(of: member.polled.address) }
+    if let hubs = poller.hubs { lease.feed.push = hubs.lease(of: polled.address) }
     var terms = FeedPoll.Terms(
-      member.polled, client: member.polled.client ?? poller.client, on: poller.scheduler,
-      gap: poller.gap(for: member.polled), now: poller.cache.now, seed: random.next(), shown: member.validators)
-    terms.isPushed = poller.hubs?.isPushed(member.polled.address) ?? false
-    let saved = SavedFeed(poller.cache.feed(at: member.polled.address), maxAge: member.polled.options.maxAge)
-    let poll = FeedPoll(lease, terms, saved: saved) { [weak self] outcome in self?.complete(index, outcome) }
+      polled, client: polled.client ?? poller.client, on: poller.scheduler, gap: poller.gap(for: polled),
+      now: cache.now, seed: random.next(), shown: members[index].validators)
+    terms.isPushed = poller.hubs?.isPushed(polled.address) ?? false
+    let poll = FeedPoll(lease, terms, saved: SavedFeed(cache.feed(at: polled.address), maxAge: polled.options.maxAge)) {
+      [weak self] outcome in self?.complete(index, outcome)
+    }
     members[index].poll = poll
     poll.begin()
   }

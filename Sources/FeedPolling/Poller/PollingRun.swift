@@ -28,14 +28,15 @@ final class PollingRun: Subscription {
   static let crowd = 8
 
   let poller: FeedPoller
-  var members: [Member] = []
-  var queue: PollQueue
+  // Here and below: touched several times per poll, on one thread, and no access lasts across a call.
+  @exclusivity(unchecked) var members: [Member] = []
+  @exclusivity(unchecked) var queue: PollQueue
   let desk: PollDesk
   var random: SplitMix64
   private let results: PolledResults
   private var finish: (() -> Void)?
   /// The feeds whose saved copy is shown first.
-  var toShow: ArraySlice<Int> = []
+  @exclusivity(unchecked) var toShow: ArraySlice<Int> = []
   private var isShowing = false
   private var hasBegun = false
   var isReady = false

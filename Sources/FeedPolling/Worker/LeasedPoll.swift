@@ -67,7 +67,8 @@ final class LeasedPoll {
       feed, client: client, on: worker.scheduler, gap: options.gap, now: { [clock = run.clock] in clock.now },
       seed: seed, shown: granted.saved)
     terms.encodes = true
-    let poll = FeedPoll(granted, terms, saved: SavedFeed(granted, timestamp: lease.version?.date)) {
+    let timestamp = lease.version?.date
+    let poll = FeedPoll(granted, terms, saved: SavedFeed(granted, timestamp: timestamp)) {
       [unowned self] outcome in
       timer.take()?.cancel()
       call = nil

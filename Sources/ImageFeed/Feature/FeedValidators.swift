@@ -76,7 +76,9 @@ extension FeedValidators {
 
 extension String {
   fileprivate var asValidator: String? {
-    let isSendable = utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !unicodeScalars.contains("\u{FFFD}")
+    let isASCII = utf8.allSatisfy { $0 < 0x80 }
+    let isSendable =
+      utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && (isASCII || !unicodeScalars.contains("\u{FFFD}"))
     return isSendable && !isEmpty && utf8.count <= 4096 ? self : nil
   }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import PlainText
 
 /// The reason why a feed could not be loaded from its server.
 public enum RemoteFeedError: Error, Hashable, Sendable {
@@ -45,7 +46,7 @@ extension RemoteFeedError: CustomStringConvertible, LocalizedError {
     case .invalidData(let error): "\(error)"
     case .notDue(nil, let reason): "The feed is no longer requested, because \(reason)."
     case .notDue(let date?, let reason):
-      "The feed will be requested again at \(date.formatted(.iso8601)), because \(reason)."
+      "The feed will be requested again at \(date.dayAndTime), because \(reason)."
     case .notAsked: "No request was made."
     case .unchanged: "The server says that nothing has changed since the last request."
     }

@@ -129,6 +129,23 @@ import Testing
     #expect(images.map(\.alt) == ["Boats"])
   }
 
+  @Test func `each image of a post has the description that its own element contains`() throws {
+    func content(_ name: String, _ description: String) -> String {
+      "<media:content url=\"/\(name).jpg\" medium=\"image\"><media:description>\(description)</media:description></media:content>"
+    }
+    let images = try images(
+      """
+      <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel>
+      <item><guid>1</guid><description>Two boats</description>\(content("a", "Red"))\(content("b", "Blue"))</item>
+      <item><guid>2</guid><description>Two more</description>\(content("c", ""))\(content("d", "Green"))</item>
+      </channel></rss>
+      """)
+    #expect(images[0].images.map(\.alt) == ["Red", "Blue"])
+    #expect(images[0].alt == "Red")
+    #expect(images[1].images.map(\.alt) == [nil, "Green"])
+    #expect(images[1].alt == nil)
+  }
+
   @Test func `texts are read from their beginning, and cut between words`() throws {
     let words = String(repeating: "word ", count: 30_000)
     let images = try images(

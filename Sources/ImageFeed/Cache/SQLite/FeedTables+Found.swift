@@ -81,7 +81,7 @@ private struct SeenReader {
   /// The beginning of each pack.
   private var starts: [Int] = [0]
   /// The pack that was read last.
-  private var pack: (part: Int, images: FeedImages)?
+  private var pack: (part: Int, count: Int, bytes: [UInt8])?
 
   init?(_ tables: FeedTables, _ history: FeedTables.HistoryRow) throws {
     let row = try tables.statement("SELECT address FROM history WHERE id = ?")
@@ -114,22 +114,23 @@ private struct SeenReader {
   mutating func image(_ id: FeedImage.ID, at place: Int?) throws -> SeenImage? {
     guard let place else { return try kept(id) }
     guard let part = starts.lastIndex(where: { $0 <= place }), part < starts.count - 1 else { return nil }
-    if pack?.part != part { pack = try read(part).map { (part, $0) } }
-    guard let images = pack?.images, place - starts[part] < images.count else { return nil }
-    let image = images[place - starts[part]]
-    guard image.id == id, firstSeen.times.indices.contains(place) else { return nil }
+    if pack?.part != part { pack = try read(part) }
+    guard let pack, firstSeen.times.indices.contains(place) else { return nil }
+    let image = pack.bytes.withUnsafeBytes {
+      FeedImages.Builder.image(at: place - starts[part], inPack: $0, of: pack.count)
+    }
+    guard let image, image.id == id else { return nil }
     return seen(image, first: firstSeen.times[place], last: nil)
   }
 
-  private func read(_ part: Int) throws -> FeedImages? {
+  private func read(_ part: Int) throws -> (part: Int, count: Int, bytes: [UInt8])? {
     guard let feed else { return nil }
     let row = try tables.statement("SELECT count, images FROM pack WHERE feed = ? AND part = ?")
     defer { row.clear() }
     row.bind(feed.id, at: 1)
     row.bind(Int64(part), at: 2)
     guard try tables.db.step(row, expecting: SQLITE_ROW), let count = row.integer(0) else { return nil }
-    var builder = FeedImages.Builder(count: count)
-    return builder.append(pack: row.blob(1), of: count) ? builder.finish() : nil
+    return (part, count, [UInt8](row.blob(1)))
   }
 
   private func kept(_ id: FeedImage.ID) throws -> SeenImage? {

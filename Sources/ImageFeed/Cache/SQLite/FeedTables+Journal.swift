@@ -40,9 +40,7 @@ extension FeedTables {
   func foldJournal(forgetting: Bool) throws {
     if journal.rows != nil || !journal.entries.isEmpty {
       try writeNotes()
-      for (address, feed) in journal.feeds {
-        if let renewal = feed.renewal { try renew(renewal, where: "address") { $0.bind(address, at: 7) } }
-      }
+      for (address, renewal) in journal.renewals { try renew(renewal, where: "address") { $0.bind(address, at: 7) } }
       try db.cachedStatement(sql: "DELETE FROM journal").execute()
     }
     if forgetting { journal.clear() } else { journal.isFolded() }
@@ -52,8 +50,7 @@ extension FeedTables {
     let sql = "INSERT OR REPLACE INTO note (name, kind, place, content) VALUES (?, ?, ?, ?)"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
     defer { row.clear() }
-    for (key, note) in journal.notes {
-      guard let stored = note.stored else { continue }
+    for (key, stored) in journal.written {
       row.bind(key, from: 1)
       row.bind(stored, at: 4)
       try db.step(row, expecting: SQLITE_DONE)

@@ -177,6 +177,13 @@ extension FeedImages.Builder {
     guard builder.append(pack: pack, of: 1) else { return nil }
     return builder.finish().first
   }
+
+  /// One of the images in a pack, without making the others.
+  static func image(at place: Int, inPack pack: UnsafeRawBufferPointer, of count: Int) -> FeedImage? {
+    var builder = FeedImages.Builder(count: 1)
+    guard builder.append(pack: pack, of: count, only: place) else { return nil }
+    return builder.finish().first
+  }
 }
 
 extension RawStatement {

@@ -48,8 +48,9 @@ extension FeedImages {
 }
 
 extension FeedImages.Builder {
+  /// - Parameter only: the place of the only image to append; `nil` for all.
   /// - Returns: false, after it may have appended some, when the pack is damaged.
-  mutating func append(pack: UnsafeRawBufferPointer, of count: Int) -> Bool {
+  mutating func append(pack: UnsafeRawBufferPointer, of count: Int, only: Int? = nil) -> Bool {
     guard count >= 0, count <= pack.count / ImagePack.Head.size else { return false }
     var texts = UnsafeRawBufferPointer(rebasing: pack[(count * ImagePack.Head.size)...])
     func take(_ length: Int32) -> UnsafeBufferPointer<UInt8>? {
@@ -68,6 +69,7 @@ extension FeedImages.Builder {
         guard let length = PostFields.length(in: texts.assumingMemoryBound(to: UInt8.self)) else { return false }
         post = take(Int32(length))
       }
+      if let only, index != only { continue }
       let published = head.published == FeedImages.Record.undated ? nil : head.published
       let id = FeedImage.ID(UUID(uuid: head.uuid), number: head.number)
       if WebAddress.isPlain(address) {
@@ -84,8 +86,9 @@ extension FeedImages.Builder {
       } else {
         return false
       }
+      if only != nil { return true }
     }
-    return texts.isEmpty
+    return only == nil && texts.isEmpty
   }
 }
 

@@ -23,22 +23,25 @@ final class NoteJournal: @unchecked Sendable {
     var renewal: FeedTables.Renewal?
   }
 
-  /// The number of bytes of entries that are kept before they are folded.
-  static let limit = 1 << 20
-  /// The number of notes that are remembered beyond a fold; with more, each is read again when it is wanted.
-  private static let remembered = 4_000
+  /// The number of bytes of entries that are kept before they are folded: some thousands of polls. A fold writes each page of the tables
+  /// that one of them changes, so fewer folds write less; a process that opens the file reads as many bytes, in about ten milliseconds.
+  static let limit = 4 << 20
+  /// The number of notes that are remembered beyond a fold; with more, each is read again when it is wanted. One poller of 20,000
+  /// feeds needs no more.
+  private static let remembered = 24_000
 
   /// The state of the file that this is of, as SQLite numbers what other connections do; `nil` when it is of none.
   var state: Int?
-  private(set) var notes: [NoteKey: Note] = [:]
-  private(set) var feeds: [String: Row] = [:]
+  // Here and below: touched a dozen times per poll, by one transaction at a time.
+  @exclusivity(unchecked) private(set) var notes: [NoteKey: Note] = [:]
+  @exclusivity(unchecked) private(set) var feeds: [String: Row] = [:]
   /// The numbers of the table's first and last row; `nil` when it is empty. Each series begins at random, so that the same
   /// first row is the same series: whoever folds begins another.
   var rows: (first: Int64, last: Int64)?
   /// The number of bytes that the table has.
   private(set) var size = 0
   /// The entries of the transaction that runs.
-  private(set) var entries: [UInt8] = []
+  @exclusivity(unchecked) private(set) var entries: [UInt8] = []
 
   func note(_ key: NoteKey) -> Note {
     if let note = notes[key] { return note }
@@ -56,6 +59,16 @@ final class NoteJournal: @unchecked Sendable {
 
   /// Forgets a feed's row, which has changed in the tables.
   func forgetRow(of address: String) { feeds[address] = nil }
+
+  /// The notes that the tables don't have, in their order: each page of the tables is then changed once.
+  var written: [(key: NoteKey, stored: [UInt8])] {
+    notes.compactMap { key, note in note.stored.map { (key, $0) } }.sorted { $0.key < $1.key }
+  }
+
+  /// The renewals that the tables don't have, by URL.
+  var renewals: [(address: String, renewal: FeedTables.Renewal)] {
+    feeds.compactMap { address, feed in feed.renewal.map { (address, $0) } }.sorted { $0.address < $1.address }
+  }
 
   /// Forgets everything: the file has another state, or what ran was undone.
   func forget() {
@@ -85,7 +98,7 @@ final class NoteJournal: @unchecked Sendable {
 
   /// Forgets what can be read again, when there is much of it: others may have asked for all feeds.
   func trim() {
-    guard notes.count > 8 * Self.remembered else { return }
+    guard notes.count > 2 * Self.remembered else { return }
     notes = notes.filter { $0.value.stored != nil }
     feeds = feeds.filter { $0.value.renewal != nil }
   }
@@ -175,6 +188,14 @@ extension FeedTables.Renewal {
       validators: FeedValidators(
         etag: fields.text(2), lastModified: fields.text(3), source: fields.url(4),
         digest: fields.number(5).map { BodyDigest(value: $0.bitPattern) }, wholeAsked: fields.date(6)))
+  }
+}
+
+extension NoteKey {
+  /// The order of the table's rows.
+  fileprivate static func < (lhs: NoteKey, rhs: NoteKey) -> Bool {
+    lhs.name != rhs.name
+      ? lhs.name < rhs.name : (lhs.kind.number, lhs.place) < (rhs.kind.number, rhs.place)
   }
 }
 
