@@ -2,6 +2,7 @@
 //
 //   web sink                                     a server that throws uploads away; prints its port
 //   web put <url> <file>                         uploads a file with libcurl
+//   web crowd                                    a server that sends each message to all its clients; prints its port
 //   web echo <port> <bytes> <count> [deflate]    echoes messages of text, one after another; prints seconds
 //   web room <port> <clients> <times>            one message to all, each of whom reads it; prints the seconds of each
 //
@@ -29,14 +30,20 @@ static void fail(const char *what) {
   exit(1);
 }
 
-static int sink(void) {
+/// Listens at a port that the system chooses, and prints it.
+static int listen_somewhere(void) {
   int listener = socket(AF_INET, SOCK_STREAM, 0);
   struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof place;
-  if (bind(listener, (struct sockaddr *)&place, size) || listen(listener, 8)) fail("listen");
+  if (bind(listener, (struct sockaddr *)&place, size) || listen(listener, 128)) fail("listen");
   getsockname(listener, (struct sockaddr *)&place, &size);
   printf("%d\n", ntohs(place.sin_port));
   fflush(stdout);
+  return listener;
+}
+
+static int sink(void) {
+  int listener = listen_somewhere();
   static char room[1 << 18];
   for (int fd; (fd = accept(listener, NULL, NULL)) >= 0; close(fd)) {
     size_t used = 0;
@@ -54,6 +61,42 @@ static int sink(void) {
     if (left || write(fd, answer, sizeof answer - 1) < 0) fprintf(stderr, "cut short\n");
   }
   return 1;
+}
+
+/// One call of `write` for each client and message, and nothing else: the least that a server does.
+static int crowd(void) {
+  int listener = listen_somewhere(), poller = epoll_create1(0), count = 0;
+  static int members[20001];
+  struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
+  epoll_ctl(poller, EPOLL_CTL_ADD, listener, &event);
+  for (;;) {
+    struct epoll_event events[64];
+    int ready = epoll_wait(poller, events, 64, -1);
+    for (int k = 0; k < ready; k++) {
+      static unsigned char in[4096], out[256];
+      int fd = events[k].data.fd;
+      if (fd == listener) {
+        event.data.fd = accept(listener, NULL, NULL);
+        if (event.data.fd < 0 || count == 20001) fail("accept");
+        members[count++] = event.data.fd;
+        epoll_ctl(poller, EPOLL_CTL_ADD, event.data.fd, &event);
+        continue;
+      }
+      ssize_t got = read(fd, in, sizeof in);
+      if (got <= 0) return 0;
+      if (in[0] == 'G') {
+        const char agreed[] = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
+        if (write(fd, agreed, sizeof agreed - 1) < 0) fail("agree");
+        continue;
+      }
+      // A short frame with a mask.
+      size_t length = in[1] & 127;
+      out[0] = in[0], out[1] = (unsigned char)length;
+      for (size_t at = 0; at < length; at++) out[2 + at] = in[6 + at] ^ in[2 + (at & 3)];
+      for (int i = 0; i < count; i++)
+        if (write(members[i], out, 2 + length) < 0) fail("tell");
+    }
+  }
 }
 
 static int put(const char *url, const char *path) {
@@ -175,6 +218,7 @@ static int room(int port, int clients, int times) {
 int main(int count, char **words) {
   const char *mode = count > 1 ? words[1] : "";
   if (count == 2 && !strcmp(mode, "sink")) return sink();
+  if (count == 2 && !strcmp(mode, "crowd")) return crowd();
   if (count == 4 && !strcmp(mode, "put")) return put(words[2], words[3]);
   if (count >= 5 && !strcmp(mode, "echo"))
     return echo(atoi(words[2]), (size_t)atol(words[3]), atol(words[4]), count == 6);

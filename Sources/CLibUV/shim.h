@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #endif
 
 // `uv_thread_t` is an integer on Linux and a pointer on Darwin.
@@ -102,6 +103,19 @@ static inline bool clibuv_pin_thread(int index) {
     return syscall(SYS_sched_setaffinity, 0, sizeof one, one) == 0;
   }
   return false;
+}
+
+/// Reads what the kernel has in memory of a file, and does not wait for a disk.
+/// Returns the number of bytes, 0 at the end, and -1 with the reason in `errno`: EAGAIN when a disk is needed.
+static inline ssize_t clibuv_read_cached(int descriptor, void *room, size_t count, int64_t offset) {
+#ifdef SYS_preadv2
+  struct iovec part = {room, count};
+  // RWF_NOWAIT, since Linux 4.14; the upper half of the offset is for machines of 32 bits.
+  return syscall(SYS_preadv2, descriptor, &part, 1, (unsigned long)offset, (unsigned long)(offset >> 16 >> 16), 8);
+#else
+  errno = ENOSYS;
+  return -1;
+#endif
 }
 
 /// Opens a descriptor that one thread makes readable for another; negative for an error of libuv's.

@@ -91,7 +91,7 @@ extension HTTPError: CustomStringConvertible {
 
   private var sentence: (what: String, advice: String) {
     switch kind {
-    case .invalidRequest: ("cannot request this URL", "use http or https")
+    case .invalidRequest: ("cannot send this request", "")
     case .nameResolution: ("could not find the host \(shownHost)", "check the URL and the network connection")
     case .connect: ("could not connect to \(shownHost)", "is the server running, and is the port right?")
     case .tls where isWithoutTLS: ("\(shownHost) doesn't speak TLS", "try http://")

@@ -48,6 +48,36 @@ import Testing
     bench.end()
   }
 
+  @Test func `a compressed body is refused with the codings that are read`() {
+    let bench = bench()
+    let refused = bench.send(
+      "POST /items HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
+        + "Content-Length: 2\r\n\r\n{}"
+    ).receive()
+    #expect(refused.hasPrefix("HTTP/1.1 415 ") && refused.contains("Accept-Encoding: identity\r\n"))
+    let read = bench.send(
+      "POST /items HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Encoding: Identity\r\n"
+        + "Content-Length: 12\r\n\r\n{\"name\":\"a\"}"
+    ).receive()
+    #expect(read.hasPrefix("HTTP/1.1 201 "))
+    bench.end()
+  }
+
+  @Test(
+    arguments: [
+      (#"[]"#, "The document is not an object."), (#"{"name":1}"#, "name is not a string."),
+      (#"{"name":"a","count":"x"}"#, "count is not a whole number."),
+      (#"{"name":"a","tags":"x"}"#, "tags is not an array."),
+      (#"{"name":"a","isOn":1}"#, "isOn is not true or false."),
+      (#"{"name":"a","tags":[1]}"#, "tags[0] is not a string."),
+    ]) func `a problem names types in words of JSON`(body: String, detail: String)
+  {
+    let bench = bench()
+    let answer = post(bench, body)
+    #expect(answer.contains(#""detail":"\#(detail)""#), "\(answer)")
+    bench.end()
+  }
+
   /// A body, its type, and the status.
   @Test(
     arguments: [

@@ -133,6 +133,44 @@ import Testing
     bench.end()
   }
 
+  @Test func `ids of the server's own are short and different, and a log outside of them has them too`() {
+    var log: [HTTPServer.AnsweredRequest] = []
+    var routes = HTTPServer.Routes()
+    routes.use(.log { log.append($0) })
+    routes.use(.requestIDs())
+    routes.get("/") { .text($0.id ?? "none") }
+    routes.get("/late") { request in Just(HTTPServer.Response.text(request.id ?? "none")) }
+    let bench = Bench().serve(routes)
+    let answers = ["/", "/late", "/", "/none"].map { ask(bench, "GET \($0)") }
+    let ids = log.compactMap(\.id)
+    #expect(ids.count == 4 && Set(ids).count == 4)
+    #expect(ids.allSatisfy { $0.utf8.count == 13 && $0.allSatisfy { $0.isNumber || ("a"..."v").contains($0) } })
+    for (answer, id) in zip(answers, ids) { #expect(answer.contains("X-Request-ID: \(id)\r\n")) }
+    #expect(answers[0].hasSuffix(ids[0]) && answers[1].hasSuffix(ids[1]))
+    bench.end()
+  }
+
+  @Test func `middleware is called from the first to the last, and their responses come back in reverse`() {
+    var order: [String] = []
+    func noting(_ name: String) -> HTTPServer.Middleware {
+      HTTPServer.Middleware { next in
+        { request in
+          order.append(name)
+          return try next(request).map { _ in order.append("\(name) back") }
+        }
+      }
+    }
+    var routes = HTTPServer.Routes()
+    routes.use(noting("first"))
+    routes.use(noting("second"))
+    routes.group("/a", [noting("third"), noting("fourth")]) { $0.get("/b") { _ in .text("ok") } }
+    let bench = Bench().serve(routes)
+    #expect(ask(bench, "GET /a/b").hasPrefix("HTTP/1.1 200"))
+    #expect(
+      order == ["first", "second", "third", "fourth", "fourth back", "third back", "second back", "first back"])
+    bench.end()
+  }
+
   @Test func `pages of other origins are told what they may do`() {
     var routes = HTTPServer.Routes()
     routes.use(.cors(origins: ["https://a.example"], allowsCredentials: true))

@@ -4,7 +4,8 @@ import Foundation
 /// The body of a request on its way to libcurl: a publisher on one side, the read callback on the other.
 ///
 /// The publisher is asked for a chunk when libcurl has taken what there was, and never from within libcurl: the callback
-/// notes that it wants more, and the client asks when the call is over.
+/// notes that it wants more, and the client asks when the call is over. A file that is in memory is read into libcurl's own
+/// buffer; a chunk is requested only for bytes that are on a disk.
 final class BodyUpload {
   enum Read {
     case bytes(Int)
@@ -37,7 +38,11 @@ final class BodyUpload {
   }
 
   /// True when libcurl has taken what there was.
-  var wantsMore: Bool { !isOver && !isAsked && rest.isEmpty && chunks.isEmpty }
+  var wantsMore: Bool {
+    guard !isOver, !isAsked, rest.isEmpty, chunks.isEmpty else { return false }
+    // It takes more itself, as long as it finds something.
+    return isPaused || attempt?.readsCached != true || delivered == length
+  }
 
   /// True when something of it has been requested.
   var isBegun: Bool { attempt != nil }
@@ -58,8 +63,18 @@ final class BodyUpload {
     }
     if filled > 0 { return .bytes(filled) }
     if isOver { return .end }
+    if let count = readCached(into: room) { return .bytes(count) }
     isPaused = true
     return .nothing
+  }
+
+  /// Reads what is in memory, and nothing beyond the announced length: that there is more is seen when a chunk comes.
+  private func readCached(into room: UnsafeMutableRawBufferPointer) -> Int? {
+    guard !isAsked, let attempt, attempt.readsCached else { return nil }
+    let most = length.map { $0 - delivered } ?? room.count
+    guard most > 0, let count = attempt.readCached(into: .init(rebasing: room.prefix(most))) else { return nil }
+    delivered += count
+    return count
   }
 
   /// Requests what comes next. Not called within libcurl.
@@ -145,26 +160,33 @@ private final class Attempt: Subscriber {
 
   private var upload: BodyUpload?
   private var up: (any Subscription)?
+  private var cached: (any ReadsCached)?
 
   init(_ upload: BodyUpload) { self.upload = upload }
+
+  var readsCached: Bool { cached != nil }
+
+  func readCached(into room: UnsafeMutableRawBufferPointer) -> Int? { cached?.readCached(into: room) }
 
   func request() { up?.request(.max(1)) }
 
   func cancel() {
     upload = nil
+    cached = nil
     up.take()?.cancel()
   }
 
   func receive(subscription: any Subscription) {
     guard upload != nil, up == nil else { return subscription.cancel() }
     up = subscription
+    cached = subscription as? any ReadsCached
     subscription.request(.max(1))
   }
 
   func receive(_ input: Chunk) -> Subscribers.Demand { upload?.receive(input, self) ?? .none }
 
   func receive(completion: Subscribers.Completion<any Error>) {
-    up = nil
+    (up, cached) = (nil, nil)
     upload.take()?.receive(completion: completion, self)
   }
 }

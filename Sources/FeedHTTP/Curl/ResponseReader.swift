@@ -17,6 +17,8 @@ struct ResponseReader: ~Copyable {
   private var hasLocation = false
   /// True when the header says how the end of the body is known.
   private var isFramed = false
+  /// The value of `Content-Length`.
+  private var length: Int?
   /// True when the header is whole, and the end of its body is that of the connection (RFC 9112, section 6.3).
   private(set) var endsWithConnection = false
   private var followsRedirects = false
@@ -66,6 +68,7 @@ struct ResponseReader: ~Copyable {
     status = 0
     hasLocation = false
     isFramed = false
+    length = nil
     endsWithConnection = false
     coding = ""
     decoder = nil
@@ -136,13 +139,20 @@ extension ResponseReader {
       hasLocation = false
       // Later versions have frames.
       isFramed = !line.begins(with: "http/1")
+      length = nil
       endsWithConnection = false
       status = Self.status(in: line)
       return true
     case UInt8(ascii: "C"), UInt8(ascii: "c"):
       if decodesContent, line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
       // One with more digits than a length has is none to libcurl, which reads to the end then.
-      if line.begins(with: "content-length:") { isFramed = isFramed || line.count { 0x30...0x39 ~= $0 } <= 18 }
+      if line.begins(with: "content-length:") {
+        isFramed = isFramed || line.count { 0x30...0x39 ~= $0 } <= 18
+        let digits = line.filter { 0x30...0x39 ~= $0 }.reduce(0) { 10 &* $0 &+ Int($1 - 0x30) }
+        // libcurl would take the last (RFC 9112, section 6.3).
+        if let length, length != digits { return fail(.notHTTP, "two different values of Content-Length") }
+        length = digits
+      }
     case UInt8(ascii: "L"), UInt8(ascii: "l"):
       if line.begins(with: "location:") { hasLocation = true }
     case UInt8(ascii: "T"), UInt8(ascii: "t"):

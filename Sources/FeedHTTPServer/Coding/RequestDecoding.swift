@@ -32,8 +32,8 @@ extension HTTPServer.Request {
   ///       request.decoded(as: NewTodo.self).tryMap { try .json(add($0), .created) }
   ///     }
   ///
-  /// **Demand:** reads the body when a value is requested. **Failure:** ``HTTPServer/Problem``: 415 for another type, 400 for
-  /// a body that is malformed, 422 for one that is well-formed and not such a value; the body's own failure.
+  /// **Demand:** reads the body when a value is requested. **Failure:** ``HTTPServer/Problem``: 415 for another type or
+  /// a compressed body, 400 for a body that is malformed, 422 for one that is well-formed and not such a value; the body's own failure.
   /// **Cancellation:** the rest of the body is discarded. **Policy:** holds the body, which has at most
   /// ``HTTPServer/Limits/bodyBytes``.
   public func decoded<Value: Decodable>(
@@ -43,6 +43,12 @@ extension HTTPServer.Request {
       let types = forms.map(\.rawValue).joined(separator: ", ")
       var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send \(types).")
       problem.headers = [method == .patch ? "Accept-Patch" : "Accept": types]
+      return Fail(error: problem).eraseToAnyPublisher()
+    }
+    // A body that was compressed would only look malformed.
+    guard headers.values("Content-Encoding").allSatisfy({ HTTPServer.Headers.isSame($0, "identity") }) else {
+      var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send the body uncompressed.")
+      problem.headers = ["Accept-Encoding": "identity"]
       return Fail(error: problem).eraseToAnyPublisher()
     }
     return body.whole().tryMap { bytes in
@@ -83,7 +89,8 @@ extension HTTPServer.Request {
   /// The request with its whole body, for handlers that run elsewhere.
   public func whole() -> AnyPublisher<HTTPServer.WholeRequest, any Error> {
     let request = HTTPServer.WholeRequest(
-      method: method, path: path, query: query, parameters: parameters, headers: headers, notes: notes, body: Chunk())
+      method: method, path: path, query: query, parameters: parameters, headers: headers, notes: notes, id: id,
+      body: Chunk())
     return body.whole().eraseFailureType().map { body in
       var request = request
       request.body = body
@@ -114,6 +121,8 @@ extension HTTPServer {
     public var headers: Headers
     /// See ``Request/notes``.
     public var notes: [String: String]
+    /// See ``Request/id``.
+    public var id: String?
     public var body: Chunk
   }
 }
@@ -123,13 +132,28 @@ extension Error {
   fileprivate var forPeople: String {
     guard let error = self as? DecodingError else { return "\(self)" }
     func place(_ path: [any CodingKey]) -> String {
-      path.isEmpty
-        ? "the document" : path.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
+      var text = ""
+      for key in path {
+        text += key.intValue.map { "[\($0)]" } ?? (text.isEmpty ? "" : ".") + key.stringValue
+      }
+      return text.isEmpty ? "The document" : text
+    }
+    // Clients needn't know Swift's types.
+    func name(of type: Any.Type) -> String {
+      switch type {
+      case is String.Type: "a string"
+      case is Bool.Type: "true or false"
+      case is any BinaryInteger.Type: "a whole number"
+      case is any BinaryFloatingPoint.Type: "a number"
+      case is any Collection.Type where "\(type)".hasPrefix("Dictionary<"): "an object"
+      case is any Collection.Type: "an array"
+      default: "of type \(type)"
+      }
     }
     switch error {
     case .keyNotFound(let key, let context): return "\(place(context.codingPath + [key])) is missing."
     case .valueNotFound(_, let context): return "\(place(context.codingPath)) is null."
-    case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not of type \(type)."
+    case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not \(name(of: type))."
     case .dataCorrupted(let context) where context.codingPath.isEmpty: return "The body is malformed."
     case .dataCorrupted(let context): return "\(place(context.codingPath)) is not valid."
     @unknown default: return "The body is not valid."

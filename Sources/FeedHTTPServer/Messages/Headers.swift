@@ -30,7 +30,8 @@ extension HTTPServer {
       }
       set {
         makeOwn()
-        own.removeAll { Self.isSame($0.name, name) }
+        // Mostly there is none, and then nothing is moved.
+        if own.contains(where: { Self.isSame($0.name, name) }) { own.removeAll { Self.isSame($0.name, name) } }
         if let newValue { own.append((name, newValue)) }
       }
     }
@@ -80,8 +81,12 @@ extension HTTPServer {
     }
 
     static func isSame(_ a: String, _ b: String) -> Bool {
-      a.utf8.count == b.utf8.count
-        && zip(a.utf8, b.utf8).allSatisfy { ByteClass.lowercased($0) == ByteClass.lowercased($1) }
+      guard a.utf8.count == b.utf8.count else { return false }
+      var others = b.utf8.makeIterator()
+      for byte in a.utf8 {
+        guard let other = others.next(), ByteClass.lowercased(byte) == ByteClass.lowercased(other) else { return false }
+      }
+      return true
     }
 
     private static func isSame(_ bytes: UnsafeRawBufferPointer, _ place: Place, _ name: String) -> Bool {

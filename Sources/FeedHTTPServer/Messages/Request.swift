@@ -17,7 +17,7 @@ extension HTTPServer {
     let exchange: Exchange
     /// The values of the placeholders in its route: see ``HTTPServer/Routes``.
     public internal(set) var parameters: [String: String] = [:]
-    /// Findings of middleware, for handlers: see ``id`` and ``user``.
+    /// Findings of middleware, for handlers: see ``user``.
     public var notes: [String: String] = [:]
 
     init(_ exchange: Exchange) { self.exchange = exchange }
@@ -127,6 +127,8 @@ final class Exchange {
   /// Which request of the connection this is.
   let number: Int
   @exclusivity(unchecked) private var isAnswered = false
+  /// See ``HTTPServer/Request/id``.
+  @exclusivity(unchecked) var id: String?
 
   init(_ head: RequestHead, _ connection: ServerConnection, _ number: Int) {
     self.head = head

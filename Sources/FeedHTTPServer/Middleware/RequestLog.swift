@@ -10,7 +10,7 @@ extension HTTPServer {
     /// The time from the request's head to the response's.
     public var duration: Duration
     public var peer: SocketAddress
-    /// The request's id, if ``Middleware/requestIDs(_:)`` is around this one.
+    /// The request's id, if ``Middleware/requestIDs(_:)`` is used.
     public var id: String?
 
     public var description: String {
@@ -27,13 +27,18 @@ extension HTTPServer.Middleware {
     Self { next in
       { request in
         let began = request.scheduler.now
-        return try next(request).map { response in
+        func log(_ response: HTTPServer.Response) {
           write(
             HTTPServer.AnsweredRequest(
               method: request.method, path: request.path, status: response.status,
               duration: .nanoseconds(began.distance(to: request.scheduler.now).nanoseconds), peer: request.peer,
               id: request.id))
         }
+        let reply = try next(request)
+        // A response that is here needs no function that is kept until it is.
+        guard case .now(let response) = reply else { return reply.map { log($0) } }
+        log(response)
+        return reply
       }
     }
   }
@@ -44,17 +49,21 @@ extension HTTPServer.Middleware {
   /// Gives each request an id, which its response has as `X-Request-ID`, and which handlers and logs find in
   /// ``HTTPServer/Request/id``. One that a client sends is kept if it has at most 128 letters, digits, and `-_.`.
   ///
-  /// - Parameter make: makes an id; 16 random digits and letters by default.
-  public static func requestIDs(
-    _ make: @escaping () -> String = { String(UInt64.random(in: 1 << 60 ... .max), radix: 16) }
-  ) -> Self {
-    Self { next in
+  /// - Parameter make: makes an id. By default, ids are 13 letters and digits, which don't repeat while the server runs; they
+  ///   are random, but not secret.
+  public static func requestIDs(_ make: (() -> String)? = nil) -> Self {
+    let make = make ?? RandomIDs().next
+    return Self { next in
       { request in
         let sent = request.headers["X-Request-ID"].flatMap { isID($0) ? $0 : nil }
-        var request = request
         let id = sent ?? make()
-        request.notes["id"] = id
-        return try next(request).map { $0.headers["X-Request-ID"] = id }
+        request.exchange.id = id
+        switch try next(request) {
+        case .now(var response):
+          response.headers["X-Request-ID"] = id
+          return .now(response)
+        case let later: return later.map { $0.headers["X-Request-ID"] = id }
+        }
       }
     }
   }
@@ -70,9 +79,27 @@ extension HTTPServer.Middleware {
   }
 }
 
+/// Numbers in base 32, from a generator that starts at a random place and visits each number of 64 bits once. The system
+/// isn't asked for each, and their texts are short enough to take no memory.
+private final class RandomIDs {
+  @exclusivity(unchecked) private var numbers = SplitMix64(seed: .random(in: .min ... .max))
+
+  func next() -> String {
+    var number = numbers.next()
+    return String(unsafeUninitializedCapacity: 13) { room in
+      for index in room.indices.prefix(13) {
+        let digit = UInt8(truncatingIfNeeded: number & 31)
+        room[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+        number >>= 5
+      }
+      return 13
+    }
+  }
+}
+
 extension HTTPServer.Request {
-  /// The id that ``HTTPServer/Middleware/requestIDs(_:)`` gave it.
-  public var id: String? { notes["id"] }
+  /// The id that ``HTTPServer/Middleware/requestIDs(_:)`` gave it, whichever middleware is outside of the other.
+  public var id: String? { exchange.id }
   /// The user whom ``HTTPServer/Middleware/basic(realm:_:)`` or ``HTTPServer/Middleware/bearer(_:)`` found.
   public var user: String? { notes["user"] }
 }

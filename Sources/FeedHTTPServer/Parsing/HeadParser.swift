@@ -26,13 +26,16 @@ struct HeadParser {
     case method, target, version, versionLF
     case fieldStart, name, valueStart, value, valueLF
     case endLF
+
+    /// True when nothing of a request has come; empty lines before it are nothing.
+    var isUntouched: Bool { self == .start || self == .startLF }
   }
 
   private(set) var head = RequestHead()
   private let limits: HTTPServer.Limits
   /// True for the trailers of a chunked body.
   let isTrailer: Bool
-  private var state: State
+  private(set) var state: State
   /// The number of bytes that have been looked at.
   private var position = 0
   /// The bytes so far of a head that arrives in several chunks.
@@ -60,11 +63,8 @@ struct HeadParser {
     framing = FramingRules()
   }
 
-  /// True when nothing of a request has come; empty lines before it are nothing.
-  var isUntouched: Bool { state == .start || state == .startLF }
-
   /// True once the method is known to be HEAD: its response has no body, even when the request is refused.
-  var isHead: Bool { head.method == .head && state != .start && state != .startLF && state != .method }
+  var isHead: Bool { head.method == .head && !state.isUntouched && state != .method }
 
   mutating func feed(_ chunk: Chunk) -> Result {
     if partial.isEmpty {

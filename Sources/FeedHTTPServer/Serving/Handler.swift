@@ -13,14 +13,17 @@ extension HTTPServer {
 
     /// The reply with its response changed.
     public func map(_ change: @escaping (inout Response) -> Void) -> Reply {
-      func changed(_ response: Response) -> Response {
-        var response = response
-        change(&response)
-        return response
-      }
       switch self {
-      case .now(let response): return .now(changed(response))
-      case .later(let publisher): return .later(publisher.map(changed).eraseToAnyPublisher())
+      case .now(var response):
+        change(&response)
+        return .now(response)
+      case .later(let publisher):
+        let changed = publisher.map { response in
+          var response = response
+          change(&response)
+          return response
+        }
+        return .later(changed.eraseToAnyPublisher())
       }
     }
   }

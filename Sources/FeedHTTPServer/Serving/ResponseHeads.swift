@@ -47,18 +47,20 @@ struct ResponseHeads {
     }
     var most = lines[status.code].count + dateLine.count + Self.ownBytes + (body?.count ?? 0)
     most += Self.bytes(of: headers) + (always.isEmpty ? 0 : Self.bytes(of: always))
+    if most <= Self.blockBytes {
+      let room = memory.writer.room(for: most).baseAddress!
+      var cursor = ByteCursor(at: room)
+      let isWhole = write(&cursor, status, headers, delimiting, closes, isOld, body)
+      let encoded = memory.writer.take(isWhole ? cursor.at - room : 0)
+      return isWhole ? encoded : nil
+    }
     var isWhole = true
-    func fill(_ room: UnsafeMutablePointer<UInt8>) -> Int {
+    let encoded = Chunk(capacity: most) {
+      let room = $0.baseAddress!.assumingMemoryBound(to: UInt8.self)
       var cursor = ByteCursor(at: room)
       isWhole = write(&cursor, status, headers, delimiting, closes, isOld, body)
       return isWhole ? cursor.at - room : 0
     }
-    let encoded =
-      if most <= Self.blockBytes {
-        memory.writer.take(fill(memory.writer.room(for: most).baseAddress!))
-      } else {
-        Chunk(capacity: most) { fill($0.baseAddress!.assumingMemoryBound(to: UInt8.self)) }
-      }
     return isWhole ? encoded : nil
   }
 

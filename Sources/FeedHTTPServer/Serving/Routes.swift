@@ -50,7 +50,8 @@ extension HTTPServer {
     ///     routes.errors = { $0 is NotFound ? HTTPServer.Status.notFound : $0 }
     public var errors: (any Error) -> any Error = { $0 }
     /// True to respond to every error, even of a missing route, with problem details (RFC 9457) instead of a line of text.
-    /// False by default.
+    /// False by default. Requests that reach no route, because they are malformed or larger than ``Limits`` allows, get a line of
+    /// text.
     public var usesProblems = false
 
     public init() {}
@@ -179,8 +180,15 @@ extension HTTPServer {
       let path = prefix + path
       let parts = Self.parts(path)
       let isLiteral = !isFolder && !parts.contains { $0.hasPrefix(":") }
-      let wrapped = around.reversed().reduce(handler) { $1.wrap($0) }
+      let wrapped = Self.wrapped(handler, around)
       routes.append(Route(method, parts, isLiteral ? Array(path.utf8) : nil, isFolder: isFolder, wrapped))
+    }
+
+    /// The handler within middleware, the first outermost. `reduce` would wrap each function for its generic parameter.
+    private static func wrapped(_ handler: @escaping Handler, _ around: [Middleware]) -> Handler {
+      var whole = handler
+      for middleware in around.reversed() { whole = middleware.wrap(whole) }
+      return whole
     }
 
     private static func parts(_ path: String) -> [Substring] {
@@ -195,9 +203,11 @@ extension HTTPServer {
     /// The routes and their middleware as one function, put together once. An error becomes a response within each
     /// function around it: logs and counts see what is sent.
     func handler() -> (Request) -> Reply {
-      guard !outermost.isEmpty else { return { settled($0, route) } }
-      let inner: Handler = { settled($0, route) }
-      let whole = outermost.reversed().reduce(inner) { $1.wrap($0) }
+      // A function that is formed once: forming it for each request would count references to all that these routes hold.
+      let routed: Handler = { try self.route($0) }
+      guard !outermost.isEmpty else { return { settled($0, routed) } }
+      let inner: Handler = { settled($0, routed) }
+      let whole = Self.wrapped(inner, outermost)
       return { settled($0, whole) }
     }
 

@@ -17,7 +17,7 @@ extension ServerConnection {
     switch phase {
     case .head where !hasRoom || isWriting: ticks = 0
     case .head:
-      if parser.isUntouched {
+      if parser.state.isUntouched {
         if hasPassed(ticks, limits.idle) { close() }
       } else if hasPassed(ticks, limits.header) {
         refuse(ParseFailure(.requestTimeout, "the request took too long"))

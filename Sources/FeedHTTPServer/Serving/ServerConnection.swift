@@ -90,7 +90,7 @@ final class ServerConnection {
 
   var peer: SocketAddress { connection.peer }
   var hasRoom: Bool { outBytes < limits.bufferedBytes }
-  var isWaitingForRequest: Bool { phase == .head && parser.isUntouched && outBytes == 0 && !isWriting }
+  var isWaitingForRequest: Bool { phase == .head && parser.state.isUntouched && outBytes == 0 && !isWriting }
   func isCurrent(_ number: Int) -> Bool { number == self.number && phase == .exchange }
 
   func start() {
@@ -171,7 +171,7 @@ final class ServerConnection {
       if inputHasEnded { beginClosing() }
       return false
     }
-    if parser.isUntouched { ticks = 0 }
+    if parser.state.isUntouched { ticks = 0 }
     switch parser.feed(input) {
     case .incomplete:
       input = Chunk()

@@ -7,7 +7,7 @@ public class LoopHandle: Cancellable {
   /// The loop it is on.
   public let loop: EventLoop
   /// True when it is closed.
-  public private(set) var isClosed = false
+  @exclusivity(unchecked) public private(set) var isClosed = false  // Read for each write, on one thread.
 
   // Points to a handle that lives until its close callback; used only while `isClosed` is false.
   let handle: UnsafeMutablePointer<uv_handle_t>

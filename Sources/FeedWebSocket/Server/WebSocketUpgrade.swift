@@ -132,10 +132,11 @@ extension HTTPServer.Request {
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
   ) -> HTTPServer.Response {
     upgradeToWebSocket(options) { (socket: WebSocket) -> AnyCancellable in
-      body(socket).sink { [weak socket] completion in
+      // Unowned: the socket keeps this, and cancels it when it is closed.
+      body(socket).sink { [unowned socket] completion in
         guard case .failure(let error) = completion, !(error is WebSocketError) else { return }
-        StreamDiagnostics.caught(error, "WebSocket: a socket of \(socket?.peer.description ?? "a client")")
-        socket?.close(.internalError)
+        StreamDiagnostics.caught(error, "WebSocket: a socket of \(socket.peer)")
+        socket.close(.internalError)
       } receiveValue: { _ in
       }
     }

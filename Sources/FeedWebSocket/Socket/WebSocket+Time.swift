@@ -18,7 +18,8 @@ extension WebSocket {
     alarm?.cancel()
     alarmAt = due
     let delay = scheduler.now.distance(to: due)
-    alarm = scheduler.once(after: max(delay, .zero)) { [weak self] in self?.look() }
+    // Unowned: it is cancelled when this is closed or gone. A weak reference takes memory, and slows all others down.
+    alarm = scheduler.once(after: max(delay, .zero)) { [unowned self] in look() }
   }
 
   /// The time limit for the running write.

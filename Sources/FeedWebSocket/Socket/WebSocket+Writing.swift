@@ -9,8 +9,15 @@ extension WebSocket {
     case mark((_ isWritten: Bool) -> Void)
   }
 
-  struct WeakWriter {
-    weak var writer: (any SocketWriter)?
+  /// One that writes to this, and removes itself before it is gone. A weak reference would slow down all others to it.
+  struct Writer {
+    unowned(unsafe) let writer: any SocketWriter
+    let identity: ObjectIdentifier
+
+    init(_ writer: any SocketWriter) {
+      self.writer = writer
+      identity = ObjectIdentifier(writer)
+    }
   }
 
   /// True when another message may be requested.
@@ -159,9 +166,8 @@ extension WebSocket {
     // In turns, so that none waits for the others.
     for _ in 0..<writers.count where hasRoom && !writers.isEmpty {
       let entry = writers.removeFirst()
-      guard let writer = entry.writer else { continue }
       writers.append(entry)
-      writer.roomIsThere()
+      entry.writer.roomIsThere()
     }
     return encodedBytes > before
   }

@@ -69,7 +69,7 @@ public final class WebSocket {
   @exclusivity(unchecked) var marks: [(at: Int, action: (_ isWritten: Bool) -> Void)] = []
   /// Messages were given up that had been taken.
   @exclusivity(unchecked) var hasForgotten = false
-  @exclusivity(unchecked) var writers: [WeakWriter] = []
+  @exclusivity(unchecked) var writers: [Writer] = []
 
   // Time.
   @exclusivity(unchecked) var alarm: (any Cancellable)?
@@ -233,9 +233,10 @@ public final class WebSocket {
   }
 
   private func endWriters(_ completion: Subscribers.Completion<WebSocketError>) {
-    let writers = self.writers
+    // Kept until all know: one may release another.
+    let writers = self.writers.map(\.writer)
     self.writers = []
-    for entry in writers { entry.writer?.socketEnded(completion) }
+    for writer in writers { writer.socketEnded(completion) }
   }
 }
 

@@ -46,7 +46,7 @@ extension Publishers {
         return Fail<Never, any Error>(error: WebSocketError.closed).receive(subscriber: subscriber)
       }
       let stage = WriteMessagesStage<Upstream.Failure>(socket, ending, AnySubscriber(subscriber))
-      socket.writers.append(.init(writer: stage))
+      socket.writers.append(.init(stage))
       subscriber.receive(subscription: CancellationSubscription { stage.cancel() })
       upstream.receive(subscriber: stage)
     }
@@ -146,6 +146,6 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
 
   private func release() {
     let socket = self.socket.take()
-    socket?.writers.removeAll { $0.writer == nil || $0.writer === self }
+    socket?.writers.removeAll { $0.identity == ObjectIdentifier(self) }
   }
 }

@@ -19,6 +19,13 @@ import Testing
     #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\":"))?.kind == .truncated)
   }
 
+  @Test func `a body of two announced lengths is refused, and one that is announced twice is read`() {
+    let fields = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: "
+    let refused = error(.sending("\(fields)6\r\n\r\nhello!"))
+    #expect(refused?.kind == .notHTTP && refused?.cause == "two different values of Content-Length")
+    #expect(error(.sending("\(fields)5\r\n\r\nhello")) == nil)
+  }
+
   @Test func `a chunked body that stops is truncated`() {
     #expect(error(.sending("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"ite"))?.kind == .truncated)
     #expect(error(.sending("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"ite\r\n"))?.kind == .truncated)

@@ -90,6 +90,47 @@ import Testing
     #expect(bench.got.first?.headers["Content-Length"] == "300000")
   }
 
+  @Test func `a long file arrives whole, whether its bytes are in memory or not`() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
+    var text = ""
+    for number in 0..<300_000 { text += "\(number) " }
+    try Data(text.utf8).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var limits = HTTPServer.Limits()
+    limits.bodyBytes = 1 << 23
+    let bench = try UploadBench(limits: limits)
+    for isInMemory in [true, false] {
+      if !isInMemory {
+        // The kernel forgets what it has of the file, as far as it is on the disk.
+        let descriptor = open(path, O_RDONLY)
+        _ = fsync(descriptor)
+        _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+        close(descriptor)
+      }
+      #expect(try bench.send(HTTPRequest(.put, bench.url(), body: .file(path)))?.get().status == 200)
+      #expect(bench.got.last?.body == text)
+    }
+    #expect(bench.got.count == 2)
+  }
+
+  @Test func `a file that becomes shorter while it is sent fails the request`() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
+    try Data(repeating: 65, count: 32 << 20).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    // Reads only when the file has been cut.
+    let origin = RawOrigin { connection in
+      try connection.readRequest()
+      _ = truncate(path, 300_000)
+      try connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+      connection.waitForRelease()
+    }
+    defer { origin.stop() }
+    let bench = HTTPBench()
+    let probe = bench.run(HTTPRequest(.put, origin.url(), body: .file(path)))
+    #expect(probe.error?.kind == .body)
+    #expect(probe.error?.description.contains("it ended after 300000 of 33554432 bytes") == true, "\(probe)")
+  }
+
   @Test func `a file that is not there fails the request`() throws {
     let bench = try UploadBench()
     let result = bench.send(HTTPRequest(.put, bench.url(), body: .file("/nowhere/at/all")))

@@ -53,9 +53,7 @@ extension Publishers {
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Chunk, S.Failure == SystemError {
       let reader = FileReader(source, of: scheduler.files, from: offset, count, chunkSize: chunkSize)
       subscriber.receive(
-        subscription: ReadingOffLoop(ErasedSubscriber(subscriber), on: scheduler, isOver: { reader.isOver }) {
-          reader.read()
-        })
+        subscription: FileSubscription(ErasedSubscriber(subscriber), on: scheduler, reader))
     }
   }
 }

@@ -44,6 +44,18 @@ final class FileReader: @unchecked Sendable {
     }
   }
 
+  /// Reads bytes that the system has in memory, for somebody who takes them immediately. Does not block.
+  ///
+  /// - Returns: the number of bytes; `nil` when only ``read()`` can tell.
+  func readCached(into room: UnsafeMutableRawBufferPointer) -> Int? {
+    guard let file, let offset else { return nil }
+    let room = left.map { UnsafeMutableRawBufferPointer(rebasing: room.prefix(Int(clamping: $0))) } ?? room
+    guard !room.isEmpty, let count = file.readCached(into: room, at: offset) else { return nil }
+    self.offset = offset + Int64(count)
+    left = left.map { $0 - Int64(count) }
+    return count
+  }
+
   private func open() throws(SystemError) {
     switch source {
     case .path(let path): file = try files.open(path, .reading)

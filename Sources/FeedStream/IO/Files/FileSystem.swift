@@ -1,6 +1,6 @@
 /// The files of a scheduler: the operating system's for an ``EventLoop``, invented ones for virtual time.
 ///
-/// All calls block; they run on the thread pool.
+/// All calls block unless they say otherwise; they run on the thread pool.
 package protocol FileSystem: AnyObject, Sendable {
   func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile
 
@@ -27,6 +27,11 @@ package protocol OpenFile: AnyObject {
   /// - Returns: how many bytes there were; none at the end.
   func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int
 
+  /// Fills the beginning of `room` with bytes that are in memory. Does not block.
+  ///
+  /// - Returns: the number of bytes; `nil` at the end, or when only ``read(into:at:)`` can tell.
+  func readCached(into room: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
+
   /// Writes all bytes of `chunks`, or returns the reason of a failure and the number of written bytes.
   func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?)
 
@@ -34,6 +39,10 @@ package protocol OpenFile: AnyObject {
   func sync() throws(SystemError)
 
   func status() throws(SystemError) -> FileStatus
+}
+
+extension OpenFile {
+  package func readCached(into room: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? { nil }
 }
 
 /// An open folder. Used by one thread at a time; closes when it is released.

@@ -5,7 +5,7 @@ class ReadingOffLoop: GuardedSubscription {
   private(set) final var demand = Subscribers.Demand.none
   private final let isOver: () -> Bool
   private final let work: @Sendable () -> Result<Chunk, SystemError>
-  private final var isReading = false
+  private(set) final var isReading = false
   private final var job: (any Cancellable)?
 
   /// - Parameters:

@@ -95,6 +95,15 @@ final class SystemFile: OpenFile {
     return count
   }
 
+  func readCached(into room: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int? {
+    #if os(Linux)
+      let count = clibuv_read_cached(descriptor, room.baseAddress, room.count, offset)
+      return count > 0 ? count : nil
+    #else
+      return nil
+    #endif
+  }
+
   func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) {
     let (written, code) = System.write(descriptor, chunks)
     return (written, code.map { SystemError("write to", name, code: $0) })
