@@ -8,7 +8,7 @@ import ImageFeed
 /// A page of another site can have its own name lead to this machine (DNS rebinding) and then read what is served here,
 /// for the browser takes both for one site. Such a request has that name as its `Host`: only IP addresses, `localhost`
 /// and names that were allowed are let in. Where others reach the server, they need a token too.
-struct Door {
+struct Door: Sendable {
   /// The token that requests need; `nil` where nobody else can connect.
   let token: String?
   /// The cookie of a client that had the token, made of that with the secret: it tells nothing of the token, and cannot be
@@ -109,9 +109,10 @@ struct Door {
 
 extension HTTPServer {
   /// Answers requests that `door` lets in, and says to browsers what the pages may do: nothing but show what is from here.
-  func serve(_ routes: Routes, behind door: Door) -> AnyCancellable {
+  ///
+  /// - Parameter guesses: counts wrong tokens, of all servers together.
+  func serve(_ routes: Routes, behind door: Door, _ guesses: SharedValue<TokenGuesses>) -> AnyCancellable {
     headers = Site.protection
-    var guesses = TokenGuesses()
     return requests.sink { [scheduler] request in
       guard door.knows(request.host) else {
         return request.respond(
@@ -121,13 +122,14 @@ extension HTTPServer {
       var isAdmitted = door.knows(request) || Site.isPush(request.path)
       let offers = isAdmitted ? [] : Door.offers(request)
       if !offers.isEmpty {
-        guard guesses.areAllowed(to: request.peer, at: scheduler.now) else {
+        let (peer, now) = (request.peer, scheduler.now)
+        guard guesses.update({ $0.areAllowed(to: peer, at: now) }) else {
           var response = Response.text("Too many wrong tokens; try again in a minute.\n", .tooManyRequests)
           response.headers["Retry-After"] = "60"
           return request.respond(response)
         }
         isAdmitted = offers.contains(where: door.isToken)
-        guesses.note(isRight: isAdmitted, of: request.peer)
+        guesses.update { [isAdmitted] in $0.note(isRight: isAdmitted, of: peer) }
       }
       guard isAdmitted else {
         var response = Response.text(

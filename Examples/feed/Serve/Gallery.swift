@@ -15,6 +15,8 @@ final class Gallery {
   let started = Date()
   private(set) var changed = Date()
   let events: HTTPServer.EventLog
+  /// The events and the status for servers on other loops; `nil` without such servers.
+  let shared: Shared?
   /// The id of the last event, of a gallery whose events others have, too: a client that was told more elsewhere waits for that.
   /// `nil` until the first is known, empty for a gallery that is the only one.
   let place: CurrentValueSubject<String?, Never>
@@ -37,15 +39,17 @@ final class Gallery {
   /// - Parameter secret: what images are named with.
   init(
     _ names: [Name], every: Duration, secret: [UInt8] = PageSecret.random(), isShared: Bool = false,
-    on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init
+    sharing shared: Shared? = nil, on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init
   ) {
     place = CurrentValueSubject(isShared ? nil : "")
     sources = names.map(Source.init)
     self.secret = secret
     self.every = every
     self.now = now
-    events = HTTPServer.EventLog(on: scheduler)
+    self.shared = shared
+    events = shared.map { HTTPServer.EventLog(of: $0.events, on: scheduler) } ?? HTTPServer.EventLog(on: scheduler)
     events.snapshot = { [unowned self] in status }
+    shared?.status.value = status
   }
 
   /// All images, the latest first; those of one date as their feed has them.
@@ -86,7 +90,7 @@ final class Gallery {
     for (index, name) in names.enumerated() { sources[index].rename(to: name) }
     version += 1
     changed = now()
-    events.send(status, name: "items")
+    send("items")
   }
 
   /// Adds a feed that somebody else polls.
@@ -124,6 +128,10 @@ final class Gallery {
   func announce(_ name: String, _ changes: [(feed: String?, updated: Int64?, id: String)]) {
     changed = now()
     var status = present
+    if let shared {
+      status.version += changes.count
+      shared.status.value = encoded(status)
+    }
     for change in changes {
       version += 1
       (status.version, status.feed, status.updated) = (version, change.feed, change.updated)
@@ -146,7 +154,7 @@ final class Gallery {
     guard hasNews || sources[index].trouble != before.trouble || before.isLoading else { return }
     version += 1
     changed = date
-    events.send(status, name: hasNews ? "items" : "health")
+    send(hasNews ? "items" : "health")
   }
 
   /// A feed was requested. What that changed, if anything, was taken before.
@@ -157,7 +165,7 @@ final class Gallery {
     guard case .kept = sources[index].origin else { return }
     sources[index].origin = .server
     version += 1
-    events.send(status, name: "health")
+    send("health")
   }
 
   private func show(_ images: FeedImages, of index: Int, at date: Date) {

@@ -23,7 +23,7 @@ enum GalleryMetrics {
       feeds { Int($0.checked?.timeIntervalSince1970 ?? 0) })
     family("feed_serve_connections", "gauge", "Open connections.", [("", connections)])
     family("feed_serve_waiting_bytes", "gauge", "Bytes of responses waiting to be written.", [("", waiting)])
-    family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.events.clientCount)])
+    family("feed_serve_event_clients", "gauge", "Clients of event streams.", [("", gallery.eventClients)])
     family(
       "feed_serve_pictures_total", "counter", "Requested images.",
       [

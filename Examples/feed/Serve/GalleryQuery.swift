@@ -19,7 +19,7 @@ struct GalleryQuery: Equatable {
   init() {}
 
   /// - Parameter gallery: knows the names of the feeds.
-  init(_ request: HTTPServer.Request, of gallery: Gallery) {
+  init(_ request: HTTPServer.WholeRequest, of gallery: Gallery) {
     words = String((request.query("q") ?? "").prefix(200))
     isStarred = request.query("starred") != nil
     isNew = request.query("new") != nil

@@ -1,3 +1,5 @@
+import FeedHTTPServer
+import FeedStream
 import Foundation
 
 extension Gallery {
@@ -29,6 +31,33 @@ extension Gallery {
     }
     let count = sources.reduce(0) { $0 + $1.entries.count }
     return Status(run: run, version: version, pictures: count, away: away)
+  }
+}
+
+extension Gallery {
+  /// The events and the status of a gallery, for servers on other loops.
+  struct Shared: Sendable {
+    let events = HTTPServer.EventLog.Channel()
+    /// Changes before the event that says so is sent: who has had the event finds it here.
+    let status = SharedValue("")
+    /// True where other processes have the events, too.
+    let hasOthers: Bool
+  }
+
+  /// The number of clients of event streams.
+  var eventClients: Int { shared?.events.clientCount ?? events.clientCount }
+
+  /// Sends the present state.
+  func send(_ name: String) {
+    let status = status
+    shared?.status.value = status
+    events.send(status, name: name)
+  }
+
+  /// Tells all clients that what they know is out of date.
+  func reset(id: String) {
+    shared?.status.value = status
+    events.reset(id: id)
   }
 }
 

@@ -75,10 +75,10 @@ final class Gateway {
       }
       gallery.announce("items", history)
       // Clients that were connected before know nothing yet.
-      if gallery.events.clientCount > 0 { gallery.announce("items", id: cursor) }
+      if gallery.eventClients > 0 { gallery.announce("items", id: cursor) }
     } else {
       console.report("Changes in between are not known; everything is shown again.")
-      gallery.events.reset(id: cursor)
+      gallery.reset(id: cursor)
     }
     isFirst = false
     gallery.place.send(cursor)

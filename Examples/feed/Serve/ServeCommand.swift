@@ -53,6 +53,12 @@ struct ServeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Number of event loops, each on its own thread, that serve clients; use more if one core is fully loaded.",
+      valueName: "count"))
+  var loops = 1
+
+  @Option(
+    help: ArgumentHelp(
       "Minimum time between two loads of a feed; servers may request more. (default: 15m)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
@@ -108,7 +114,7 @@ struct ServeCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   /// Others see arguments in the list of processes, and not the environment.
-  private var chosenToken: String? { token ?? ProcessInfo.processInfo.environment["FEED_TOKEN"] }
+  var chosenToken: String? { token ?? ProcessInfo.processInfo.environment["FEED_TOKEN"] }
 
   func validate() throws {
     guard (0...2_000).contains(imagesAhead) else {
@@ -119,6 +125,7 @@ struct ServeCommand: ParsableCommand {
       throw ValidationError("--store polls nothing here, so leave --public-url out.")
     }
     if store != nil, opml != nil { throw ValidationError("--store has its own list; leave --opml out.") }
+    guard (1...64).contains(loops) else { throw ValidationError("--loops must be from 1 to 64.") }
     guard (0...65_535).contains(port) else { throw ValidationError("A port must be a number from 0 to 65535.") }
     guard host == "localhost" || Door.isAddress(host) else {
       throw ValidationError(
@@ -144,67 +151,59 @@ struct ServeCommand: ParsableCommand {
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache
     let client = ObservedClient(client: trust.client(on: session.loop), observer: nil, log: session.log)
-    let gallery = Gallery(feeds, every: every.duration, secret: secret, isShared: self.store != nil, on: session.loop)
-    let address = host == "localhost" ? "127.0.0.1" : host
-    do throws(SystemError) {
-      let passed = try SocketAddress.passed()
-      let places = passed.isEmpty ? [.internet(address, port: port)] : passed
-      let server = try HTTPServer(at: places, limits: limits, on: session.loop)
-      server.onError = { [console = session.console] in console.warn("\($0.method) \($0.path): \($0.error)") }
-      let door = Door(
-        host: passed.isEmpty ? address : Door.widest(server.addresses), token: chosenToken,
-        names: allowHost + [publicUrl?.host()].compactMap { $0 },
-        secret: secret)
-      let fleet = self.store.map { session.fleet(at: $0) }
-      let images = common.imageStore
-      let shown = Pictures(pictures(client, in: images, on: session), PictureFiles(images, on: session.loop))
-      let history =
-        fleet == nil
-        ? GalleryHistory(FeedHistory(store: store, cache: cache), of: gallery) {
-          [console = session.console] in console.warn("\($0)")
-        } : nil
-      shown.teach(gallery)
-      let ahead = GalleryAhead(
-        gallery, shown, count: imagesAhead, within: self.ahead.budget(within: common), on: session.loop)
-      session.keep(AnyCancellable { withExtendedLifetime(ahead) {} })
-      let hubs = publicUrl.map {
-        HubSubscriber(
-          at: $0.appendingPathComponent(String(Site.pushPath.dropFirst().dropLast())), client: client, on: session.loop)
+    let shared = loops > 1 ? Gallery.Shared(hasOthers: self.store != nil) : nil
+    let gallery = Gallery(
+      feeds, every: every.duration, secret: secret, isShared: self.store != nil, sharing: shared, on: session.loop)
+    let fleet = self.store.map { session.fleet(at: $0) }
+    let images = common.imageStore
+    let shown = Pictures(pictures(client, in: images, on: session), PictureFiles(images, on: session.loop))
+    let history =
+      fleet == nil
+      ? GalleryHistory(FeedHistory(store: store, cache: cache), of: gallery) {
+        [console = session.console] in console.warn("\($0)")
+      } : nil
+    shown.teach(gallery)
+    let ahead = GalleryAhead(
+      gallery, shown, count: imagesAhead, within: self.ahead.budget(within: common), on: session.loop)
+    session.keep(AnyCancellable { withExtendedLifetime(ahead) {} })
+    let hubs = publicUrl.map {
+      HubSubscriber(
+        at: $0.appendingPathComponent(String(Site.pushPath.dropFirst().dropLast())), client: client, on: session.loop)
+    }
+    session.keep(AnyCancellable { hubs?.cancel() })
+    var serving: Serving?
+    do {
+      let started = try serve(on: session, sharing: shared, secret: secret) { door in
+        var site = Site(gallery, shown, door, history: history, fleet: fleet, on: session.loop) {
+          [console = session.console] in console.warn($0)
+        }
+        site.hubs = hubs
+        if let publicUrl {
+          var options = FeedHub.Options()
+          options.report = { [console = session.console] in console.warn("\($0)") }
+          let hub = site.hub(at: publicUrl, client, store, options)
+          site.hub = hub
+          session.keep(gallery.news.sink { hub.changed() })
+          session.keep(AnyCancellable { hub.cancel() })
+        }
+        return site
       }
-      var site = Site(gallery, shown, door, server, history: history, fleet: fleet) {
-        [console = session.console] in console.warn($0)
-      }
-      site.hubs = hubs
-      session.keep(AnyCancellable { hubs?.cancel() })
-      if let publicUrl {
-        var options = FeedHub.Options()
-        options.report = { [console = session.console] in console.warn("\($0)") }
-        let hub = site.hub(at: publicUrl, client, store, options)
-        site.hub = hub
-        session.keep(gallery.news.sink { hub.changed() })
-        session.keep(AnyCancellable { hub.cancel() })
-      }
-      session.keep(server.serve(site.routes, behind: door))
-      session.keep(AnyCancellable { server.close() })
+      serving = started
       if let selection { session.keep(follow(selection, gallery, client, cache, store, hubs, on: session)) }
       if let place = self.store, let fleet {
         let gateway = Gateway(gallery, place.address, session.console, session.storeReporter())
         let follower = FleetFollower(addresses.isEmpty ? nil : addresses, in: fleet, on: session.loop)
         session.keep(follower.sink { gateway.take($0) })
       }
-      session.print(Array("\(site.place(port: server.address?.port ?? port))\n".utf8))
-    } catch {
+      session.print(Array("\(started.place)\n".utf8))
+    } catch let error as SystemError {
       session.fail("\(error)\(Self.advice(error.code))".printable)
+    } catch {
+      session.fail("\(error)".printable)
     }
-    try session.finish(closing: store)
-  }
-
-  private static func advice(_ code: Int32) -> String {
-    switch code {
-    case EADDRINUSE: "; another program listens there: choose another --port, or 0 for any free port"
-    case EACCES: "; ports below 1024 need administrator rights: choose another --port"
-    case EADDRNOTAVAIL: "; this machine does not have that address: choose another --host"
-    default: ""
+    try session.finish {
+      serving?.shutdown()
+      store.close()
     }
   }
 

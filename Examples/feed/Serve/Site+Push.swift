@@ -23,23 +23,24 @@ extension Site {
       }
   }
 
-  static func addPush(_ hubs: HubSubscriber, to routes: inout HTTPServer.Routes) {
-    routes.get(pushPath + ":name") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      Just(response(hubs.verify(request.parameters["name"] ?? "") { request.query($0) }))
-        .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
-    }
-    routes.on(.post, pushPath + ":name") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      let (name, signature) = (request.parameters["name"] ?? "", request.headers["X-Hub-Signature"])
-      return request.body.whole()
-        .map { response(hubs.announce(name, $0, signature: signature)) }
-        .mapError { _ in HTTPServer.Status.badRequest }
-        .eraseToAnyPublisher()
-    }
+  func verifyPush(_ request: HTTPServer.WholeRequest) -> Reply {
+    guard let hubs else { return Self.failed(.notFound) }
+    return Self.now(Self.response(hubs.verify(request.parameters["name"] ?? "") { request.query($0) }))
   }
 
-  static func addHub(_ hub: FeedHub, to routes: inout HTTPServer.Routes) {
-    routes.on(.post, hubPath) { request in
-      request.decoded(as: HubForm.self, from: [.form]).map { form in response(hub.take { form[$0] }) }.eraseToAnyPublisher()
+  func takePush(_ request: HTTPServer.WholeRequest) -> Reply {
+    guard let hubs else { return Self.failed(.notFound) }
+    let (name, signature) = (request.parameters["name"] ?? "", request.headers["X-Hub-Signature"])
+    return Self.now(Self.response(hubs.announce(name, request.body, signature: signature)))
+  }
+
+  func takeSubscription(_ request: HTTPServer.WholeRequest) -> Reply {
+    guard let hub else { return Self.failed(.notFound) }
+    do {
+      let form = try request.decoded(as: HubForm.self, from: [.form])
+      return Self.now(Self.response(hub.take { form[$0] }))
+    } catch {
+      return Self.failed((error as? HTTPServer.Problem)?.status ?? .badRequest)
     }
   }
 

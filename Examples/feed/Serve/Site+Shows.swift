@@ -6,46 +6,40 @@ import PlainText
 
 /// The slideshow, and the image for frames of electronic paper.
 extension Site {
-  func addShows(to routes: inout HTTPServer.Routes) {
-    let (gallery, pictures, door, history) = (gallery, pictures, door, history)
-    routes.get("/slideshow.js") { Self.answer($0, "text/javascript; charset=utf-8", PageAssets.slideshow, door) }
-    routes.get("/slideshow") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      guard let every = Self.time(request.query("every"), or: SlideshowPage.usual) else {
-        return Fail(error: .badRequest).eraseToAnyPublisher()
-      }
-      let wish = SlideshowPage.Wish(
-        query: GalleryQuery(request, of: gallery), every: every, hasClock: request.query("clock") != nil,
-        card: request.query("at"))
-      return Self.entries(wish.query, gallery, history)
-        .map { entries in
-          Self.answer(request, "text/html; charset=utf-8", SlideshowPage.text(gallery, entries, wish), door)
-        }
-        .eraseToAnyPublisher()
+  func slideshow(_ request: HTTPServer.WholeRequest) -> Reply {
+    guard let every = Self.time(request.query("every"), or: SlideshowPage.usual) else {
+      return Self.failed(.badRequest)
     }
-    let frames = Frames(pictures, on: scheduler)
-    routes.get("/frame.png") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      let frame: FrameImage
-      do throws(FrameImage.Problem) {
-        frame = try FrameImage(
-          width: request.query("w"), height: request.query("h"), palette: request.query("palette"))
-      } catch {
-        return Self.refused("\(error.reason)\n", .badRequest)
+    let wish = SlideshowPage.Wish(
+      query: GalleryQuery(request, of: gallery), every: every, hasClock: request.query("clock") != nil,
+      card: request.query("at"))
+    return Self.entries(wish.query, gallery, history)
+      .map { [gallery, door] entries in
+        Self.answer(request, "text/html; charset=utf-8", SlideshowPage.text(gallery, entries, wish), door)
       }
-      guard let every = Self.time(request.query("every"), or: .zero) else {
-        return Self.refused("every must be a duration such as 30s, 15m or 1h.\n", .badRequest)
-      }
-      return Self.entries(GalleryQuery(request, of: gallery), gallery, history)
-        .flatMap(maxPublishers: .max(1)) { entries -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-          guard let entry = Self.turn(of: entries, every: every, at: Date()), let named = gallery.picture(entry.key)
-          else {
-            return Self.refused("There is no image.\n", .notFound)
-          }
-          let tag = frame.tag(of: entry.key)
-          return frames.png(frame, of: named, as: tag, size: gallery.facts[entry.key]?.size)
-            .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
-        }
-        .eraseToAnyPublisher()
+      .eraseToAnyPublisher()
+  }
+
+  func frame(_ request: HTTPServer.WholeRequest) -> Reply {
+    let frame: FrameImage
+    do throws(FrameImage.Problem) {
+      frame = try FrameImage(
+        width: request.query("w"), height: request.query("h"), palette: request.query("palette"))
+    } catch {
+      return Self.refused("\(error.reason)\n", .badRequest)
     }
+    guard let every = Self.time(request.query("every"), or: .zero) else {
+      return Self.refused("every must be a duration such as 30s, 15m or 1h.\n", .badRequest)
+    }
+    return Self.entries(GalleryQuery(request, of: gallery), gallery, history)
+      .flatMap(maxPublishers: .max(1)) { [gallery, frames] entries -> Reply in
+        guard let entry = Self.turn(of: entries, every: every, at: Date()), let named = gallery.picture(entry.key)
+        else { return Self.refused("There is no image.\n", .notFound) }
+        let tag = frame.tag(of: entry.key)
+        return frames.png(frame, of: named, as: tag, size: gallery.facts[entry.key]?.size)
+          .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+      }
+      .eraseToAnyPublisher()
   }
 
   /// A time of the URL; `nil` for one that isn't one, or is out of bounds.
@@ -61,15 +55,11 @@ extension Site {
     return entries[Int(now.timeIntervalSince1970 / (every / .seconds(1))) % entries.count]
   }
 
-  private static func refused(
-    _ reason: String, _ status: HTTPServer.Status
-  ) -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> {
-    Just(.text(reason, status)).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
-  }
+  private static func refused(_ reason: String, _ status: HTTPServer.Status) -> Reply { now(.text(reason, status)) }
 }
 
 /// The frames that were made last: a device asks for the same one until there is another image.
-private final class Frames {
+final class Frames {
   private static let most = 16
   /// For how long a frame is not made again: an image may become another one at its URL.
   private static let lifetime = 600.0

@@ -12,40 +12,29 @@ extension Site {
     let back: String
   }
 
-  func addStars(to routes: inout HTTPServer.Routes) {
-    let (gallery, pictures, history, warn) = (gallery, pictures, history, warn)
-    func star(_ isOn: Bool, _ card: String, then response: HTTPServer.Response) -> AnyPublisher<
-      HTTPServer.Response, HTTPServer.Status
-    > {
-      guard let history else { return Fail(error: .forbidden).eraseToAnyPublisher() }
-      let keep = { (picture: Gallery.Named) in pictures.keep(picture, reportingTo: warn) }
-      return history.setStar(isOn, card: card, keep: keep)
-        .mapError { _ in .internalServerError }
-        .flatMap { isDone -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-          guard isDone else { return Fail(error: .notFound).eraseToAnyPublisher() }
-          return Just(response).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
-        }
-        .eraseToAnyPublisher()
+  func star(_ request: HTTPServer.WholeRequest) -> Reply {
+    // A page of another site may send a form, and no header of its own.
+    if request.headers["X-Feed"] == "star", let card = request.query("card") {
+      return star(request.query("on") == "1", card, then: .text("", .ok))
     }
-    routes.on(.post, "/star") { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      // A page of another site may send a form, and no header of its own.
-      if request.headers["X-Feed"] == "star", let card = request.query("card") {
-        return star(request.query("on") == "1", card, then: .text("", .ok))
-      }
-      guard request.headers["Content-Type"]?.hasPrefix("application/x-www-form-urlencoded") == true else {
-        return Fail(error: .forbidden).eraseToAnyPublisher()
-      }
-      return request.decoded(as: StarForm.self, from: [.form])
-        .mapError { _ in HTTPServer.Status.badRequest }
-        .flatMap(maxPublishers: .max(1)) { form -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-          guard form.key == gallery.formKey, let entry = gallery.entry(card: form.card), Self.isHere(form.back) else {
-            return Fail(error: .forbidden).eraseToAnyPublisher()
-          }
-          let back = HTTPServer.Response.redirect(to: "\(form.back)#p\(entry.card)")
-          return star(!gallery.isStarred(entry), form.card, then: back)
-        }
-        .eraseToAnyPublisher()
+    guard request.headers["Content-Type"]?.hasPrefix("application/x-www-form-urlencoded") == true else {
+      return Self.failed(.forbidden)
     }
+    guard let form = try? request.decoded(as: StarForm.self, from: [.form]) else { return Self.failed(.badRequest) }
+    guard form.key == gallery.formKey, let entry = gallery.entry(card: form.card), Self.isHere(form.back) else {
+      return Self.failed(.forbidden)
+    }
+    let back = HTTPServer.Response.redirect(to: "\(form.back)#p\(entry.card)")
+    return star(!gallery.isStarred(entry), form.card, then: back)
+  }
+
+  private func star(_ isOn: Bool, _ card: String, then response: HTTPServer.Response) -> Reply {
+    guard let history else { return Self.failed(.forbidden) }
+    let keep = { [pictures, warn] (picture: Gallery.Named) in pictures.keep(picture, reportingTo: warn) }
+    return history.setStar(isOn, card: card, keep: keep)
+      .mapError { _ in .internalServerError }
+      .flatMap { isDone -> Reply in isDone ? Self.now(response) : Self.failed(.notFound) }
+      .eraseToAnyPublisher()
   }
 
   /// True for a path of this server, and what may follow it.

@@ -5,13 +5,15 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The URLs of the page and its resources.
+/// The responses of the page and its resources.
+///
+/// Lives with the gallery; the servers that need its responses may be on other loops: ``SiteRoutes``.
 struct Site {
   let gallery: Gallery
   let pictures: Pictures
   let door: Door
-  private unowned let server: HTTPServer
-  var scheduler: any LoopScheduler { server.scheduler }
+  let scheduler: any LoopScheduler
+  let frames: Frames
   /// The history of the feeds; `nil` where only the latest is known.
   let history: GalleryHistory?
   /// The fleet whose figures are shown next to those of this process.
@@ -21,24 +23,27 @@ struct Site {
   var hubs: HubSubscriber?
   /// Announces the changes of this server's own feeds; `nil` without a public URL.
   var hub: FeedHub?
+  /// Open connections, and the bytes that wait to be written to them.
+  var load: () -> AnyPublisher<(connections: Int, waiting: Int), Never> = { Just((0, 0)).eraseToAnyPublisher() }
 
   /// - Parameter warn: is told what goes wrong after an answer.
   init(
-    _ gallery: Gallery, _ pictures: Pictures, _ door: Door, _ server: HTTPServer, history: GalleryHistory? = nil,
-    fleet: RedisFleet? = nil, warn: @escaping (String) -> Void = { _ in }
+    _ gallery: Gallery, _ pictures: Pictures, _ door: Door, history: GalleryHistory? = nil,
+    fleet: RedisFleet? = nil, on scheduler: any LoopScheduler, warn: @escaping (String) -> Void = { _ in }
   ) {
     self.warn = warn
     self.history = history
     self.gallery = gallery
     self.pictures = pictures
     self.door = door
-    self.server = server
+    self.scheduler = scheduler
     self.fleet = fleet
+    frames = Frames(pictures, on: scheduler)
   }
 
   /// The line that is printed.
-  func place(port: Int) -> String {
-    var host = server.address.map { "\($0)" } ?? ""
+  static func place(_ address: SocketAddress?, port: Int, _ door: Door) -> String {
+    var host = address.map { "\($0)" } ?? ""
     if host.hasPrefix("/") || host.hasPrefix("@") { return "unix:\(host)" }
     if host.hasPrefix("0.0.0.0:") { host = "127.0.0.1:\(port)" }
     if host.hasPrefix("[::]:") { host = "[::1]:\(port)" }
@@ -59,75 +64,61 @@ struct Site {
     .replaceError(with: up(false)).eraseToAnyPublisher()
   }
 
-  var routes: HTTPServer.Routes {
-    var routes = HTTPServer.Routes()
-    let (gallery, pictures, door, history, hub) = (gallery, pictures, door, history, hub)
-    func show(_ path: String, _ type: String, _ text: @escaping (HTTPServer.Request) -> String) {
-      routes.get(path) { request in Self.answer(request, type, text(request), door) }
-    }
-    for path in ["/", "/feed/:name"] {
-      routes.get(path) { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-        Self.page(request, gallery, history, pictures)
-          .map { Self.answer(request, "text/html; charset=utf-8", $0, door) }
-          .eraseToAnyPublisher()
-      }
-    }
-    addStars(to: &routes)
-    addShows(to: &routes)
-    if let hubs { Self.addPush(hubs, to: &routes) }
-    if let hub { Self.addHub(hub, to: &routes) }
-    show("/health", "text/html; charset=utf-8") { _ in HealthPage.text(gallery) }
-    func feed(_ path: String, _ type: String, _ text: @escaping (GalleryFeeds.Part, String) -> String) {
-      routes.get(path) { request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-        let query = history == nil ? GalleryQuery() : GalleryQuery(request, of: gallery)
-        return Self.entries(query, gallery, history)
-          .map { entries in
-            var part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: door.token)
-            let base = base(request)
-            guard let hub, query.isEmpty, base == hub.base else {
-              return Self.answer(request, type, text(part, base), door)
-            }
-            part.hub = hub.url.absoluteString
-            var response = Self.answer(request, type, text(part, base), door)
-            response.headers.add("Link", hub.links(base + part.place(path)))
-            return response
-          }
-          .eraseToAnyPublisher()
-      }
-    }
-    feed("/feed.json", "application/feed+json; charset=utf-8") { $0.json(at: $1) }
-    feed("/feed.atom", "application/atom+xml; charset=utf-8") { $0.atom(at: $1) }
-    routes.get("/metrics") { [unowned server, fleet] request -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      Self.figures(of: fleet, gallery)
-        .map { figures in
-          let own = GalleryMetrics.text(
-            gallery, pictures, connections: server.connectionCount, waiting: server.waitingBytes)
-          return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", own + figures, door)
-        }
-        .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
-    }
-    show("/style.css", "text/css; charset=utf-8") { _ in PageAssets.style }
-    show("/script.js", "text/javascript; charset=utf-8") { _ in PageAssets.script }
-    show("/icon.svg", "image/svg+xml") { _ in PageAssets.icon }
-    routes.get("/events") { [unowned server] request in
-      Self.reaching(request.headers["Last-Event-ID"] ?? "", gallery, on: server.scheduler)
-        .map { _ -> HTTPServer.Response in .events(gallery.events, greeting: .init(gallery.status, name: "hello")) }
-    }
-    routes.get("/image/:key") {
-      [unowned server] (request: HTTPServer.Request) -> AnyPublisher<HTTPServer.Response, HTTPServer.Status> in
-      let width = request.query("w").map { Int($0) ?? 0 }
-      if let width, !(1...4096).contains(width) { return Fail(error: .badRequest).eraseToAnyPublisher() }
-      guard let key = request.parameters["key"], let picture = gallery.picture(key) else {
-        return Fail(error: .notFound).eraseToAnyPublisher()
-      }
-      return pictures.picture(at: picture.url, of: picture.namers, width: width)
-        .map { Self.answer($0, on: server.scheduler) }
-        .catch { Just(Self.answer($0)) }
-        .setFailureType(to: HTTPServer.Status.self)
-        .eraseToAnyPublisher()
-    }
-    return routes
+  func page(_ request: HTTPServer.WholeRequest) -> Reply {
+    Self.page(request, gallery, history, pictures)
+      .map { [door] in Self.answer(request, "text/html; charset=utf-8", $0, door) }
+      .eraseToAnyPublisher()
   }
+
+  func health(_ request: HTTPServer.WholeRequest) -> Reply {
+    Self.now(Self.answer(request, "text/html; charset=utf-8", HealthPage.text(gallery), door))
+  }
+
+  /// The page as a feed for other readers.
+  func feed(
+    _ request: HTTPServer.WholeRequest, _ path: String, _ type: String,
+    _ text: @escaping (GalleryFeeds.Part, String) -> String
+  ) -> Reply {
+    let query = history == nil ? GalleryQuery() : GalleryQuery(request, of: gallery)
+    return Self.entries(query, gallery, history)
+      .map { [gallery, door, hub, base = base(request)] entries in
+        var part = GalleryFeeds.Part(gallery: gallery, entries: entries, query: query, token: door.token)
+        guard let hub, query.isEmpty, base == hub.base else {
+          return Self.answer(request, type, text(part, base), door)
+        }
+        part.hub = hub.url.absoluteString
+        var response = Self.answer(request, type, text(part, base), door)
+        response.headers.add("Link", hub.links(base + part.place(path)))
+        return response
+      }
+      .eraseToAnyPublisher()
+  }
+
+  func metrics(_ request: HTTPServer.WholeRequest) -> Reply {
+    Self.figures(of: fleet, gallery).zip(load())
+      .map { [gallery, pictures, door] figures, load in
+        let own = GalleryMetrics.text(gallery, pictures, connections: load.connections, waiting: load.waiting)
+        return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", own + figures, door)
+      }
+      .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+  }
+
+  func image(_ request: HTTPServer.WholeRequest) -> Reply {
+    let width = request.query("w").map { Int($0) ?? 0 }
+    if let width, !(1...4096).contains(width) { return Self.failed(.badRequest) }
+    guard let key = request.parameters["key"], let picture = gallery.picture(key) else { return Self.failed(.notFound) }
+    return pictures.picture(at: picture.url, of: picture.namers, width: width)
+      .map { [scheduler] in Self.answer($0, on: scheduler) }
+      .catch { Just(Self.answer($0)) }
+      .setFailureType(to: HTTPServer.Status.self)
+      .eraseToAnyPublisher()
+  }
+
+  static func now(_ response: HTTPServer.Response) -> Reply {
+    Just(response).setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+  }
+
+  static func failed(_ status: HTTPServer.Status) -> Reply { Fail(error: status).eraseToAnyPublisher() }
 
   /// The entries of a feed for other readers.
   static func entries(
@@ -142,7 +133,7 @@ struct Site {
 
   /// The latest items, or a part of the history.
   private static func page(
-    _ request: HTTPServer.Request, _ gallery: Gallery, _ history: GalleryHistory?, _ pictures: Pictures
+    _ request: HTTPServer.WholeRequest, _ gallery: Gallery, _ history: GalleryHistory?, _ pictures: Pictures
   ) -> AnyPublisher<String, HTTPServer.Status> {
     let query = GalleryQuery(request, of: gallery)
     let (start, last) = (Int(request.query("from") ?? "") ?? 0, request.query("after"))
@@ -174,11 +165,9 @@ struct Site {
 
   /// Waits until a gallery has told what a client was told elsewhere, and no longer than five seconds once it has begun: after that
   /// the client is told that it has to begin again.
-  private static func reaching(
-    _ last: String, _ gallery: Gallery, on scheduler: any LoopScheduler
-  ) -> AnyPublisher<Void, Never> {
+  func reaching(_ last: String) -> AnyPublisher<Void, Never> {
     guard !last.isEmpty, gallery.place.value != "" else { return Just(()).eraseToAnyPublisher() }
-    let isThere = gallery.place.filter { place in place.map { !isAhead(last, of: $0) } ?? false }.map { _ in }
+    let isThere = gallery.place.filter { place in place.map { !Self.isAhead(last, of: $0) } ?? false }.map { _ in }
     let isLate = gallery.place.compactMap { $0 }.first().delay(for: .seconds(5), scheduler: scheduler).map { _ in }
     return isThere.merge(with: isLate).first().eraseToAnyPublisher()
   }
@@ -215,16 +204,16 @@ struct Site {
   }
 
   /// The URL under which the client reached this server. A proxy reports when it used TLS.
-  private func base(_ request: HTTPServer.Request) -> String {
+  private func base(_ request: HTTPServer.WholeRequest) -> String {
     if let hub, request.host == hub.host { return hub.base }
-    return "\(Self.isSecure(request) ? "https" : "http")://\(request.host ?? "localhost")"
+    return "\(Self.isSecure(request.headers) ? "https" : "http")://\(request.host ?? "localhost")"
   }
-  private static func isSecure(_ request: HTTPServer.Request) -> Bool {
-    request.headers["X-Forwarded-Proto"]?.lowercased() == "https"
+  private static func isSecure(_ headers: HTTPServer.Headers) -> Bool {
+    headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
   /// A text, with its version, so that nothing is sent that the client has.
   static func answer(
-    _ request: HTTPServer.Request, _ type: String, _ text: String, _ door: Door
+    _ request: HTTPServer.WholeRequest, _ type: String, _ text: String, _ door: Door
   ) -> HTTPServer.Response {
     var response = HTTPServer.Response(headers: ["Content-Type": type], body: Chunk(text))
     if type.hasPrefix("text/html"), door.token != nil, request.query("token") != nil {
@@ -234,7 +223,7 @@ struct Site {
       if isWithPeople { response = .redirect(to: request.path) }
       // Lax: who follows the printed address from a mail or a chat is redirected, and sends it with that. What changes
       // something here needs a header that no other site can send.
-      let secure = isSecure(request) ? "; Secure" : ""
+      let secure = isSecure(request.headers) ? "; Secure" : ""
       response.headers["Set-Cookie"] = "\(door.cookie)=\(door.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"
       if isWithPeople { return response }
     }

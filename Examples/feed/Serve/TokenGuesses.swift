@@ -6,9 +6,9 @@ import FeedStream
 /// A client has ten wrong ones, and then one every six seconds; all together have 100, and then one a second. Beyond that no token
 /// is examined, right or wrong. A client that had the right one is not held up by the guesses of others elsewhere, and a
 /// browser, which has a cookie, by none.
-struct TokenGuesses {
+struct TokenGuesses: Sendable {
   /// Wrong tokens in one burst, and the time after which one more is given.
-  struct Allowance {
+  struct Allowance: Sendable {
     let most: Int
     let each: StreamInstant.Stride
     private var used = 0

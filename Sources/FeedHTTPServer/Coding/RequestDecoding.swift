@@ -39,11 +39,9 @@ extension HTTPServer.Request {
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, from forms: [HTTPServer.BodyForm] = [.json], decoder: JSONDecoder = JSONDecoder()
   ) -> AnyPublisher<Value, any Error> {
-    guard let form = bodyForm, forms.contains(form) else {
-      let types = forms.map(\.rawValue).joined(separator: ", ")
-      var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send \(types).")
-      problem.headers = [method == .patch ? "Accept-Patch" : "Accept": types]
-      return Fail(error: problem).eraseToAnyPublisher()
+    let form: HTTPServer.BodyForm
+    do { form = try HTTPServer.BodyForm.accepted(forms, method, headers) } catch {
+      return Fail(error: error).eraseToAnyPublisher()
     }
     // A body that was compressed would only look malformed.
     guard headers.values("Content-Encoding").allSatisfy({ HTTPServer.Headers.isSame($0, "identity") }) else {
@@ -108,6 +106,7 @@ extension HTTPServer {
     /// A form without files.
     case form = "application/x-www-form-urlencoded"
   }
+}
 
   /// A request with its whole body, as a value that may cross threads: see ``Routes/onAsync(_:_:_:)``.
   public struct WholeRequest: Sendable {

@@ -1,4 +1,5 @@
 internal import FeedStream
+import Synchronization
 
 extension HTTPServer.EventLog {
   /// The events of logs on several loops: sent once, from any thread, and kept in one copy.
@@ -90,6 +91,10 @@ extension HTTPServer.EventLog {
     }
 
     // MARK: Logs
+
+    /// The number of clients of all logs. Safe from any thread.
+    public var clientCount: Int { clients.load(ordering: .relaxed) }
+    let clients = Atomic(0)
 
     var logCount: Int { state.withLock { $0.logs.count } }
 

@@ -174,6 +174,7 @@ extension HTTPServer {
       }
       let client = EventClient(connection, self, seen: seen, index: clients.count)
       clients.append(client)
+      channel?.clients.add(1, ordering: .relaxed)
       let jitter = Int.random(in: 0...max(retry / 2, 1))
       // A line of the first event: some clients take one that stands alone for an event.
       connection.enqueue(Chunk("retry: \(retry + jitter)\n"))
@@ -191,6 +192,7 @@ extension HTTPServer {
     }
 
     func detach(_ client: EventClient) {
+      channel?.clients.subtract(1, ordering: .relaxed)
       let last = clients.removeLast()
       if last !== client {
         last.index = client.index

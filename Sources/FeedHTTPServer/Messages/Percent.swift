@@ -19,4 +19,14 @@ enum Percent {
     }
     return String(validating: bytes, as: UTF8.self)
   }
+
+  /// The value of a part of a query, `a=b&c=d`.
+  static func value(of name: String, in query: String?) -> String? {
+    guard let query else { return nil }
+    for part in query.split(separator: "&") {
+      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      if decoded(pair[0], isQuery: true) == name { return pair.count == 1 ? "" : decoded(pair[1], isQuery: true) }
+    }
+    return nil
+  }
 }

@@ -50,16 +50,7 @@ extension HTTPServer {
     public var peer: SocketAddress { exchange.connection.peer }
 
     /// The value of a part of the query, `a=b&c=d`, with its escapes resolved.
-    public func query(_ name: String) -> String? {
-      guard let query else { return nil }
-      for part in query.split(separator: "&") {
-        let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        if Percent.decoded(pair[0], isQuery: true) == name {
-          return pair.count == 1 ? "" : Percent.decoded(pair[1], isQuery: true)
-        }
-      }
-      return nil
-    }
+    public func query(_ name: String) -> String? { Percent.value(of: name, in: query) }
 
     /// The request's body, as it arrives.
     ///

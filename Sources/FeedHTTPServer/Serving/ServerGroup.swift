@@ -126,12 +126,15 @@ extension HTTPServer {
     deinit { close() }
 
     /// The number of connections that are open, on all loops; those of a loop that is closed don't count.
-    public var connectionCount: Int {
-      get async {
-        var count = 0
-        for server in servers { count += await server.get { $0?.server.connectionCount ?? 0 } ?? 0 }
-        return count
-      }
+    public var connectionCount: Int { get async { await sum(\.connectionCount) } }
+
+    /// The number of response bytes that wait to be written, on all connections of all loops.
+    public var waitingBytes: Int { get async { await sum(\.waitingBytes) } }
+
+    private func sum(_ count: @escaping @Sendable (HTTPServer) -> Int) async -> Int {
+      var sum = 0
+      for server in servers { sum += await server.get { $0.map { count($0.server) } ?? 0 } ?? 0 }
+      return sum
     }
 
     /// Stops listening and closes all connections, on the next turn of each loop. Idempotent, and safe from any thread.

@@ -1,0 +1,63 @@
+import FeedHTTPServer
+import FeedStream
+import Foundation
+
+extension ServeCommand {
+  /// The server, or the servers of several loops.
+  struct Serving {
+    /// The line that is printed.
+    let place: String
+    /// Waits for the threads of other loops to end.
+    let shutdown: () -> Void
+  }
+
+  /// Listens, and serves the site on the session's loop, or on others.
+  ///
+  /// - Parameters:
+  ///   - shared: what other loops need of the gallery; `nil` for one loop.
+  ///   - makeSite: makes the site behind a door.
+  func serve(
+    on session: Session, sharing shared: Gallery.Shared?, secret: [UInt8], _ makeSite: (Door) -> Site
+  ) throws -> Serving {
+    let address = host == "localhost" ? "127.0.0.1" : host
+    let passed = try SocketAddress.passed()
+    func door(_ host: String) -> Door {
+      Door(
+        host: host, token: chosenToken, names: allowHost + [publicUrl?.host()].compactMap { $0 }, secret: secret)
+    }
+    guard let shared else {
+      let server = try HTTPServer(
+        at: passed.isEmpty ? [.internet(address, port: port)] : passed, limits: limits, on: session.loop)
+      server.onError = { [console = session.console] in console.warn("\($0.method) \($0.path): \($0.error)") }
+      var site = makeSite(door(passed.isEmpty ? address : Door.widest(server.addresses)))
+      site.load = { [unowned server] in Just((server.connectionCount, server.waitingBytes)).eraseToAnyPublisher() }
+      session.keep(server.serve(SiteRoutes(site).routes, behind: site.door, SharedValue(TokenGuesses())))
+      session.keep(AnyCancellable { server.close() })
+      return Serving(place: Site.place(server.address, port: server.address?.port ?? port, site.door)) {}
+    }
+    guard passed.isEmpty else {
+      throw LoopsError("a socket from systemd serves one loop: leave --loops out, or start without the socket")
+    }
+    let site = makeSite(door(address))
+    let loops = try SiteLoops(
+      self.loops, site, shared, at: .internet(address, port: port), limits, on: session.loop)
+    session.keep(AnyCancellable { loops.close() })
+    return Serving(place: Site.place(loops.address, port: loops.address?.port ?? port, site.door)) {
+      loops.shutdown()
+    }
+  }
+
+  private struct LoopsError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+  }
+
+  static func advice(_ code: Int32) -> String {
+    switch code {
+    case EADDRINUSE: "; another program listens there: choose another --port, or 0 for any free port"
+    case EACCES: "; ports below 1024 need administrator rights: choose another --port"
+    case EADDRNOTAVAIL: "; this machine does not have that address: choose another --host"
+    default: ""
+    }
+  }
+}

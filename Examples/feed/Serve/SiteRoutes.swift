@@ -1,0 +1,79 @@
+import FeedHTTPServer
+import FeedStream
+
+extension Site {
+  /// A response that the site gives now or later.
+  typealias Reply = AnyPublisher<HTTPServer.Response, HTTPServer.Status>
+  /// How the site responds to a request.
+  typealias Answer = @Sendable (Site, HTTPServer.WholeRequest) -> Reply
+}
+
+/// The URLs of the page and its resources, for a server that has the site on its own loop, or reaches it on another.
+struct SiteRoutes {
+  let door: Door
+  /// True where hubs may announce changes.
+  let hasHubs: Bool
+  /// Has the site respond.
+  let ask: (HTTPServer.WholeRequest, @escaping Site.Answer) -> Site.Reply
+  /// Responds with the page's events.
+  let events: (HTTPServer.WholeRequest) -> Site.Reply
+
+  /// The routes to a site on the server's loop.
+  init(_ site: Site) {
+    door = site.door
+    hasHubs = site.hubs != nil
+    ask = { $1(site, $0) }
+    events = { request in
+      site.reaching(request.headers["Last-Event-ID"] ?? "")
+        .map { .events(site.gallery.events, greeting: .init(site.gallery.status, name: "hello")) }
+        .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
+    }
+  }
+
+  init(
+    door: Door, hasHubs: Bool, ask: @escaping (HTTPServer.WholeRequest, @escaping Site.Answer) -> Site.Reply,
+    events: @escaping (HTTPServer.WholeRequest) -> Site.Reply
+  ) {
+    (self.door, self.hasHubs, self.ask, self.events) = (door, hasHubs, ask, events)
+  }
+
+  var routes: HTTPServer.Routes {
+    var routes = HTTPServer.Routes()
+    func add(
+      _ path: String, _ method: HTTPServer.Method, _ reply: @escaping (HTTPServer.WholeRequest) -> Site.Reply
+    ) {
+      routes.on(method, path) { request in
+        request.whole().flatMap(maxPublishers: .max(1)) { reply($0).mapError { $0 as any Error } }
+      }
+    }
+    func add(_ path: String, _ method: HTTPServer.Method = .get, _ answer: @escaping Site.Answer) {
+      add(path, method) { [ask] request in ask(request, answer) }
+    }
+    /// Responds on the server's loop with a text that is the same for everybody.
+    func show(_ path: String, _ type: String, _ text: String) {
+      routes.get(path) { [door] request in
+        request.whole().map { Site.answer($0, type, text, door) }
+      }
+    }
+    for path in ["/", "/feed/:name"] { add(path) { $0.page($1) } }
+    add("/star", .post) { $0.star($1) }
+    add("/slideshow") { $0.slideshow($1) }
+    add("/frame.png") { $0.frame($1) }
+    if hasHubs {
+      add(Site.pushPath + ":name") { $0.verifyPush($1) }
+      add(Site.pushPath + ":name", .post) { $0.takePush($1) }
+      add(Site.hubPath, .post) { $0.takeSubscription($1) }
+    }
+    add("/health") { $0.health($1) }
+    add("/feed.json") { $0.feed($1, "/feed.json", "application/feed+json; charset=utf-8") { $0.json(at: $1) } }
+    add("/feed.atom") { $0.feed($1, "/feed.atom", "application/atom+xml; charset=utf-8") { $0.atom(at: $1) } }
+    add("/metrics") { $0.metrics($1) }
+    add("/image/:key") { $0.image($1) }
+    show("/style.css", "text/css; charset=utf-8", PageAssets.style)
+    show("/script.js", "text/javascript; charset=utf-8", PageAssets.script)
+    show("/slideshow.js", "text/javascript; charset=utf-8", PageAssets.slideshow)
+    show("/icon.svg", "image/svg+xml", PageAssets.icon)
+    add("/events", .get, events)
+    return routes
+  }
+}

@@ -1,0 +1,83 @@
+public import FeedStream
+public import Foundation
+
+extension HTTPServer {
+  /// A request with its whole body, as a value that may cross threads: see ``Routes/onAsync(_:_:_:)``.
+  public struct WholeRequest: Sendable {
+    public var method: Method
+    /// As it came, without the query.
+    public var path: String
+    /// As it came; `nil` without one.
+    public var query: String?
+    /// The requested host: see ``Request/host``.
+    public var host: String?
+    /// The values of its route's placeholders.
+    public var parameters: [String: String]
+    public var headers: Headers
+    /// See ``Request/notes``.
+    public var notes: [String: String]
+    public var body: Chunk
+
+    /// The value of a part of the query, `a=b&c=d`, with its escapes resolved.
+    public func query(_ name: String) -> String? { Percent.value(of: name, in: query) }
+
+    /// The body as a value, from JSON or a page's form.
+    ///
+    /// - Throws: a ``Problem``: 415 for another type, 400 for a body that is malformed, 422 for one that is well-formed and not
+    ///   such a value.
+    public func decoded<Value: Decodable>(
+      as type: Value.Type = Value.self, from forms: [BodyForm] = [.json], decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
+      try BodyForm.accepted(forms, method, headers).value(of: type, in: body, decoder)
+    }
+  }
+
+  /// A response with its whole body, as a value that may cross threads: for servers on several loops whose handlers need
+  /// state that lives on one.
+  ///
+  ///     let whole = WholeResponse(response)          // where the handler lives
+  ///     request.respond(Response(whole, on: loop))   // on the server's loop
+  ///
+  /// Its loop compresses and writes it.
+  public struct WholeResponse: Sendable {
+    enum Body: Sendable {
+      case none
+      case bytes(Chunk)
+      case file(OpenFile, Range<Int64>)
+    }
+
+    public var status: Status
+    public var headers: Headers
+    let body: Body
+    let isCompressible: Bool
+
+    /// - Returns: `nil` for a response whose body is a stream, or that continues with another protocol: these live on one loop.
+    public init?(_ response: Response) {
+      switch response.body {
+      case .none: body = .none
+      case .bytes(let bytes): body = .bytes(bytes)
+      case .file(let file): body = .file(file.file, file.range)
+      case .stream, .events, .upgrade: return nil
+      }
+      status = response.status
+      headers = response.headers
+      isCompressible = response.isCompressible
+    }
+  }
+}
+
+extension HTTPServer.Response {
+  /// A response that was made elsewhere.
+  ///
+  /// - Parameter scheduler: the server's.
+  public init(_ whole: HTTPServer.WholeResponse, on scheduler: any LoopScheduler) {
+    let body: Body =
+      switch whole.body {
+      case .none: .none
+      case .bytes(let bytes): .bytes(bytes)
+      case .file(let file, let range): .file(FileBody(file: file, range: range, scheduler: scheduler))
+      }
+    self.init(whole.status, headers: whole.headers, body: body)
+    isCompressible = whole.isCompressible
+  }
+}

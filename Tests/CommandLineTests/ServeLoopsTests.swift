@@ -1,0 +1,105 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// `feed serve --loops`: the system spreads connections over the loops, so each test opens many.
+@Suite(.settled, .timeLimit(.minutes(5))) struct ServeLoopsTests {
+  private static let connections = 24
+
+  private func withGallery(
+    _ descriptions: [String], _ arguments: String...,
+    body: (_ port: Int, _ origin: PictureOrigin, _ run: RunningFeed) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(descriptions)
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try RunningFeed(
+        ["serve", "--loops", "3", "--port", "0", "--images-ahead", "0", "--cache", cache, url] + arguments)
+      let number = try port(of: #require(await run.output.line()))
+      let token = "Authorization: Bearer sesame\r\n"
+      while try await !get(number, "/feed.json", token).contains(descriptions[0]) { await Task.yield() }
+      do {
+        try await body(number, origin, run)
+      } catch {
+        Issue.record(error)
+      }
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
+  /// The results of this many connections at the same time.
+  private func together<T: Sendable>(_ ask: @escaping @Sendable () async throws -> T) async throws -> [T] {
+    try await withThrowingTaskGroup(of: T.self) { group in
+      for _ in 0..<Self.connections { group.addTask { try await ask() } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  @Test func `every loop serves the whole site, and the feed is loaded once`() async throws {
+    try await withGallery(["sea", "hill"]) { port, origin, _ in
+      for (path, text) in [
+        ("/", "alt=\"hill\""), ("/health", "OK"), ("/feed.json", "hill"), ("/feed.atom", "hill"), ("/style.css", "{"),
+        ("/slideshow", "sea"), ("/metrics", "feed_checks_total{feed=\"http://127.0.0.1:"), ("/?q=hill", "alt=\"hill\""),
+      ] {
+        for answer in try await together({ try await get(port, path) }) {
+          #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.contains(text), "\(path)")
+          #expect(answer.contains("X-Content-Type-Options: nosniff\r\n"), "\(path)")
+        }
+      }
+      let image = try #require(try await picturePaths(port).first)
+      #expect(try await together { try await get(port, image) }.allSatisfy { $0.contains("GIF89a") })
+      #expect(try await together { try await get(port, "/nothing") }.allSatisfy { $0.hasPrefix("HTTP/1.1 404") })
+      #expect(try await together { try await get(port, image + "?w=0") }.allSatisfy { $0.hasPrefix("HTTP/1.1 400") })
+      #expect(await origin.asked.count { $0 == "/feed.json" } == 1)
+      #expect(await origin.asked.count { $0 == "/0" } == 1)
+    }
+  }
+
+  @Test func `clients of every loop get the same events with the same ids`() async throws {
+    try await withGallery(["old"], "--every", "50ms") { port, origin, _ in
+      let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
+      async let streams = together { try await ask(port, events, upTo: "\"pictures\":2,") }
+      // All are there before there is news.
+      while try await !get(port, "/metrics").contains("feed_serve_event_clients \(Self.connections)\n") {
+        await Task.yield()
+      }
+      try await origin.start(["new", "old"])
+      let ids = try await streams.map { stream in
+        #expect(stream.contains("event: hello\ndata: {\"away\":[],\"pictures\":1,"))
+        return stream.components(separatedBy: "\n\n").last { $0.contains("event: items") }?
+          .split(separator: "\n").first { $0.hasPrefix("id: ") }
+      }
+      #expect(ids.count == Self.connections && Set(ids).count == 1 && ids[0] != nil)
+      #expect(try await together { try await get(port, "/") }.allSatisfy { $0.contains("alt=\"new\"") })
+    }
+  }
+
+  @Test func `wrong tokens are counted on all loops together`() async throws {
+    try await withGallery(["a"], "--token", "sesame") { port, _, _ in
+      let answers = try await together { try await get(port, "/?token=wrong") }
+      #expect(answers.count { $0.hasPrefix("HTTP/1.1 401") } == 10)
+      #expect(answers.count { $0.hasPrefix("HTTP/1.1 429") } == Self.connections - 10)
+    }
+  }
+
+  @Test func `clients that leave early stop nobody`() async throws {
+    try await withGallery(["a"]) { port, _, _ in
+      _ = try await together { try await ask(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", upTo: "HTTP/1.1") }
+      #expect(try await together { try await get(port, "/") }.allSatisfy { $0.contains("</html>") })
+    }
+  }
+
+  @Test func `the number of loops is checked`() async throws {
+    for wrong in ["0", "65", "x"] {
+      let run = try RunningFeed(["serve", "--loops", wrong, "http://127.0.0.1:9/feed.json"])
+      #expect(await run.status() == 64, "\(wrong)")
+    }
+  }
+}
