@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Each warning and each trap names a section of docs/Troubleshooting.md that exists")
+@Suite("Each warning and each trap names a section of docs/Troubleshooting.md that exists", .settled)
 struct ExplainedMessageTests {
   private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
