@@ -2,9 +2,10 @@
 import PackageDescription
 
 /// For the streams only, pass `traits: []`: that resolves, downloads and builds nothing but this package. To test streams too,
-/// pass `traits: ["Testing"]`, which adds one package; to join them to SwiftNIO, `traits: ["NIO"]`.
+/// pass `traits: ["Testing"]`, which adds one package; to join them to other libraries, "NIO" or "Lifecycle".
 let testing = TargetDependencyCondition.when(traits: ["Testing"])
 let nio = TargetDependencyCondition.when(traits: ["NIO"])
+let lifecycle = TargetDependencyCondition.when(traits: ["Lifecycle"])
 let everything = TargetDependencyCondition.when(traits: ["Everything"])
 
 let package = Package(
@@ -12,6 +13,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "FeedStream", targets: ["FeedStream"]),
+    .library(name: "FeedStreamLifecycle", targets: ["FeedStreamLifecycle"]),
     .library(name: "FeedStreamNIO", targets: ["FeedStreamNIO"]),
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
     .library(name: "FeedFormats", targets: ["FeedFormats"]),
@@ -33,6 +35,7 @@ let package = Package(
   traits: [
     .default(enabledTraits: ["Everything"]),
     .trait(name: "Testing", description: "What the testing kit needs to report failures"),
+    .trait(name: "Lifecycle", description: "ServiceLifecycle, for FeedStreamLifecycle; not among everything"),
     .trait(name: "NIO", description: "SwiftNIO, for FeedStreamNIO; not among everything"),
     .trait(
       name: "Everything", description: "What the image feed, the command and the examples need",
@@ -43,6 +46,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
     .package(url: "https://github.com/apple/swift-nio", from: "2.83.0"),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", .upToNextMinor(from: "1.13.1")),
   ],
   targets: [
@@ -56,6 +60,13 @@ let package = Package(
       name: "FeedStream", dependencies: ["CLibUV"],
       // `Chunk.bytes` is a span whose life is its chunk's.
       swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
+    // Nothing without the trait Lifecycle.
+    .target(
+      name: "FeedStreamLifecycle",
+      dependencies: [
+        "FeedHTTPServer", "FeedStream",
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: lifecycle),
+      ]),
     // Nothing without the trait NIO.
     .target(
       name: "FeedStreamNIO",

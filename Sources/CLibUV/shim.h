@@ -9,7 +9,10 @@
 #include <unistd.h>
 #include <uv.h>
 #ifdef __linux__
+#include <elf.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -137,6 +140,81 @@ static inline bool clibuv_take_event(int descriptor) {
   uint64_t count;
   return read(descriptor, &count, sizeof count) == sizeof count;
 }
+#endif
+
+#ifdef __linux__
+// The stack of another thread, which takes it itself when a signal arrives there.
+
+#define CLIBUV_MAX_FRAMES 64
+
+typedef struct {
+  /// For each call, from the innermost: an address within the instruction that calls.
+  uintptr_t frames[CLIBUV_MAX_FRAMES];
+  int count;
+  /// Set after everything else.
+  int is_taken;
+} clibuv_stack;
+
+static inline bool clibuv_is_taken(clibuv_stack *stack) { return __atomic_load_n(&stack->is_taken, __ATOMIC_ACQUIRE) != 0; }
+
+/// The calling thread's number, as the kernel knows it.
+static inline int clibuv_thread_number(void) { return (int)syscall(SYS_gettid); }
+
+static inline _Unwind_Reason_Code clibuv_add_frame(struct _Unwind_Context *context, void *pointer) {
+  clibuv_stack *stack = (clibuv_stack *)pointer;
+  int is_interrupted = 0;
+  uintptr_t address = (uintptr_t)_Unwind_GetIPInfo(context, &is_interrupted);
+  // What came before is the handler and the kernel's trampoline.
+  if (is_interrupted) stack->count = 0;
+  if (address == 0 || stack->count == CLIBUV_MAX_FRAMES) return _URC_END_OF_STACK;
+  stack->frames[stack->count++] = is_interrupted ? address : address - 1;
+  return _URC_NO_REASON;
+}
+
+/// The handler. It allocates nothing and takes no lock.
+static inline void clibuv_take_stack(int number, siginfo_t *info, void *context) {
+  (void)number;
+  (void)context;
+  if (info->si_code != SI_QUEUE || info->si_pid != getpid() || info->si_value.sival_ptr == NULL) return;
+  int error = errno;
+  clibuv_stack *stack = (clibuv_stack *)info->si_value.sival_ptr;
+  (void)_Unwind_Backtrace(clibuv_add_frame, stack);
+  __atomic_store_n(&stack->is_taken, 1, __ATOMIC_RELEASE);
+  errno = error;
+}
+
+/// Requests the stack of a thread of this process, into memory that stays.
+/// Returns false when the program handles `SIGURG` itself, or the thread has ended.
+static inline bool clibuv_request_stack(int thread, clibuv_stack *stack) {
+  struct sigaction present;
+  if (sigaction(SIGURG, NULL, &present) != 0) return false;
+  if (!(present.sa_flags & SA_SIGINFO) || present.sa_sigaction != clibuv_take_stack) {
+    if ((present.sa_flags & SA_SIGINFO) || present.sa_handler != SIG_DFL) return false;
+    struct sigaction own;
+    memset(&own, 0, sizeof own);
+    own.sa_sigaction = clibuv_take_stack;
+    own.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+    if (sigaction(SIGURG, &own, NULL) != 0) return false;
+  }
+  siginfo_t info;
+  memset(&info, 0, sizeof info);
+  info.si_signo = SIGURG;
+  info.si_code = SI_QUEUE;
+  info.si_pid = getpid();
+  info.si_uid = getuid();
+  info.si_value.sival_ptr = stack;
+  return syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, SIGURG, &info) == 0;
+}
+
+/// The file that was loaded where an address is, and the place of its beginning; as `Dl_info`.
+typedef struct {
+  const char *path;
+  void *base;
+  const char *symbol;
+  void *symbol_address;
+} clibuv_image;
+
+extern int clibuv_find_image(const void *address, clibuv_image *image) __asm__("dladdr");
 #endif
 
 /// Marks every descriptor but the standard streams so that programs started from now on do not get it.

@@ -190,6 +190,65 @@ import Testing
     bench.end()
   }
 
+  @Test func `a grace lets idle connections bring a last request`() {
+    let bench = Bench().serve { _ in .text("last") }
+    let (idle, silent) = (bench.send(), bench.send())
+    bench.settle()
+    var isOver = false
+    let ending = bench.server.shutdown(grace: .milliseconds(200)).sink { _ in
+      isOver = true
+    } receiveValue: { _ in
+    }
+    bench.pass(.milliseconds(100))
+    #expect(!idle.hasEndedWriting && !isOver)
+    idle.send(Self.get)
+    bench.settle()
+    let answer = idle.receive()
+    #expect(answer.contains("Connection: close\r\n") && answer.hasSuffix("last"), "\(answer)")
+    #expect(idle.hasEndedWriting && !silent.hasEndedWriting)
+    // What connects now is too late.
+    let late = bench.send(Self.get)
+    bench.pass(.milliseconds(200))
+    #expect(silent.hasEndedWriting && late.receive() == "")
+    bench.pass(.seconds(4))
+    #expect(isOver)
+    ending.cancel()
+    bench.end()
+  }
+
+  @Test func `a grace that nobody uses ends with the last connection`() {
+    let bench = Bench().serve { _ in .text("last") }
+    bench.settle()
+    var isOver = false
+    let ending = bench.server.shutdown(grace: .seconds(5)).sink { _ in
+      isOver = true
+    } receiveValue: { _ in
+    }
+    bench.settle()
+    #expect(isOver)
+    ending.cancel()
+    bench.end()
+  }
+
+  @Test func `a response that began before the shutdown doesn't keep its connection open`() {
+    let body = PassthroughSubject<Chunk, Never>()
+    let bench = Bench().serve { _ in HTTPServer.Response(body: body, length: 6) }
+    let client = bench.send(Self.get)
+    bench.settle()
+    body.send(Chunk("abc"))
+    bench.settle()
+    #expect(client.receive().contains("200"))
+    let ending = bench.server.shutdown().sink { _ in }
+    bench.settle()
+    #expect(!client.hasEndedWriting)
+    body.send(Chunk("def"))
+    body.send(completion: .finished)
+    bench.settle()
+    #expect(client.receive() == "def" && client.hasEndedWriting)
+    ending.cancel()
+    bench.end()
+  }
+
   @Test func `shutting down cuts off what does not end in time`() {
     let bench = Bench().serve { _ in PassthroughSubject<HTTPServer.Response, Never>() }
     let client = bench.send(Self.get)

@@ -16,7 +16,7 @@ public final class HTTPServer {
   /// The scheduler on which it lives.
   public let scheduler: any LoopScheduler
   let limits: Limits
-  private let listeners: [Listener]
+  let listeners: [Listener]
   private let incoming: AnyPublisher<Connection, Never>
   /// The time of day, in seconds since 1970.
   let wallClock: () -> Int64
@@ -25,8 +25,12 @@ public final class HTTPServer {
   @exclusivity(unchecked) private(set) var connections = ContiguousArray<ServerConnection>()
   private var ticker: (any Cancellable)?
   @exclusivity(unchecked) var subscription: RequestSource?
-  @exclusivity(unchecked) private(set) var isEnding = false
-  private var whenEnded: [() -> Void] = []
+  @exclusivity(unchecked) var isEnding = false
+  /// True until connections are no longer accepted.
+  var isListening = true
+  /// True when it is ending, and a connection that waits for a request is closed.
+  var closesIdle = false
+  var whenEnded: [() -> Void] = []
   var shares: ConnectionShares
   /// The maximum number of body bytes of a request for this path, if it isn't ``Limits/bodyBytes``.
   var bodyBytes: ((Method, String) -> Int?)?
@@ -155,54 +159,10 @@ public final class HTTPServer {
   /// One subscriber at a time; another one gets nothing and finishes.
   public var requests: Requests { Requests(server: self) }
 
-  /// Accepts no more connections, and completes the requests that have begun.
-  ///
-  /// Event streams end, and idle connections are closed.
-  ///
-  /// **Demand:** begins at the call. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
-  /// does not stop it. Policy: delivers nothing.
-  ///
-  /// - Parameter deadline: the time after which remaining connections are closed; 10 s by default.
-  @discardableResult public func shutdown(within deadline: StreamInstant.Stride = .seconds(10)) -> AnyPublisher<
-    Never, Never
-  > {
-    if !isEnding {
-      isEnding = true
-      for listener in listeners { listener.close() }
-      subscription?.stopAccepting()
-      for connection in connections { connection.serverIsEnding() }
-      if connections.isEmpty {
-        ended()
-      } else {
-        let left = scheduler.once(after: deadline) { [weak self] in self?.close() }
-        whenEnded.append { left.cancel() }
-      }
-    }
-    let future = Future<Void, Never> { [self] promise in
-      if connections.isEmpty { promise(.success(())) } else { whenEnded.append { promise(.success(())) } }
-    }
-    return future.ignoreOutput().eraseToAnyPublisher()
-  }
-
-  /// Stops listening and closes all connections immediately.
-  public func close() {
-    isEnding = true
-    for listener in listeners { listener.close() }
-    closeConnections()
-    ended()
-  }
-
-  private func ended() {
-    let (waiting, subscription) = (whenEnded, self.subscription)
-    whenEnded = []
-    subscription?.end()
-    for action in waiting { action() }
-  }
-
   // MARK: Connections
 
   func add(_ connection: Connection) {
-    guard !isEnding else { return connection.close() }
+    guard isListening else { return connection.close() }
     let (isAdmitted, client) = admit(connection)
     guard isAdmitted else { return }
     let served = ServerConnection(connection, self, client)
@@ -230,7 +190,7 @@ public final class HTTPServer {
     if connections.isEmpty {
       ticker?.cancel()
       ticker = nil
-      if isEnding { return ended() }
+      if isEnding, !isListening { return ended() }
     }
     subscription?.acceptMore()
   }

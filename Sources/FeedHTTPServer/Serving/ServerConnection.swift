@@ -226,7 +226,8 @@ final class ServerConnection {
     reader?.end(.finished)
     reader = nil
     received = nil
-    guard !willClose else {
+    // Its response may have begun before the server began to end.
+    guard !willClose, !server.closesIdle || !input.isEmpty else {
       beginClosing()
       return false
     }

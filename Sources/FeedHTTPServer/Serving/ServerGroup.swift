@@ -39,9 +39,9 @@ extension HTTPServer {
         self.serving = serving
       }
 
-      func shutdown(within deadline: StreamInstant.Stride, _ ticket: Ticket) {
+      func shutdown(within deadline: StreamInstant.Stride, _ grace: StreamInstant.Stride, _ ticket: Ticket) {
         leaving.append(ticket)
-        ending = server.shutdown(within: deadline).sink { [unowned self] _ in
+        ending = server.shutdown(within: deadline, grace: grace).sink { [unowned self] _ in
           leaving = []
         } receiveValue: { _ in
         }
@@ -147,11 +147,16 @@ extension HTTPServer {
     ///
     /// Returns when the last connection is closed, or the loops are.
     ///
-    /// - Parameter deadline: the time after which remaining connections are closed; 10 s by default.
-    public func shutdown(within deadline: StreamInstant.Stride = .seconds(10)) async {
+    /// - Parameters:
+    ///   - deadline: the time after which remaining connections are closed; 10 s by default.
+    ///   - grace: the time for which idle connections stay open for a last request; none by default
+    ///     (``HTTPServer/shutdown(within:grace:)``).
+    public func shutdown(
+      within deadline: StreamInstant.Stride = .seconds(10), grace: StreamInstant.Stride = .zero
+    ) async {
       await withUnsafeContinuation { continuation in
         let ticket = Ticket(continuation)
-        for server in servers { server.bring { $0?.shutdown(within: deadline, ticket) } }
+        for server in servers { server.bring { $0?.shutdown(within: deadline, grace, ticket) } }
       }
       close()
     }

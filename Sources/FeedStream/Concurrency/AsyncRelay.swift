@@ -145,7 +145,11 @@
     let waiter: Waiter? = state.withLock { state in
       guard case .subscribed = state.phase else { return nil }
       let waiter = state.waiters.popFirst()
-      if waiter == nil { halt("values: a value arrived that nobody awaits; a publisher must not exceed its demand") }
+      if waiter == nil {
+        halt(
+          "values: a value arrived that nobody awaits; a publisher must not exceed its demand",
+          section: "a-publisher-exceeds-its-demand")
+      }
       if state.waiters.isEmpty { state.hold(home) }
       return waiter
     }

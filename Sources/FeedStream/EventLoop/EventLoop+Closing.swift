@@ -55,6 +55,7 @@ extension EventLoop {
   func tearDown() {
     isClosed = true
     ThreadLoops.remove(self)
+    forgetTurns()
     EventLoop.open.subtract(1, ordering: .relaxed)
     mailbox.close()
     gate.close()

@@ -31,7 +31,7 @@ extension EventLoop {
     collectMail()
     beginWatchingTurns()
     uv_run(uv, UV_RUN_NOWAIT)
-    turnEnded()
+    endWatchingTurns()
     uv_update_time(uv)
     return Int(uv_backend_timeout(uv))
   }

@@ -1,28 +1,39 @@
 internal import CLibUV
+import Synchronization
 
-/// The measurement of a loop's turns, for the warning of those that are too long.
+/// The measurement of a loop's turns, for the warning of those that are too long, and for the map.
 struct TurnWatch {
   // Freed in its close callback, like every handle of a loop.
   fileprivate var handle: UnsafeMutablePointer<uv_prepare_t>?
   fileprivate var isWatching = false
-  /// When the present turn began, and how long the loop had waited in all until then, in nanoseconds.
-  fileprivate var began: UInt64 = 0
-  fileprivate var waited: UInt64 = 0
+  /// The turn for the monitor to read; made when the loop first runs with warnings on.
+  fileprivate var state: TurnState?
 }
 
 extension EventLoop {
-  /// A turn that is longer is warned of, in nanoseconds.
-  private static let longestTurn: UInt64 = 1_000_000_000
-
-  /// Called when a run begins, on the thread that runs. Without warnings, a loop measures nothing.
+  /// Called when a run begins, on the thread that runs. Without warnings and without the map, a loop measures nothing.
   func beginWatchingTurns() {
     turnWatch.isWatching = Warnings.watch && watchTurns()
     guard turnWatch.isWatching else {
       if let handle = turnWatch.handle { uv_prepare_stop(handle) }
       return
     }
-    turnWatch.began = uv_hrtime()
-    turnWatch.waited = uv_metrics_idle_time(uv)
+    guard Warnings.areOn else { return }
+    let state = turnWatch.state ?? TurnMonitor.shared.add(uv)
+    turnWatch.state = state
+    state.begin(waited: uv_metrics_idle_time(uv))
+    TurnMonitor.shared.aLoopRuns()
+  }
+
+  /// Called when a run ends, on its thread.
+  func endWatchingTurns() {
+    turnEnded()
+    turnWatch.state?.end()
+  }
+
+  /// The loop is being closed.
+  func forgetTurns() {
+    if let state = turnWatch.state.take() { TurnMonitor.shared.remove(state) }
   }
 
   /// - Returns: true when the loop says at the end of each turn that it has ended.
@@ -39,20 +50,10 @@ extension EventLoop {
   }
 
   /// Called before the loop waits, and when it returns.
-  func turnEnded() {
+  private func turnEnded() {
     guard turnWatch.isWatching else { return }
     subscriptions?.map?.turn &+= 1
-    let (now, waited) = (uv_hrtime(), uv_metrics_idle_time(uv))
-    let busy = (now - turnWatch.began) &- (waited - turnWatch.waited)
-    (turnWatch.began, turnWatch.waited) = (now, waited)
-    guard busy > Self.longestTurn, busy < .max / 2 else { return }
-    let tenths = busy / 100_000_000
-    Warnings.warn(
-      .longTurn, at: "EventLoop of \(threadName)",
-      """
-      a turn took \(tenths / 10).\(tenths % 10) s, in which nothing else ran on the loop; move blocking or heavy work to \
-      offload(_:completion:), SerialWorker or mapAsync
-      """)
+    turnWatch.state?.next(waited: uv_metrics_idle_time(uv))
   }
 
   package func mapBegan() {
@@ -66,5 +67,49 @@ extension EventLoop {
     var buffer = [CChar](repeating: 0, count: 64)
     guard clibuv_thread_get_name(&buffer, buffer.count) == 0 else { return "a thread" }
     return "thread " + String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// The present turn of a loop. Written by the loop's thread, and read by the monitor's.
+final class TurnState: Sendable {
+  private let began = Atomic<UInt64>(0)
+  private let waited = Atomic<UInt64>(0)
+  private let turn = Atomic<UInt64>(0)
+  private let thread = Atomic<Int32>(0)
+
+  /// A turn that is running.
+  struct Turn {
+    let number: UInt64
+    let began: UInt64
+    /// For how long the loop had waited in all until then, in nanoseconds.
+    let waited: UInt64
+    /// The kernel's number of the thread that runs it.
+    let thread: Int32
+  }
+
+  func begin(waited: UInt64) {
+    next(waited: waited)
+    thread.store(TurnMonitor.admitThread(), ordering: .sequentiallyConsistent)
+  }
+
+  func next(waited: UInt64) {
+    // In this order: a reader that sees a part of it takes the turn for shorter than it is.
+    began.store(uv_hrtime(), ordering: .relaxed)
+    self.waited.store(waited, ordering: .releasing)
+    turn.add(1, ordering: .releasing)
+  }
+
+  func end() { thread.store(0, ordering: .releasing) }
+
+  var isRunning: Bool { thread.load(ordering: .sequentiallyConsistent) != 0 }
+
+  /// The present turn; `nil` when the loop does not run.
+  func read() -> Turn? {
+    let number = turn.load(ordering: .acquiring)
+    let waited = self.waited.load(ordering: .acquiring)
+    let began = self.began.load(ordering: .relaxed)
+    let thread = self.thread.load(ordering: .acquiring)
+    guard thread != 0, number == turn.load(ordering: .acquiring) else { return nil }
+    return Turn(number: number, began: began, waited: waited, thread: thread)
   }
 }

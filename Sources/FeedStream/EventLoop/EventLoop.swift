@@ -61,7 +61,7 @@ public final class EventLoop: @unchecked Sendable {
   /// Counts what is on its way out of the loop (`EventLoop+Waiting.swift`).
   let holds = Holds()
   package let subscriptions: LiveSubscriptions? = LiveSubscriptions()
-  /// Measures turns while warnings are on (`EventLoop+Warnings.swift`).
+  /// Measures turns while warnings or the map are on (`EventLoop+Warnings.swift`).
   var turnWatch = TurnWatch()
   /// Serves the main queue while the main thread runs the loop (`EventLoop+MainQueue.swift`).
   var mainQueue = MainQueueService()
@@ -169,7 +169,7 @@ extension EventLoop: StreamDomain {
       collectMail()
       serveMainQueue()
       uv_run(uv, UV_RUN_NOWAIT)
-      turnEnded()
+      endWatchingTurns()
       return
     }
     // The wake-up handle alone does not keep libuv's loop alive, nor does the main queue's, so what arrived after its
@@ -178,7 +178,7 @@ extension EventLoop: StreamDomain {
       uv_run(uv, UV_RUN_DEFAULT)
     } while !isStopping
       && (collectMail() || serveMainQueue() || mustHold() || uv_loop_alive(uv) != 0)
-    turnEnded()
+    endWatchingTurns()
     if mode == .untilIdle, !isStopping, Warnings.areOn { subscriptions?.loopReturned() }
   }
 

@@ -78,6 +78,16 @@ public final class EventLoopGroup: Sendable {
     for thread in threads { thread.shutdown() }
   }
 
+  /// Shuts down on a thread of its own, for callers that must not block.
+  package func shutdown(_ ended: @escaping @Sendable () -> Void) {
+    let work: @Sendable () -> Void = { [self] in
+      shutdown()
+      ended()
+    }
+    // Without threads, blocking is better than no end.
+    do throws(EventLoopError) { try Thread(name: "shutdown", work).detach() } catch { work() }
+  }
+
   /// This many of the rails, those with the least work first.
   func rails(_ width: Int?) -> [Rail] {
     guard let width, width < rails.count else { return rails }

@@ -76,6 +76,32 @@ import Testing
     }
   }
 
+  @Test func `a debounce that is never quiet says how many values came in vain, and its source is healthy`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let time = VirtualTimeScheduler()
+      let sink = Interval(every: .milliseconds(50), scheduler: time)
+        .debounce(for: .milliseconds(80), scheduler: time).sink { _ in }
+      time.advance(by: .milliseconds(500))
+      Self.expect(
+        .waitsForTime, at: "Debounce", "waits for its timer, with 1 value; 10 arrived, and none was passed on")
+      #expect(StreamDiagnostics.snapshot().findings.count == 1)
+      sink.cancel()
+    }
+  }
+
+  @Test func `an operator waits for the completion of a stream without end`() async {
+    await #expect(processExitsWith: .success) {
+      StreamDiagnostics.startMap()
+      let numbers = PassthroughSubject<Int, Never>()
+      let sink = numbers.map { $0 * 2 }.collect().sink { _ in }
+      for number in 0..<5 { numbers.send(number) }
+      Self.expect(.waitsForCompletion, at: "Collect", "delivers its result when upstream completes")
+      #expect(StreamDiagnostics.snapshot().findings.count == 1)
+      sink.cancel()
+    }
+  }
+
   @Test func `nobody requests a value`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()

@@ -206,19 +206,6 @@ import Testing
     expect("wait for a task that iterates the values made on it", in: result)
   }
 
-  @Test func `a turn of the loop takes longer than a second, and waiting does not count`() async {
-    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      StreamDiagnostics.writeWarnings()
-      await WarningTests.onThread {
-        let loop = EventLoop()
-        loop.schedule(after: loop.now.advanced(by: .milliseconds(1_100))) { loop.schedule { usleep(1_050_000) } }
-        loop.run()
-        loop.close()
-      }
-    }
-    expect("a turn took 1.", in: result)
-  }
-
   // MARK: On and off
 
   @Test func `debug builds warn by default, release builds do not, and the environment decides otherwise`() async {

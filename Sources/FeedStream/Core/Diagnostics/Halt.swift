@@ -10,14 +10,19 @@ import Synchronization
 
 /// Stops the process with a message that says which rule was broken, in release builds too.
 ///
+/// The message ends with the section of `docs/Troubleshooting.md` that explains the rule: `section` is its anchor.
+///
 /// Two threads that break a rule often do so at the same moment. The first one stops the process; the others wait for that,
 /// because Swift's backtraces of several threads that stop at once hide each other's and may never end.
 // Not inlined, so that release builds keep the message.
-@inline(never) func halt(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
+@inline(never) func halt(
+  _ message: String, section: StaticString = "a-stream-lives-on-one-thread", file: StaticString = #fileID,
+  line: UInt = #line
+) -> Never {
   if isHalting.exchange(true, ordering: .relaxed) {
     while true { pause() }
   }
-  fatalError(message, file: file, line: line)
+  fatalError("\(message) (docs/Troubleshooting.md#\(section))", file: file, line: line)
 }
 
 private let isHalting = Atomic(false)

@@ -137,16 +137,19 @@ public enum StreamDiagnostics {
   }
 }
 
-/// Writes a line to standard error, in one call, so that lines of several threads do not mix.
-func complain(_ line: String) {
-  // An error may quote what came over the network, and a terminal would act upon it.
-  var line =
-    line.unicodeScalars.reduce(into: "") { text, scalar in
+/// Writes a line to standard error, and more lines if there are some, in one call, so that those of several threads do not mix.
+func complain(_ line: String, _ more: [String] = []) {
+  var text = ""
+  for line in [line] + more {
+    // An error may quote what came over the network, and a terminal would act upon it.
+    for scalar in line.unicodeScalars {
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator:
         text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
       default: text.unicodeScalars.append(scalar)
       }
-    } + "\n"
-  line.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+    text += "\n"
+  }
+  text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }

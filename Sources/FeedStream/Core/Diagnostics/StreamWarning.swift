@@ -1,6 +1,6 @@
 /// A probable mistake that a stream survives, and that would otherwise go unnoticed.
 ///
-/// Debug builds write each to standard error as one line, once per place:
+/// Debug builds write each to standard error as one line, once per place. That of a long turn is followed by the stack:
 ///
 ///     App/main.swift:12: warning: PassthroughSubject: a value was sent while there was no subscriber …
 ///
@@ -23,8 +23,11 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     case liveSubscriptions
     /// A loop returned before a task had iterated the `values` that were made on it, or waits for nothing else.
     case unreadValues
-    /// A turn of a loop took longer than a second.
+    /// A turn of a loop takes longer than the limit (``StreamDiagnostics/warnOfTurns(longerThan:)``).
     case longTurn
+
+    /// The section of `docs/Troubleshooting.md` that explains it, with cause and solution.
+    public var section: String { "docs/Troubleshooting.md#\(rawValue.lowercased())" }
   }
 
   public let kind: Kind
@@ -32,12 +35,17 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
   public let place: String
   /// The event, and what to do instead.
   public let message: String
+  /// The calls that hold the loop, from the innermost, for ``Kind/longTurn``; empty for the others, and where they can't be
+  /// read.
+  public let stack: [String]
 
-  public var description: String { "\(place): warning: \(message)" }
+  public var description: String { ([line] + stack.map { "  in \($0)" }).joined(separator: "\n") }
+
+  var line: String { "\(place): warning: \(message)" }
 }
 
 extension StreamDiagnostics {
-  /// Calls `handler` for every warning, on its thread, instead of writing the warning; this turns warnings on in release
+  /// Calls `handler` for every warning, on its thread (for a long turn, on another one), instead of writing the warning; this turns warnings on in release
   /// builds too. `nil` restores the default.
   ///
   /// Each place is reported once, and once more after a call of this or of ``writeWarnings(_:)``.

@@ -16,6 +16,9 @@ import Synchronization
     fileprivate var told: Set<Told> = []
   }
 
+  /// A turn of a loop that is longer is warned of, in nanoseconds.
+  static let turnLimit = Atomic<Int64>(100_000_000)
+
   fileprivate struct Told: Hashable {
     let kind: StreamWarning.Kind
     let place: String
@@ -71,16 +74,22 @@ import Synchronization
     }
   }
 
+  /// - Parameter culprit: distinguishes warnings of one place, each of which is issued.
   @inline(never)
-  static func warn(_ kind: StreamWarning.Kind, at place: String, _ message: @autoclosure () -> String) {
+  static func warn(
+    _ kind: StreamWarning.Kind, at place: String, culprit: String = "", stack: [String] = [],
+    _ message: @autoclosure () -> String
+  ) {
     guard areOn else { return }
     let (isNew, handler) = state.withLock { state in
-      (state.told.count < limit && state.told.insert(Told(kind: kind, place: place)).inserted, state.handler)
+      (state.told.count < limit && state.told.insert(Told(kind: kind, place: place + culprit)).inserted, state.handler)
     }
     guard isNew else { return }
-    let warning = StreamWarning(kind: kind, place: place, message: message())
+    let warning = StreamWarning(kind: kind, place: place, message: message(), stack: stack)
     if let handler { return handler(warning) }
-    complain("\(warning) (once per place; FEEDSTREAM_WARNINGS=off turns warnings off)")
+    complain(
+      "\(warning.line) (\(kind.section); once per place; FEEDSTREAM_WARNINGS=off turns warnings off)",
+      stack.map { "  in \($0)" })
   }
 }
 

@@ -2,7 +2,7 @@ extension StreamMap {
   /// Names the places where streams may be stuck.
   mutating func find(_ partners: [Int: [Int]], _ completing: Set<Int>) {
     for node in nodes where !node.isOver {
-      if let finding = finding(for: node, partners[node.id] ?? [], completes: completing.contains(node.id)) {
+      if let finding = finding(for: node, partners[node.id] ?? [], completing) {
         findings.append(Finding(node: node.id, reason: finding.0, message: finding.1))
       }
     }
@@ -10,7 +10,7 @@ extension StreamMap {
     findings.sort { (order.firstIndex(of: $0.reason)!, $0.node) < (order.firstIndex(of: $1.reason)!, $1.node) }
   }
 
-  private func finding(for node: Node, _ partners: [Int], completes: Bool) -> (Reason, String)? {
+  private func finding(for node: Node, _ partners: [Int], _ completing: Set<Int>) -> (Reason, String)? {
     let values = node.held == 1 ? "1 value" : "\(node.held) values"
     if let capacity = node.capacity, node.held >= capacity, capacity > 0 {
       let cause = node.demand == Subscribers.Demand.none ? "; nobody below has requested more" : ""
@@ -23,12 +23,20 @@ extension StreamMap {
       let missing = partners.count == node.upstreams.count ? ": \(title(node.upstreams[empty]))" : ""
       return (.waitsForPartner, "holds \(values) that wait for a value of upstream \(empty + 1)\(missing)")
     }
-    if node.waitsForTime {
-      return (.waitsForTime, "waits for its timer" + (node.held > 0 ? ", with \(values)" : ""))
+    // A source that delivers again and again waits for its timer all the time.
+    if node.waitsForTime, !node.upstreams.isEmpty || (node.delivered ?? 0) == 0 {
+      let wasInVain = node.delivered == 0 && (node.received ?? 0) > 1
+      return (
+        .waitsForTime,
+        "waits for its timer" + (node.held > 0 ? ", with \(values)" : "")
+          + (wasInVain ? "; \(node.received!) arrived, and none was passed on" : "")
+      )
     }
-    if completes { return (.waitsForCompletion, "delivers its result when upstream completes") }
+    if completing.contains(node.id) { return (.waitsForCompletion, "delivers its result when upstream completes") }
     if node.upstreams.isEmpty, !node.isEnd { return finding(forSource: node) }
-    if let received = node.received, received > 0, node.held == 0, !node.isEnd { return finding(after: received, node) }
+    if let received = node.received, received > 0, node.held == 0, !node.isEnd {
+      return finding(after: received, node, completing)
+    }
     return nil
   }
 
@@ -47,7 +55,7 @@ extension StreamMap {
   }
 
   /// Follows what arrives at `node` down to the next count.
-  private func finding(after received: Int, _ node: Node) -> (Reason, String)? {
+  private func finding(after received: Int, _ node: Node, _ completing: Set<Int>) -> (Reason, String)? {
     var (last, names) = (node, [node.name])
     while last.delivered == nil {
       let below = nodes.filter { $0.upstreams.contains(last.id) }
@@ -57,7 +65,8 @@ extension StreamMap {
       last = next
       names.append(next.name)
     }
-    guard last.delivered == 0, !last.waitsForTime, last.held == 0 else { return nil }
+    // The operator below says itself what it waits for.
+    guard last.delivered == 0, !last.waitsForTime, last.held == 0, !completing.contains(last.id) else { return nil }
     let what =
       received == 1 ? "1 value arrived, but was not passed on" : "\(received) values arrived, but none was passed on"
     return (.passesNothing, names.count == 1 ? what : "\(what) by \(names.joined(separator: ", "))")

@@ -1,0 +1,141 @@
+"""Stops a server under load, and counts what its clients lose.
+
+Starts the program, connects clients of each kind, sends SIGTERM, and waits until the program has ended and each client knows its fate.
+A request is lost if its client has sent it on an established connection and gets no complete response.
+"""
+
+import asyncio
+import random
+import signal
+import sys
+import time
+
+program, rounds = sys.argv[1], int(sys.argv[2])
+BUSY, SLOW, IDLE, EVENTS, NEW = 500, 200, 100, 180, 20
+
+
+class Round:
+    def __init__(self, host, port):
+        self.host, self.port = host, port
+        self.served = self.lost = self.cut = self.streams = self.gaps = 0
+        self.connected = 0
+        self.stopping = asyncio.Event()
+
+    async def connect(self):
+        for attempt in range(20):
+            try:
+                result = await asyncio.open_connection(self.host, self.port)
+                self.connected += 1
+                return result
+            except OSError:
+                if self.stopping.is_set():
+                    raise
+                await asyncio.sleep(0.05)
+        raise OSError("nobody listens")
+
+    async def ask(self, reader, writer, path):
+        """Sends a request. Returns True when the connection may be used again; None when the response is missing."""
+        try:
+            writer.write(f"GET {path} HTTP/1.1\r\nHost: h\r\n\r\n".encode())
+            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            length = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
+            await reader.readexactly(length)
+        except (OSError, asyncio.IncompleteReadError):
+            self.lost += 1
+            return None
+        self.served += 1
+        return b"connection: close" not in head
+
+    async def keep_asking(self, path, pause):
+        reader, writer = await self.connect()
+        await asyncio.sleep(random.uniform(0, pause))
+        while not reader.at_eof() and await self.ask(reader, writer, path):
+            # Ends early when the server closes the connection, as a pool of connections notices.
+            try:
+                await asyncio.wait_for(self.closed(reader), random.uniform(0, pause))
+            except TimeoutError:
+                continue
+            break
+        writer.close()
+
+    async def closed(self, reader):
+        # Nothing but the end may come between responses.
+        if await reader.read(1) != b"":
+            self.gaps += 1
+
+    async def idle(self):
+        reader, writer = await self.connect()
+        await self.closed(reader)
+        writer.close()
+
+    async def listen(self):
+        reader, writer = await self.connect()
+        writer.write(b"GET /events HTTP/1.1\r\nHost: h\r\n\r\n")
+        data = b""
+        try:
+            while chunk := await reader.read(65536):
+                data += chunk
+        except OSError:
+            self.cut += 1
+        writer.close()
+        numbers = [int(line[6:]) for line in data.split(b"\n") if line.startswith(b"data: ") and line[6:].strip().isdigit()]
+        if numbers != list(range(numbers[0], numbers[0] + len(numbers))) if numbers else True:
+            self.gaps += 1
+        # The client knows when to connect again, and where to continue.
+        if b"retry: " in data and b"id: " in data:
+            self.streams += 1
+
+    async def keep_connecting(self):
+        while True:
+            try:
+                reader, writer = await self.connect()
+            except OSError:
+                return
+            await self.ask(reader, writer, "/")
+            writer.close()
+            await asyncio.sleep(random.uniform(0, 0.1))
+
+
+async def one_round():
+    server = await asyncio.create_subprocess_exec(program, stdout=asyncio.subprocess.PIPE)
+    address = (await server.stdout.readline()).decode().strip().split("/")[-1]
+    host, port = address.rsplit(":", 1)
+    self = Round(host, int(port))
+    clients = (
+        [self.keep_asking("/", 1.0) for _ in range(BUSY)]
+        + [self.keep_asking("/slow", 0.2) for _ in range(SLOW)]
+        + [self.idle() for _ in range(IDLE)]
+        + [self.listen() for _ in range(EVENTS)]
+        + [self.keep_connecting() for _ in range(NEW)]
+    )
+    tasks = [asyncio.create_task(client) for client in clients]
+    while self.connected < len(clients):
+        await asyncio.sleep(0.05)
+    await asyncio.sleep(1)
+    self.stopping.set()
+    began = time.monotonic()
+    server.send_signal(signal.SIGTERM)
+    status = await server.wait()
+    took = time.monotonic() - began
+    await asyncio.gather(*tasks)
+    if status != 0:
+        sys.exit(f"the program ended with status {status}")
+    return took, self
+
+
+async def main():
+    times, served, lost, gaps = [], 0, 0, 0
+    for number in range(rounds):
+        took, result = await one_round()
+        times.append(took)
+        served += result.served
+        lost += result.lost
+        gaps += result.gaps + (EVENTS - result.streams) + result.cut
+        print(f"{number + 1}: {took:.3f} s, {result.served} responses, {result.lost} lost", flush=True)
+    print(f"{rounds} stops with {BUSY + SLOW + IDLE + EVENTS + NEW} clients: longest {max(times):.3f} s,", end=" ")
+    print(f"median {sorted(times)[len(times) // 2]:.3f} s, {served} responses, {lost} requests lost, {gaps} event streams broken")
+    if lost or gaps:
+        sys.exit(1)
+
+
+asyncio.run(main())

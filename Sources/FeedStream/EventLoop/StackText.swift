@@ -1,0 +1,48 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// A stack as text: each call by its name, and its place in the file for `addr2line`.
+struct StackText {
+  /// The calls, from the innermost to the loop's `run`.
+  private(set) var lines: [String] = []
+  /// The outermost call of code that isn't this library's.
+  private(set) var culprit = ""
+
+  init(_ frames: [UInt]) {
+    for symbol in SymbolTable.symbols(at: frames) {
+      let name = symbol.name.map(Self.readable)
+      // What is above is known: the thread, and the program that runs the loop.
+      if let name, name.hasPrefix("FeedStream.EventLoop.run(") || name == "uv_run" { break }
+      lines.append("\(name ?? "?") (\(symbol.file)+0x\(String(symbol.offset, radix: 16)))")
+      if let mangled = symbol.name, mangled.hasPrefix("$s"), !Self.isOurs(mangled) { culprit = mangled }
+    }
+    // Inlined code has no name, so the deepest line that is there decides.
+    if culprit.isEmpty { culprit = lines.last ?? "" }
+    lines = Array(lines.prefix(24))
+  }
+
+  /// True for names of this library and of the standard library.
+  private static func isOurs(_ mangled: String) -> Bool {
+    mangled.hasPrefix("$s10FeedStream") || mangled.hasPrefix("$sS") || mangled.hasPrefix("$ss")
+  }
+
+  private static func readable(_ mangled: String) -> String {
+    guard mangled.hasPrefix("$s"), let text = swiftDemangle(mangled, UInt(mangled.utf8.count), nil, nil, 0) else {
+      return mangled
+    }
+    defer { free(text) }
+    return String(cString: text)
+  }
+}
+
+// The standard library exports it for backtraces.
+@_silgen_name("swift_demangle")
+private func swiftDemangle(
+  _ name: UnsafePointer<CChar>, _ length: UInt, _ buffer: UnsafeMutablePointer<CChar>?,
+  _ size: UnsafeMutablePointer<UInt>?, _ flags: UInt32
+) -> UnsafeMutablePointer<CChar>?

@@ -1,0 +1,177 @@
+import FeedStream
+import Foundation
+import TestSupport
+import Testing
+
+/// Each runs in a process of its own, because warnings are the process's.
+@Suite("A turn that blocks its loop is reported while it lasts", .settled) struct LongTurnTests {
+  /// Runs `body` on a thread of its own, whose loop it gets.
+  private static func onLoop(_ body: @escaping @Sendable (EventLoop) -> Void) async {
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Foundation.Thread.detachNewThread {
+        let loop = EventLoop()
+        body(loop)
+        loop.close()
+        done.resume()
+      }
+    }
+  }
+
+  /// Warnings as they arrive, and what had happened by then.
+  private final class Reports: Sendable {
+    private let reports = Locked<[(StreamWarning, whileBlocked: Bool)]>([])
+    private let blocked = Locked(false)
+
+    init(longerThan limit: Duration? = .milliseconds(100)) {
+      StreamDiagnostics.warnOfTurns(longerThan: limit)
+      StreamDiagnostics.onWarning { [reports, blocked] warning in
+        let isBlocked = blocked.withLock { $0 }
+        reports.withLock { $0.append((warning, isBlocked)) }
+      }
+    }
+
+    func whileBlocked(_ body: () -> Void) {
+      blocked.withLock { $0 = true }
+      body()
+      blocked.withLock { $0 = false }
+    }
+
+    var all: [(StreamWarning, whileBlocked: Bool)] { reports.withLock { $0 } }
+
+    /// Waits for `count` reports, at most ten seconds.
+    func wait(for count: Int) {
+      for _ in 0..<1_000 where all.count < count { usleep(10_000) }
+    }
+  }
+
+  @Test func `the report comes while the loop is blocked, and its stack names the function`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports()
+      await Self.onLoop { loop in
+        loop.schedule { reports.whileBlocked { computeForever(until: { reports.all.count == 1 }) } }
+        loop.run()
+      }
+      let report = try #require(reports.all.first)
+      #expect(report.0.kind == .longTurn && report.whileBlocked)
+      #expect(report.0.message.contains("a turn takes longer than 100 ms"), "\(report.0)")
+      #expect(report.0.message.contains("offload(_:completion:)"))
+      #if os(Linux)
+        #expect(report.0.stack.contains { $0.contains("computeForever") }, "\(report.0)")
+        // Nothing of the machinery that runs the loop.
+        #expect(!report.0.stack.contains { $0.hasPrefix("uv_run ") || $0.contains("EventLoop.run(") }, "\(report.0)")
+      #endif
+    }
+  }
+
+  @Test func `a blocking call is named`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports()
+      await Self.onLoop { loop in
+        // Twice: the signal that takes the stack ends the first call early.
+        loop.schedule { for _ in 0..<2 { usleep(400_000) } }
+        loop.run()
+        reports.wait(for: 1)
+      }
+      #if os(Linux)
+        let stack = try #require(reports.all.first?.0.stack)
+        #expect(stack.prefix(3).contains { $0.contains("sleep") }, "\(stack)")
+      #endif
+    }
+  }
+
+  @Test func `waiting does not count, and neither do short turns`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports()
+      await Self.onLoop { loop in
+        for step in 1...20 {
+          loop.schedule(after: loop.now.advanced(by: .milliseconds(30 * step))) { usleep(5_000) }
+        }
+        loop.schedule(after: loop.now.advanced(by: .milliseconds(1_200))) {}
+        loop.run()
+      }
+      #expect(reports.all.map(\.0) == [])
+    }
+  }
+
+  @Test func `each place is reported once, and another one too`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports(longerThan: .milliseconds(40))
+      await Self.onLoop { loop in
+        for _ in 0..<3 { loop.schedule { computeForever(until: after(.milliseconds(1_100))) } }
+        loop.schedule { computeElsewhere() }
+        loop.run()
+      }
+      #if os(Linux)
+        let places = reports.all.map { report in
+          report.0.stack.contains { $0.contains("computeElsewhere") } ? "elsewhere" : "forever"
+        }
+        #expect(places == ["forever", "elsewhere"], "\(reports.all)")
+      #endif
+    }
+  }
+
+  @Test func `a loop of another thread is reported by its name`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports()
+      let thread = try EventLoopThread(name: "feeds")
+      thread.loop.execute { computeForever(until: { reports.all.count == 1 }) }
+      reports.wait(for: 1)
+      thread.shutdown()
+      #expect(reports.all.map(\.0.place) == ["EventLoop of thread feeds"])
+    }
+  }
+
+  @Test func `nothing is reported without a limit`() async {
+    await #expect(processExitsWith: .success) {
+      let reports = Reports(longerThan: nil)
+      await Self.onLoop { loop in
+        loop.schedule { computeForever(until: after(.milliseconds(600))) }
+        loop.run()
+      }
+      #expect(reports.all.map(\.0) == [])
+    }
+  }
+
+  @Test func `a program that handles the signal itself gets the report without a stack`() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGURG) { _ in abort() }
+      let reports = Reports()
+      await Self.onLoop { loop in
+        loop.schedule { computeForever(until: { reports.all.count == 1 }) }
+        loop.run()
+      }
+      #expect(reports.all.map(\.0.stack) == [[]])
+    }
+  }
+
+  @Test func `standard error has the warning, and the calls below it`() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      StreamDiagnostics.writeWarnings()
+      await Self.onLoop { loop in
+        loop.schedule { computeForever(until: after(.milliseconds(1_500))) }
+        loop.run()
+      }
+    }
+    let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
+    let first = lines.first ?? ""
+    #expect(first.contains(": warning: a turn takes longer than 100 ms, and nothing else runs"), "\(lines)")
+    #expect(first.hasSuffix("; once per place; FEEDSTREAM_WARNINGS=off turns warnings off)"), "\(lines)")
+    #if os(Linux)
+      #expect(lines.dropFirst().contains { $0.hasPrefix("  in ") && $0.contains("computeForever") }, "\(lines)")
+    #endif
+  }
+}
+
+/// True after that time, however often it is called.
+private func after(_ time: Duration) -> () -> Bool {
+  let end = ContinuousClock.now.advanced(by: time)
+  return { ContinuousClock.now >= end }
+}
+
+// Functions with names that a stack shows.
+@inline(never) private func computeForever(until isOver: () -> Bool) {
+  let limit = ContinuousClock.now.advanced(by: .seconds(20))
+  while !isOver(), ContinuousClock.now < limit {}
+}
+
+@inline(never) private func computeElsewhere() { computeForever(until: after(.milliseconds(1_100))) }
