@@ -13,7 +13,7 @@ import Synchronization
 /// Two threads that break a rule often do so at the same moment. The first one stops the process; the others wait for that,
 /// because Swift's backtraces of several threads that stop at once hide each other's and may never end.
 // Not inlined, so that release builds keep the message.
-@inline(never) func halt(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
+@inline(never) @usableFromInline func halt(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
   if isHalting.exchange(true, ordering: .relaxed) {
     while true { pause() }
   }
@@ -21,3 +21,20 @@ import Synchronization
 }
 
 private let isHalting = Atomic(false)
+
+/// Stops the process with a message unless `condition` is true. It takes the place of Swift's own, which says nothing in
+/// release builds.
+@inlinable @inline(__always)
+func precondition(
+  _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+  line: UInt = #line
+) {
+  if _slowPath(!condition()) { halt(message(), file: file, line: line) }
+}
+
+/// Stops the process with a message, in release builds too.
+@inlinable func preconditionFailure(
+  _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) -> Never {
+  halt(message(), file: file, line: line)
+}

@@ -40,7 +40,8 @@
   @usableFromInline final func subscribe(_ attach: @escaping (Upstream) -> Void, at alarm: Alarm) {
     guard isActive else { return }
     self.alarm = alarm
-    alarm.set { [self] in subscribe(attach) }
+    alarm.fire(within: gate)
+    gate.run { [self] in alarm.set { [self] in subscribe(attach) } }
   }
 
   // MARK: Upstream
