@@ -14,13 +14,21 @@ var bag: Set<AnyCancellable> = []
 for _ in 0..<100 {
   done.enter()
   (0..<3).publisher.delaySubscription(for: .milliseconds(1), scheduler: queue)
-    .sink { _ in done.leave() } receiveValue: { _ in count(0) }
+    .sink { _ in
+      done.leave()
+    } receiveValue: { _ in
+      count(0)
+    }
     .store(in: &bag)
 }
 for _ in 0..<30 {
   done.enter()
   Just(1).receive(on: DispatchQueue.global()).repeat(3, after: .milliseconds(1), scheduler: queue)
-    .sink { _ in done.leave() } receiveValue: { _ in count(1) }
+    .sink { _ in
+      done.leave()
+    } receiveValue: { _ in
+      count(1)
+    }
     .store(in: &bag)
 }
 let policy = RetryPolicy(limit: 2, firstPause: .milliseconds(1), factor: 1, cap: .milliseconds(1), jitter: 0)

@@ -13,7 +13,8 @@ import Synchronization
 /// Two threads that break a rule often do so at the same moment. The first one stops the process; the others wait for that,
 /// because Swift's backtraces of several threads that stop at once hide each other's and may never end.
 // Not inlined, so that release builds keep the message.
-@inline(never) @usableFromInline func halt(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
+@inline(never) @usableFromInline func halt(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never
+{
   if isHalting.exchange(true, ordering: .relaxed) {
     while true { pause() }
   }

@@ -96,7 +96,8 @@
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isOpen else { return }
     isOpen = false
-    up = nil
+    // A publisher of the user's may complete on one thread while another cancels.
+    home.domain?.perform { [self] in up = nil }
     if isTimed { return wait { [self] in finish(completion) } }
     mutex.lock()
     passingEnding = completion
@@ -111,7 +112,8 @@
   @usableFromInline func wait(_ action: @escaping () -> Void) {
     guard let later else { return }
     // A publisher of the user's may deliver on any thread.
-    if let domain = home.domain, !domain.isHere { return domain.perform { [self] in wait(action) } }
+    guard let domain = home.domain else { return }
+    guard domain.isHere else { return domain.perform { [self] in wait(action) } }
     waiting.append(action)
     home.hold()
     // Timers that are due together may fire in any order: each lets the first one go.

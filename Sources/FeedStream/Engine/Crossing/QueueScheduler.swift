@@ -119,7 +119,9 @@ extension Scheduler {
   /// queue; `nil` where nothing has to be held.
   @inlinable func newHold() -> CrossedHome? { Self._isBuiltIn || isQueue ? nil : CrossedHome.ofCaller() }
 
-  @usableFromInline func schedule(holding hold: CrossedHome?, options: SchedulerOptions?, _ action: @escaping () -> Void) {
+  @usableFromInline func schedule(
+    holding hold: CrossedHome?, options: SchedulerOptions?, _ action: @escaping () -> Void
+  ) {
     schedule(options: options, CrossedHome.held(hold, action))
   }
 }
