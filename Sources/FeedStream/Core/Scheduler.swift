@@ -32,15 +32,20 @@ public protocol Scheduler<SchedulerTimeType> {
     options: SchedulerOptions?, _ action: @escaping () -> Void
   ) -> any Cancellable
 
-  /// True for a queue, whose work runs on threads that the system chooses: a stream crosses to it. An implementation
-  /// detail of the operators of time. Keep the default, false, in your own schedulers.
+  /// True when this may run work on other threads than that of the stream, as a queue does: a stream crosses to it, and
+  /// continues there, one value at a time. False by default: the work runs on the thread of the stream, or the stream traps.
+  static var usesOtherThreads: Bool { get }
+
+  /// True for the schedulers of this library, and for queues. An implementation detail of the operators of time: a loop
+  /// waits for the work that was scheduled on any other scheduler.
   @_documentation(visibility: internal)
-  static var _isQueue: Bool { get }
+  static var _isBuiltIn: Bool { get }
 }
 
 extension Scheduler {
+  @inlinable public static var usesOtherThreads: Bool { false }
   @_documentation(visibility: internal)
-  @inlinable public static var _isQueue: Bool { false }
+  @inlinable public static var _isBuiltIn: Bool { false }
 }
 
 /// A length of time that can be written in the usual units.

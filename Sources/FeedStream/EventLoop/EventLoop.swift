@@ -81,7 +81,10 @@ public final class EventLoop: @unchecked Sendable {
   /// Makes a loop that belongs to the calling thread.
   ///
   /// - Precondition: the process may open four more file descriptors.
-  public convenience init() { self.init(owner: CurrentDomain.threadNumber) }
+  public convenience init() {
+    self.init(owner: CurrentDomain.threadNumber)
+    EarlyHolds.adopt(by: self)
+  }
 
   init(owner: UInt, host: (any LoopHost)? = nil) {
     self.owner = Atomic(owner)

@@ -11,7 +11,7 @@
   /// cross no threads.
   extension DispatchQueue: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
-    @inlinable public static var _isQueue: Bool { true }
+    @inlinable public static var usesOtherThreads: Bool { true }
     package var queueName: String { label }
     package var isHere: (@Sendable () -> Bool)? {
       // Not by identity: on Linux each use of `DispatchQueue.main` makes an object of its own.

@@ -8,7 +8,7 @@
   /// `maxConcurrentOperationCount`.
   extension OperationQueue: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
-    @inlinable public static var _isQueue: Bool { true }
+    @inlinable public static var usesOtherThreads: Bool { true }
     package var queueName: String { name ?? "an operation queue" }
     package var isHere: (@Sendable () -> Bool)? {
       guard self === OperationQueue.main else { return nil }

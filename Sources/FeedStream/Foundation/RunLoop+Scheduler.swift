@@ -9,7 +9,7 @@
   /// thread runs instead, it turns the run loop when something scheduled here is due.
   extension RunLoop: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
-    @inlinable public static var _isQueue: Bool { true }
+    @inlinable public static var usesOtherThreads: Bool { true }
     package var queueName: String { self == .main ? "the main run loop" : "a run loop" }
     package var isHere: (@Sendable () -> Bool)? {
       if self == .main { return { DispatchQueue.isMain } }

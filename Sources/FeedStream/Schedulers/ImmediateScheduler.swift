@@ -8,6 +8,9 @@ public struct ImmediateScheduler: Scheduler, Sendable {
   /// The only instance.
   public static let shared = ImmediateScheduler()
 
+  @_documentation(visibility: internal)
+  @inlinable public static var _isBuiltIn: Bool { true }
+
   private init() {}
 
   public var now: SchedulerTimeType { SchedulerTimeType() }

@@ -18,3 +18,8 @@ where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable
 }
+
+extension LoopScheduler {
+  @_documentation(visibility: internal)
+  @inlinable public static var _isBuiltIn: Bool { true }
+}

@@ -248,4 +248,117 @@ import Testing
       return AnyCancellable {}
     }
   }
+
+  // MARK: Schedulers of the user's, and no loop yet
+
+  /// A scheduler around a queue, which runs its work through `run`.
+  fileprivate protocol AroundQueue: Scheduler
+  where SchedulerTimeType == DispatchQueue.SchedulerTimeType, SchedulerOptions == DispatchQueue.SchedulerOptions {
+    func run(_ action: @escaping () -> Void)
+  }
+
+  private struct Erased: AroundQueue {
+    static let usesOtherThreads = true
+    func run(_ action: @escaping () -> Void) { action() }
+  }
+
+  /// Returns to a loop, unknown to the stream.
+  private struct Returning: AroundQueue {
+    let loop: EventLoop
+    func run(_ action: @escaping () -> Void) {
+      nonisolated(unsafe) let action = action
+      loop.execute { action() }
+    }
+  }
+
+  @Test func `a scheduler whose type says that it uses other threads is treated as a queue`() async {
+    let (seen, latest) = (Journal<Int>(), Journal<Int>())
+    await onLoop {
+      let values = (0..<500).publisher.flatMap { Just($0).receive(on: Erased()) }.sink { seen.note($0) }
+      let last = (0..<9).publisher.append(Empty(completeImmediately: false))
+        .debounce(for: .milliseconds(5), scheduler: Erased()).first().sink { latest.note($0) }
+      return AnyCancellable { for subscription in [values, last] { subscription.cancel() } }
+    }
+    #expect(seen.entries.sorted() == Array(0..<500))
+    #expect(latest.entries == [8])
+  }
+
+  @Test func `a loop waits for work on a scheduler that it does not know`() async {
+    let seen = Journal<String>()
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        let loop = EventLoop()
+        let scheduler = Returning(loop: loop)
+        var bag: Set<AnyCancellable> = []
+        Just("received").receive(on: scheduler).sink { seen.note($0) }.store(in: &bag)
+        Just("delayed").delay(for: .milliseconds(5), scheduler: scheduler).sink { seen.note($0) }.store(in: &bag)
+        Just("subscribed").subscribe(on: scheduler).sink { seen.note($0) }.store(in: &bag)
+        Just("in arrays").throttle(for: .milliseconds(5), scheduler: scheduler, latest: true).sink { seen.note($0) }
+          .store(in: &bag)
+        // Nothing waits for what has been cancelled.
+        Just("cancelled").delay(for: .seconds(3_600), scheduler: scheduler).sink { seen.note($0) }.cancel()
+        loop.run()
+        loop.close()
+        done.resume()
+      }
+    }
+    #expect(seen.entries.sorted() == ["delayed", "in arrays", "received", "subscribed"])
+  }
+
+  @Test func `a loop waits for streams that were subscribed on its thread before it was made`() async {
+    let seen = Journal<Int>()
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        let queue = DispatchQueue(label: "before")
+        let subscription = (0..<100).publisher.delay(for: .milliseconds(5), scheduler: queue).sink { seen.note($0) }
+        let loop = EventLoop()
+        loop.run()
+        subscription.cancel()
+        loop.close()
+        done.resume()
+      }
+    }
+    #expect(seen.entries == Array(0..<100))
+  }
+
+  @Test func `a queue measures pauses where there is no loop`() async {
+    let seen = Journal<Int>()
+    let queue = DispatchQueue(label: "pauses", attributes: .concurrent)
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        let finished = DispatchGroup()
+        var bag: Set<AnyCancellable> = []
+        for number in 0..<40 {
+          finished.enter()
+          Just(number).delaySubscription(for: .milliseconds(1), scheduler: queue)
+            .repeat(2, after: .milliseconds(1), scheduler: queue)
+            .sink { _ in
+              finished.leave()
+            } receiveValue: {
+              seen.note($0)
+            }
+            .store(in: &bag)
+        }
+        finished.wait()
+        done.resume()
+      }
+    }
+    #expect(seen.entries.sorted() == (0..<40).flatMap { [$0, $0] })
+  }
+}
+
+extension BroughtTests.AroundQueue {
+  var now: SchedulerTimeType { DispatchQueue.global().now }
+  var minimumTolerance: SchedulerTimeType.Stride { .zero }
+  func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
+    DispatchQueue.global().schedule { run(action) }
+  }
+  func schedule(
+    after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, options: SchedulerOptions?,
+    _ action: @escaping () -> Void
+  ) { DispatchQueue.global().schedule(after: date) { run(action) } }
+  func schedule(
+    after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
+    options: SchedulerOptions?, _ action: @escaping () -> Void
+  ) -> any Cancellable { DispatchQueue.global().schedule(after: date, interval: interval) { run(action) } }
 }

@@ -95,7 +95,11 @@ package enum HoldingPlace: Sendable {
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
       SubscriptionWatch.somethingHappens()
       guard !isAnywhere else { return }
-      guard let home else { return threads.check { placed(touched()) } }
+      guard let home else {
+        // Threads take turns in such a lane, so that the operators above a join without a home may be used by each of them.
+        if CurrentDomain.get()?.isForAnyThread != true { threads.check { placed(touched()) } }
+        return
+      }
       guard !home.isHere, !home.isForAnyThread else { return }
       halt(
         """

@@ -26,3 +26,20 @@ import Synchronization
 }
 
 private let isHalting = Atomic(false)
+
+/// Stops the process with a message unless `condition` is true. It takes the place of Swift's own, which says nothing in
+/// release builds.
+@inlinable @inline(__always)
+func precondition(
+  _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+  line: UInt = #line
+) {
+  if _slowPath(!condition()) { halt(message(), file: file, line: line) }
+}
+
+/// Stops the process with a message, in release builds too.
+@inlinable func preconditionFailure(
+  _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) -> Never {
+  halt(message(), file: file, line: line)
+}

@@ -87,8 +87,8 @@
   static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
   @usableFromInline static let adviceOnSchedulers = """
-    A stream crosses to a DispatchQueue, an OperationQueue or RunLoop.main. Another scheduler must run its work on the thread \
-    of the stream: use one of these, or an EventLoop.
+    A stream crosses to a DispatchQueue, an OperationQueue, RunLoop.main, and every scheduler whose type says so. If this one runs \
+    its work on other threads, say so: extension MyScheduler { static var usesOtherThreads: Bool { true } }.
     """
 
   @usableFromInline static let advice = """

@@ -57,9 +57,9 @@
     self.serve = serve
     isTimed = later != nil
     surroundings = Home.current
-    let holder = Home.isKeeping ? surroundings : nil
+    let holder = Home.holder
     lane = queue.newLane(options, holder: holder)
-    home = CrossedHome(surroundings ?? SerialLane(), holder: holder, isOnMainQueue: lane.isServedByOneThread)
+    home = CrossedHome(surroundings ?? SerialLane(), holder: holder, isOnMainQueue: lane.mayBeOnMainQueue)
     super.init()
     confinement = Confinement(home: lane)
     lane.whenClosed { [weak self] in self?.laneClosed() }
@@ -96,7 +96,8 @@
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isOpen else { return }
     isOpen = false
-    up = nil
+    // A publisher of the user's may complete on one thread while another cancels.
+    home.domain?.perform { [self] in up = nil }
     if isTimed { return wait { [self] in finish(completion) } }
     mutex.lock()
     passingEnding = completion
@@ -111,7 +112,8 @@
   @usableFromInline func wait(_ action: @escaping () -> Void) {
     guard let later else { return }
     // A publisher of the user's may deliver on any thread.
-    if let domain = home.domain, !domain.isHere { return domain.perform { [self] in wait(action) } }
+    guard let domain = home.domain else { return }
+    guard domain.isHere else { return domain.perform { [self] in wait(action) } }
     waiting.append(action)
     home.hold()
     // Timers that are due together may fire in any order: each lets the first one go.
@@ -199,7 +201,7 @@ extension CrossingStage: Traceable {
 
 extension Scheduler {
   /// True when streams cross to this, a queue: known at compile time where this is specialized.
-  @inlinable var isQueue: Bool { Self._isQueue }
+  @inlinable var isQueue: Bool { Self.usesOtherThreads }
 
   /// Tells streams that are subscribed from now on that queues are used.
   @inlinable func noteQueue() { if isQueue { Home.usesQueues() } }
@@ -211,7 +213,8 @@ extension Scheduler {
     if let elsewhere = self as? any ElsewhereScheduler { return SerialLane(on: elsewhere, holder: holder) }
     let queue = self as? any QueueScheduler
     return SerialLane(
-      queue?.queueName ?? "", start: { schedule(options: options, $0) }, isOnThread: queue?.isHere, holder: holder)
+      queue?.queueName ?? "\(Self.self)", start: { schedule(options: options, $0) }, isOnThread: queue?.isHere,
+      mayBeOnMainQueue: queue == nil, holder: holder)
   }
 
   /// Delivers to `subscriber` on this queue what an operator of its time delivers in its own home.

@@ -26,6 +26,9 @@ extension Scheduler {
   static var hasQueues: Bool { queues.load(ordering: .relaxed) }
   private static let queues = Atomic(false)
 
+  /// Continues running while what leaves the caller's thread now is on its way: its loop, or the one that it makes later.
+  static var holder: (any StreamDomain)? { isKeeping ? current ?? EarlyHolds.ofCallingThread : nil }
+
   /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
   @TaskLocal static var isKeeping = true
 
@@ -56,11 +59,14 @@ extension StreamDomain {
   @usableFromInline static func ofCaller(_ queue: Base) -> Self {
     Home.usesQueues()
     let domain = Home.current
-    let isOnMainQueue = (queue as? any QueueScheduler)?.isHere != nil
+    let knownQueue = queue as? any QueueScheduler
+    let isOnMainQueue = knownQueue == nil || knownQueue?.isHere != nil
     return Self(
       base: queue,
-      home: CrossedHome(domain ?? SerialLane(), holder: Home.isKeeping ? domain : nil, isOnMainQueue: isOnMainQueue))
+      home: CrossedHome(domain ?? SerialLane(), holder: Home.holder, isOnMainQueue: isOnMainQueue))
   }
+
+  @usableFromInline static var _isBuiltIn: Bool { true }
 
   /// Runs `action` where the operator lives.
   @usableFromInline func atHome(_ action: @escaping () -> Void) { home.domain?.perform(action) }
@@ -108,6 +114,18 @@ extension StreamDomain {
   }
 }
 
+extension Scheduler {
+  /// Lets the caller's loop continue running while work waits on a scheduler that isn't known here, and that may be the main
+  /// queue; `nil` where nothing has to be held.
+  @inlinable func newHold() -> CrossedHome? { Self._isBuiltIn || isQueue ? nil : CrossedHome.ofCaller() }
+
+  @usableFromInline func schedule(
+    holding hold: CrossedHome?, options: SchedulerOptions?, _ action: @escaping () -> Void
+  ) {
+    schedule(options: options, CrossedHome.held(hold, action))
+  }
+}
+
 /// The home of what is above a crossing, and the loop that continues running while a timer of the queue has yet to fire.
 @usableFromInline final class CrossedHome {
   private struct State {
@@ -129,7 +147,22 @@ extension StreamDomain {
     place = isOnMainQueue ? .mainQueueOrTask : .queue
   }
 
+  @usableFromInline static func ofCaller() -> CrossedHome? {
+    guard let holder = Home.holder else { return nil }
+    return CrossedHome(holder, holder: holder, isOnMainQueue: true)
+  }
+
   deinit { leave() }
+
+  /// Work that is about to be scheduled: `hold` is held until it has run, or the stream that owns `hold` is over.
+  @usableFromInline static func held(_ hold: CrossedHome?, _ action: @escaping () -> Void) -> () -> Void {
+    guard let hold else { return action }
+    hold.hold()
+    return { [weak hold] in
+      action()
+      hold?.letGo()
+    }
+  }
 
   var domain: (any StreamDomain)? {
     get { state.withLock { $0.domain } }

@@ -42,16 +42,17 @@ import Synchronization
   ///   - name: names the queue in messages.
   ///   - start: runs an action on the queue, once.
   ///   - isOnThread: true on the queue's own thread, for a queue that has one.
+  ///   - mayBeOnMainQueue: true when it isn't known which queue it is.
   ///   - holder: continues running while the lane has work.
   package init(
     _ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil, isOnThread: (@Sendable () -> Bool)? = nil,
-    holder: (any StreamDomain)? = nil
+    mayBeOnMainQueue: Bool = false, holder: (any StreamDomain)? = nil
   ) {
     self.holder = holder
     self.name = name
     self.start = start
     self.isOnThread = isOnThread
-    place = isOnThread == nil ? .queue : .mainQueueOrTask
+    place = isOnThread == nil && !mayBeOnMainQueue ? .queue : .mainQueueOrTask
   }
 
   /// A lane on a loop of another thread.
@@ -71,8 +72,8 @@ import Synchronization
   /// True for a lane without a queue.
   package var isForAnyThread: Bool { start == nil }
 
-  /// True for the lane of a queue that one thread serves.
-  var isServedByOneThread: Bool { place == .mainQueueOrTask }
+  /// True when the main queue, or another that one thread serves, may run the lane's work.
+  var mayBeOnMainQueue: Bool { place == .mainQueueOrTask }
 
   /// True when the calling thread is the one on which everything in the lane runs.
   var ownsThread: Bool { isOnThread?() ?? false }

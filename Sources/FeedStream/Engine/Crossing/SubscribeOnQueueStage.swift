@@ -19,7 +19,7 @@
     Home.usesQueues()
     self.down = down
     surroundings = Home.current
-    lane = queue.newLane(options, holder: Home.isKeeping ? surroundings : nil)
+    lane = queue.newLane(options, holder: Home.holder)
     super.init()
     confinement = Confinement(home: lane)
   }

@@ -43,10 +43,13 @@ import Synchronization
   }
 
   /// The stage lives where its subscription is handed down: on a queue, if that is where upstream delivers.
-  @inline(never) @usableFromInline func follow() {
-    guard let lane = SerialLane.ofSubscriptionHandedDown else { return }
+  ///
+  /// - Returns: true on a queue.
+  @inline(never) @usableFromInline func follow() -> Bool {
+    guard let lane = SerialLane.ofSubscriptionHandedDown else { return false }
     self.lane = lane
     isHomed = true
+    return true
   }
 
   // MARK: Entering

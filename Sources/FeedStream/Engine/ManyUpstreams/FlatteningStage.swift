@@ -29,7 +29,8 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   }
 
   @usableFromInline func receive(subscription: any Subscription) {
-    gate.follow()
+    // The gate brings requests and the cancellation to the queue.
+    if gate.follow() { confinement = .anywhere }
     guard gate.enter() else { return gate.perform { [self] in accept(subscription) } }
     accept(subscription)
     gate.leave()

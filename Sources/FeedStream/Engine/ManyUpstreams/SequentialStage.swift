@@ -16,8 +16,13 @@
 
   /// Cancels the current upstream and subscribes to another.
   @inlinable final func subscribe(_ attach: @escaping (Upstream) -> Void) {
-    guard gate.enter() else { return gate.perform { [self] in subscribe(attach) } }
-    defer { gate.leave() }
+    // Not `subscribe` again: the lane of a shared stage is not entered.
+    guard gate.enter() else { return gate.perform { [self] in subscribeHere(attach) } }
+    subscribeHere(attach)
+    gate.leave()
+  }
+
+  @inlinable final func subscribeHere(_ attach: @escaping (Upstream) -> Void) {
     guard isActive else { return }
     // Before the cancellation, which may call back into this with a newer one, or cancel this.
     upcoming = attach
@@ -40,7 +45,8 @@
   @usableFromInline final func subscribe(_ attach: @escaping (Upstream) -> Void, at alarm: Alarm) {
     guard isActive else { return }
     self.alarm = alarm
-    alarm.set { [self] in subscribe(attach) }
+    alarm.fire(within: gate)
+    gate.run { [self] in alarm.set { [self] in subscribe(attach) } }
   }
 
   // MARK: Upstream

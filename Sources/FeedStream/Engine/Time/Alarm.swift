@@ -6,7 +6,10 @@
 @usableFromInline final class Alarm: Cancellable {
   private let start: (@escaping () -> Void) -> any Cancellable
   private let scheduler: Any.Type
-  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  private let hold: CrossedHome?
+  /// Admits one thread at a time, and brings each firing to where the stage lives; `nil` where the scheduler does so.
+  @exclusivity(unchecked) private var gate: ThreadGate?
+  /// Checked where the scheduler calls, as in `ScheduledStage`, unless there is a gate.
   @exclusivity(unchecked) private var place = SubjectConfinement()
   /// Distinguishes the timer of an earlier setting from the current one.
   @exclusivity(unchecked) private var setting: UInt64 = 0
@@ -14,9 +17,13 @@
 
   /// - Parameters:
   ///   - scheduler: the type of the scheduler, for messages.
+  ///   - hold: is held while the alarm is set.
   ///   - start: schedules work that runs once, or until its first run cancels it.
-  @usableFromInline init(of scheduler: Any.Type, start: @escaping (@escaping () -> Void) -> any Cancellable) {
+  @usableFromInline init(
+    of scheduler: Any.Type, hold: CrossedHome? = nil, start: @escaping (@escaping () -> Void) -> any Cancellable
+  ) {
     self.scheduler = scheduler
+    self.hold = hold
     self.start = start
   }
 
@@ -30,31 +37,37 @@
       self.init(of: Context.self) { timer.start(in: interval, $0) }
     } else {
       let timer = OneShot(scheduler, options: options)
-      self.init(of: Context.self) { timer.start(in: interval, $0) }
+      self.init(of: Context.self, hold: scheduler.newHold()) { timer.start(in: interval, $0) }
     }
   }
 
   @usableFromInline var isSet: Bool { timer != nil }
 
+  /// From now on the alarm fires within the gate of the stage that sets it, there and nowhere else.
+  func fire(within gate: ThreadGate) { self.gate = gate }
+
   /// Runs `action` once, when the time has come.
   @usableFromInline func set(_ action: @escaping () -> Void) {
-    place.checkScheduled(by: scheduler)
+    if gate == nil { place.checkScheduled(by: scheduler) }
     setting &+= 1
     let present = setting
     let earlier = timer.take()
-    let timer = start { [self] in
-      place.checkScheduled(by: scheduler)
+    let fire = { [self] in
+      if gate == nil { place.checkScheduled(by: scheduler) }
       guard setting == present else { return }
       cancel()
       action()
     }
+    let timer = start { [gate] in if let gate { gate.run(fire) } else { fire() } }
     // A scheduler may fire within the call that sets the alarm.
     if setting == present { self.timer = timer } else { timer.cancel() }
     earlier?.cancel()
+    if let hold, isSet != (earlier != nil) { isSet ? hold.hold() : hold.letGo() }
   }
 
   @usableFromInline func cancel() {
     setting &+= 1
     timer.take()?.cancel()
+    hold?.letGo()
   }
 }

@@ -24,7 +24,7 @@
     let due = Due(scheduler.now)
     self.due = due
     let timer = OneShot(scheduler, tolerance: tolerance, options: options)
-    alarm = Alarm(of: Context.self) { timer.start(at: due.date, period: interval, $0) }
+    alarm = Alarm(of: Context.self, hold: scheduler.newHold()) { timer.start(at: due.date, period: interval, $0) }
   }
 
   /// Ticks after `delay`, and from then on at the interval, until stopped.

@@ -104,7 +104,8 @@ extension Publishers {
   }
 
   @usableFromInline func receive(subscription: any Subscription) {
-    gate.follow()
+    // The gate brings requests and the cancellation to the queue.
+    if gate.follow() { confinement = .anywhere }
     guard gate.enter() else { return gate.perform { [self] in accept(subscription) } }
     accept(subscription)
     gate.leave()

@@ -104,7 +104,7 @@ extension Publishers {
     ) where C.SchedulerOptions == Context.SchedulerOptions {
       let stage = CollectOnStage<Upstream.Output, Failure>(
         "CollectByTime", subscriber, count: count,
-        hop: { [options] in scheduler.schedule(options: options, $0) })
+        hop: { [options, hold = scheduler.newHold()] in scheduler.schedule(holding: hold, options: options, $0) })
       scheduler.subscribe(stage, to: upstream)
       // Upstream may have moved the home of the stage to a queue.
       start { [options] in stage.start(Interval(every: interval, scheduler: scheduler, options: options)) }

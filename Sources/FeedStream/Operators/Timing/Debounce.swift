@@ -56,7 +56,9 @@ extension Publishers {
     where C.SchedulerTimeType == Context.SchedulerTimeType, C.SchedulerOptions == Context.SchedulerOptions {
       scheduler.subscribe(
         DebounceStage<Output, Failure>(
-          subscriber, Alarm(dueTime, scheduler, options), schedule: { scheduler.schedule($0) }), to: upstream)
+          subscriber, Alarm(dueTime, scheduler, options),
+          schedule: { [hold = scheduler.newHold()] in scheduler.schedule(holding: hold, options: nil, $0) }),
+        to: upstream)
     }
   }
 }

@@ -54,8 +54,9 @@ extension Publishers {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       let work = OneShot(scheduler, tolerance: tolerance, options: options)
       upstream.receive(
-        subscriber: ReceiveOnStage<Output, Failure>("Delay", ErasedSubscriber(subscriber)) { [interval] in
-          work.run(in: interval, $0)
+        subscriber: ReceiveOnStage<Output, Failure>("Delay", ErasedSubscriber(subscriber)) {
+          [interval, hold = scheduler.newHold()] in
+          work.run(in: interval, CrossedHome.held(hold, $0))
         })
     }
 

@@ -56,8 +56,9 @@ extension Publishers {
         return cross(to: ErasedSubscriber(subscriber))
       }
       upstream.receive(
-        subscriber: ReceiveOnStage<Output, Failure>("ReceiveOn", ErasedSubscriber(subscriber)) { [scheduler, options] in
-          scheduler.schedule(options: options, $0)
+        subscriber: ReceiveOnStage<Output, Failure>("ReceiveOn", ErasedSubscriber(subscriber)) {
+          [scheduler, options, hold = scheduler.newHold()] in
+          scheduler.schedule(holding: hold, options: options, $0)
           return nil
         })
     }

@@ -41,11 +41,12 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
+      let hold = scheduler.newHold()
       let stage = SubscribeOnStage<Output, Failure>(ErasedSubscriber(subscriber)) { [scheduler, options] in
-        scheduler.schedule(options: options, $0)
+        scheduler.schedule(holding: hold, options: options, $0)
       }
       stage.checkPlace()
-      scheduler.schedule(options: options) { [upstream] in
+      scheduler.schedule(holding: hold, options: options) { [upstream] in
         stage.checkPlace()
         upstream.receive(subscriber: stage)
       }

@@ -68,6 +68,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @usableFromInline let scheduler: Context
   @usableFromInline let oneShot: OneShot<Context>
   @usableFromInline let latest: Bool
+  @usableFromInline let hold: CrossedHome?
   /// The value that waits, already subtracted from the demand.
   @exclusivity(unchecked) @usableFromInline var waiting: Input?
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
@@ -89,6 +90,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     self.interval = interval
     self.scheduler = scheduler
     oneShot = OneShot(scheduler)
+    hold = scheduler.newHold()
     self.latest = latest
     time = scheduler.now
     super.init(down)
@@ -128,9 +130,9 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @inlinable func schedule(after date: Context.SchedulerTimeType?) {
     place.checkScheduled("throttle")
     if let date, date > time {
-      work = oneShot.run(after: date) { [weak self] in self?.deliver() }
+      work = oneShot.run(after: date, CrossedHome.held(hold) { [weak self] in self?.deliver() })
     } else {
-      scheduler.schedule { [weak self] in self?.deliver() }
+      scheduler.schedule(holding: hold, options: nil) { [weak self] in self?.deliver() }
     }
   }
 

@@ -120,8 +120,8 @@ extension Publishers {
       scheduler.subscribe(
         TimeoutStage<Output, Failure>(
           subscriber, Alarm(interval, scheduler, options),
-          schedule: { [options] in
-            scheduler.schedule(options: options, $0)
+          schedule: { [options, hold = scheduler.newHold()] in
+            scheduler.schedule(holding: hold, options: options, $0)
             return nil
           },
           expired: { stage in stage.finish(ending(at: stage)) }), to: upstream)

@@ -93,8 +93,8 @@ extension Publishers {
         upstream.receive(
           subscriber: TimeoutStage<Output, Failure>(
             ErasedSubscriber(inlet), alarm,
-            schedule: {
-              scheduler.schedule(options: options, $0)
+            schedule: { [hold = scheduler.newHold()] in
+              scheduler.schedule(holding: hold, options: options, $0)
               return nil
             },
             expired: { _ in stage.subscribe { fallback.receive(subscriber: $0) } }))

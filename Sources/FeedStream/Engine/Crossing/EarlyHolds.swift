@@ -1,0 +1,62 @@
+/// Counts what is on its way to queues from a thread that has no loop yet. If the thread makes one, that loop waits for it:
+/// a program may subscribe first, and make and run its loop at its end.
+// @unchecked: the state is locked.
+final class EarlyHolds: StreamDomain, @unchecked Sendable {
+  private struct State {
+    var onQueues = 0
+    var onMainQueue = 0
+    weak var loop: (any StreamDomain)?
+
+    mutating func add(_ number: Int, at place: HoldingPlace) {
+      switch place {
+      case .queue: onQueues += number
+      case .mainQueueOrTask: onMainQueue += number
+      }
+    }
+  }
+
+  private let state = Locked(State())
+
+  private static let slot = CurrentDomain.newSlot { Unmanaged<EarlyHolds>.fromOpaque($0).release() }
+
+  static var ofCallingThread: EarlyHolds {
+    if let holds = CurrentDomain.value(in: slot) { return Unmanaged.fromOpaque(holds).takeUnretainedValue() }
+    let holds = EarlyHolds()
+    CurrentDomain.set(Unmanaged.passRetained(holds).toOpaque(), in: slot)
+    return holds
+  }
+
+  /// The calling thread has made `loop`.
+  static func adopt(by loop: any StreamDomain) {
+    guard let holds = CurrentDomain.value(in: slot) else { return }
+    Unmanaged<EarlyHolds>.fromOpaque(holds).takeUnretainedValue().adopt(by: loop)
+  }
+
+  private func adopt(by loop: any StreamDomain) {
+    state.withLock { state in
+      state.loop = loop
+      for _ in 0..<state.onQueues { loop.hold(.queue) }
+      for _ in 0..<state.onMainQueue { loop.hold(.mainQueueOrTask) }
+    }
+  }
+
+  func hold(_ place: HoldingPlace) {
+    let loop = state.withLock { state in
+      state.add(1, at: place)
+      return state.loop
+    }
+    loop?.hold(place)
+  }
+
+  func letGo(_ place: HoldingPlace) {
+    let loop = state.withLock { state in
+      state.add(-1, at: place)
+      return state.loop
+    }
+    loop?.letGo(place)
+  }
+
+  // It only counts; nothing lives here.
+  let isHere = false
+  func bring(_ action: @escaping @Sendable () -> Void) {}
+}
