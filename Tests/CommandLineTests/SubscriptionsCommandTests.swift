@@ -191,6 +191,24 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
+  @Test(.timeLimit(.minutes(5))) func `a list that is cut off while it is watched changes nothing`() async throws {
+    try await withUser { user in
+      _ = try await user.feed("subscriptions", "add", user.base + "/a", "--title", "First")
+      _ = try await user.feed("subscriptions", "add", user.base + "/b", "--title", "Second")
+      let run = try RunningFeed(["watch", "--every", "50ms", "--format", "json"], environment: user.environment)
+      _ = try #require(await run.output.line())
+      let whole = try #require(FileManager.default.contents(atPath: user.list))
+      let second = try #require(whole.range(of: Data("/b".utf8)))
+      try whole.prefix(upTo: second.lowerBound).write(to: URL(filePath: user.list), options: .atomic)
+      // Either is said: that the list is cut off, or that the first feed alone is left.
+      var said = ""
+      while !said.contains("is cut off"), !said.contains("now has"), let line = await run.errors.line() { said += line }
+      #expect(said.contains("is cut off; the feeds aren't changed."), "\(said)")
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+    }
+  }
+
   @Test(.timeLimit(.minutes(5))) func `a page shows a feed that is added later, and a hangup does not end it`()
     async throws
   {

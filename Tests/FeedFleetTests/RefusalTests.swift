@@ -89,6 +89,17 @@ import Testing
     }
   }
 
+  @Test func `full memory takes nothing more, and lets a feed be removed and a host be paused`() throws {
+    try withFleet { fleet, redis, server in
+      try server.cli("CONFIG", "SET", "maxmemory", "1")
+      #expect(throws: FleetError.self) { try fleet.wait(redis.add([NewFeed(URL(feed: 7))])) }
+      try fleet.wait(redis.pause("a.example", for: .seconds(60), because: "full"))
+      #expect(try fleet.wait(redis.resume("a.example")))
+      #expect(try fleet.wait(redis.remove(other)))
+      #expect(try fleet.wait(redis.status()).feeds == 1)
+    }
+  }
+
   @Test func `a database that was emptied is not a fleet to any reader`() throws {
     try withFleet { fleet, redis, server in
       let reader = RedisFleet(RedisClient(server.address, on: fleet.loop))

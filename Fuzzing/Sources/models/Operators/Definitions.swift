@@ -1,6 +1,6 @@
 var definitions: [Definition] {
   [
     oneToOne, filtering, ending, reducing, collecting, holding, following, joining, merging, switching, sharing, timing,
-    triggered, again, pacing, choosing,
+    triggered, again, pacing, choosing, throwing,
   ].flatMap { $0 }
 }
