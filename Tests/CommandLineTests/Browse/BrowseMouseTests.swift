@@ -96,16 +96,20 @@ import Testing
     let state = state()
     let (row, column) = state.layout.corner(of: 0)
     let (columns, rows) = state.layout.tile
-    let screen = lines(state).map(Array.init)
-    #expect(screen[1].first == "┏" && screen[1][column + columns] == "┓" && screen[1].count == columns + 2)
+    let screen: [[Character]] = lines(state).map { Array($0) }
+    #expect(screen[1].first == "┏")
+    #expect(screen[1].last == "┓")
+    #expect(screen[1].count == columns + 2)
     for line in row...row + rows {
-      #expect((screen[line][column - 1], screen[line][column + columns]) == ("┃", "┃"), "\(line)")
+      let sides = String(screen[line][column - 1]) + String(screen[line][column + columns])
+      #expect(sides == "┃┃", "line \(line)")
     }
     #expect(screen[row + rows + 1].first == "┗")
     #expect(lines(state).joined().filter { $0 == "┏" }.count == 1)
     let caption = String(screen[row + rows][column..<column + columns])
     let (before, after) = (caption.prefix { $0 == " " }.count, caption.reversed().prefix { $0 == " " }.count)
-    #expect(abs(before - after) <= 1 && before > 1)
+    #expect(abs(before - after) <= 1)
+    #expect(before > 1)
   }
 
   @Test func `what arrives while somebody looks has a mark, and the selection stays in its row of the screen`() {
