@@ -428,7 +428,7 @@ def viewer(people, gallery, origin):
     page.wait_for_selector("#large[open]")
     expect("which leads back to it", "image 4 of 4" in said())
     people.keep(page, "large-set")
-    people.same(page, "large-set", ("time", "#about .meta"))
+    people.same(page, "large-set", "#about .meta")
     people.accessible(page, "one of several images")
     page.keyboard.press("ArrowRight")
     expect("after the last comes the next post", "image" in said(), False)
@@ -487,7 +487,7 @@ def viewer(people, gallery, origin):
     first = phone.url
     until(phone, "document.querySelector('#stage img:not(.thumb)')?.naturalWidth > 0")
     people.keep(phone, "large-390")
-    people.same(phone, "large-390", ("time", "#about"))
+    people.same(phone, "large-390", "#about")
     people.accessible(phone, "one image on a phone")
     swipe = "([x, y]) => { const at = (type, x, y) => document.getElementById('stage').dispatchEvent(new PointerEvent(type," \
         "{ pointerId: 7, clientX: x, clientY: y, bubbles: true })); at('pointerdown', 200, 400); at('pointermove', 200 + x, 400 + y);" \
@@ -510,7 +510,7 @@ def shows(people, gallery):
     until(page, "document.querySelector('.frame img').naturalWidth > 0")
     page.wait_for_timeout(200)
     page.screenshot(path=f"{pictures}/slideshow.png")
-    people.same(page, "slideshow", ("time", "#clock"))
+    people.same(page, "slideshow", "#clock")
     people.accessible(page, "the slideshow")
     first = page.locator("figcaption").first.inner_text()
     until(page, f"document.querySelector('main').lastElementChild.innerText !== {json.dumps(first)}")

@@ -114,9 +114,10 @@ class People:
             ".every(one => one.complete && document.getAnimations().length === 0)")
         page.screenshot(path=f"{self.pictures}/{name}.png")
 
-    def same(self, page, name, hides=("time",)):
-        """The page looks as it is stored, but for its ages and what else is hidden."""
-        picture = page.screenshot(mask=[page.locator(one) for one in hides], animations="disabled")
+    def same(self, page, name, *hides):
+        """The page looks as it is stored, but for its ages, for what moves, and for what else is hidden."""
+        hidden = [page.locator(one) for one in ("time", "li:has(.badge) .picture", *hides)]
+        picture = page.screenshot(mask=hidden, animations="disabled")
         expect(f"looks as it is stored: {name}", self.looks.compare(name, picture), None)
 
     def accessible(self, page, name):
