@@ -109,7 +109,8 @@ enum BrowseScreen {
       let marks =
         (isSelected && !layout.hasFrame ? "▸" : "") + (state.isStarred(entry) ? "★ " : "")
         + (state.isNew(entry) ? "● " : "") + (count > 1 ? "1/\(count) " : "")
-      let caption = (marks + (entry.image.caption.visible ?? "(no description)")).lines(of: columns, most: 1).first ?? ""
+      let words = marks + (entry.image.caption.visible ?? "(no description)")
+      let caption = words.lines(of: columns, most: 1).first ?? ""
       let ink = isSelected ? Ink(bold: true, reversed: !layout.hasFrame) : .plain
       // In the middle, as the image is above it.
       grid.write(caption, ink, row: row + rows, column: column + max(columns - caption.columns, 0) / 2, room: columns)

@@ -31,7 +31,8 @@ extension BrowseState {
       source.new.formUnion(added)
     }
     if !added.isEmpty {
-      message = "\(added.count) new image\(added.count == 1 ? "" : "s")\(sources.count > 1 ? " from \(source.name)" : "")."
+      let place = sources.count > 1 ? " from \(source.name)" : ""
+      message = "\(added.count) new image\(added.count == 1 ? "" : "s")\(place)."
     }
     arrange()
   }

@@ -132,7 +132,7 @@ final class Browser {
     flush()
   }
 
-  /// A failure is no news where there is something to show; the poller says when what is shown is old.
+  /// A failure is shown only where nothing else is; the poller says when what is shown is old.
   private func take(_ report: FeedReport) {
     switch report.result {
     case .success(let feed):

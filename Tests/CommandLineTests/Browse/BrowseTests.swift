@@ -159,7 +159,9 @@ import Testing
       #expect(world.text.contains("\u{1B}_Ga=p,i=32,p="))
       world.press("q")
       #expect(
-        world.text.hasSuffix("\u{1B}_Ga=d,d=A,q=2\u{1B}\\\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"))
+        world.text.hasSuffix(
+          "\u{1B}_Ga=d,d=A,q=2\u{1B}\\\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+        ))
     }
   }
 

@@ -59,7 +59,7 @@ import Testing
       ])
     // With Ctrl, which changes nothing; the right button.
     #expect(keys(["\u{1B}[<18;2;2M"]) == [.mouse(TerminalMouse(.press(2), column: 1, row: 1))])
-    // "q" as a column is no key.
+    // A column that is the letter q.
     #expect(
       keys(["\u{1B}[M q#", "\u{1B}[M##", "#a"]) == [
         .mouse(TerminalMouse(.press(0), column: 80, row: 2)), .mouse(TerminalMouse(.release(3), column: 2, row: 2)),
@@ -74,7 +74,9 @@ import Testing
   }
 
   @Test func `what isn't a report of the mouse is delivered as it is, and no part of it is a key`() {
-    for wrong: Chunk in ["\u{1B}[<0;12M", "\u{1B}[<0;0;3M", "\u{1B}[<;;M", "\u{1B}[<99999999999999999999;1;1M", "\u{1B}[<32;4;4M"] {
+    for wrong: Chunk in [
+      "\u{1B}[<0;12M", "\u{1B}[<0;0;3M", "\u{1B}[<;;M", "\u{1B}[<99999999999999999999;1;1M", "\u{1B}[<32;4;4M",
+    ] {
       #expect(keys([Chunk(joining: [wrong, "x"])]) == [.other(wrong), .character("x")])
     }
     #expect(keys(["\u{1B}[Mab"]) == [.other("\u{1B}[Mab")])

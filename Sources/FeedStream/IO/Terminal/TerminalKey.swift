@@ -89,7 +89,8 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
   private mutating func takeMouse(isLast: Bool) -> TerminalKey? {
     guard rest.count >= 6 || isLast else { return nil }
     let sequence = rest.prefix(6)
-    return taking(sequence.count, TerminalMouse(bytes: sequence.dropFirst(3)).map(TerminalKey.mouse) ?? .other(sequence))
+    let mouse = TerminalMouse(bytes: sequence.dropFirst(3)).map(TerminalKey.mouse)
+    return taking(sequence.count, mouse ?? .other(sequence))
   }
 
   /// The number of bytes that a string begins with, of those that terminals answer in: device control, operating system and application

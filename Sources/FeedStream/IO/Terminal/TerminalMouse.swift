@@ -1,4 +1,4 @@
-/// What somebody did with the mouse, and on which character of the screen.
+/// An action of the mouse, and the character of the screen on which it happened.
 ///
 /// A terminal reports it while it has been told to: ``reporting`` turns that on, and ``quiet`` turns it off.
 public struct TerminalMouse: Hashable, Sendable {
