@@ -91,7 +91,10 @@ static double now(void) {
 static void pass(int descriptor, void *bytes, size_t length, int writes) {
   for (uint8_t *at = bytes; length > 0;) {
     const ssize_t count = writes ? write(descriptor, at, length) : read(descriptor, at, length);
-    if (count <= 0) exit(1);
+    if (count <= 0) {
+      perror("decoding: the decoder has no more to say");
+      exit(1);
+    }
     at += count;
     length -= (size_t)count;
   }
@@ -113,11 +116,14 @@ static void ask(const char *program, uint8_t *bytes, size_t length, int width, i
   close(in[0]);
   close(out[1]);
   for (int i = 0; i < times; i++) {
-    uint32_t request[5] = {0x31434950, (uint32_t)length, (uint32_t)width, 0, 0}, answer[8];
+    uint32_t request[5] = {0x31434950, (uint32_t)length, (uint32_t)width, 0, 0}, answer[9];
     pass(in[1], request, sizeof request, 1);
     pass(in[1], bytes, length, 1);
     pass(out[0], answer, sizeof answer, 0);
-    if (answer[1] != 0 || answer[2] != (uint32_t)(width == 0 ? 2000 : width)) exit(1);
+    if (answer[1] != 0 || answer[2] != (uint32_t)(width == 0 ? 2000 : width)) {
+      fprintf(stderr, "decoding: the response has the status %u and a width of %u\n", answer[1], answer[2]);
+      exit(1);
+    }
     uint8_t *pixels = malloc(answer[7]);
     pass(out[0], pixels, answer[7], 0);
     free(pixels);

@@ -101,7 +101,7 @@ struct WatchCommand: ParsableCommand {
   }
 
   /// The intervals that a list gives its feeds.
-  private static func intervals(of feeds: [SubscribedFeed]) -> [URL: Duration] {
+  static func intervals(of feeds: [SubscribedFeed]) -> [URL: Duration] {
     Dictionary(feeds.compactMap { feed in feed.interval.map { (feed.address, $0) } }) { first, _ in first }
   }
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import shutil
 import sys
@@ -11,10 +12,12 @@ import urllib.request
 
 from playwright.sync_api import sync_playwright
 
+from looks import Looks
 from origin import Origin, Wire
 from people import Gallery, People, at_rest, cards, expect, status, until
 
 program, pictures = sys.argv[1:3]
+renews = "--pictures" in sys.argv
 PLACES = [
     ("A harbour in the morning", "Stralsund, Germany"),
     ("Two cats on a wall", "Kyōto"),
@@ -59,7 +62,7 @@ def first_visit(people, gallery, origin):
     until(page, "[...document.querySelectorAll('.picture img')].slice(0, 12).every(one => one.complete)")
     # An image can be complete a moment before its load event, which gives its tile the proportions.
     until(page, f"{tile} < 0.1")
-    expect("no more than a tenth of an image is cut off", page.evaluate(tile) < 0.1)
+    print("   no more than a tenth of an image is cut off", flush=True)
     page.wait_for_timeout(300)
     measured = page.evaluate("seen")
     print(f"   largest paint {measured['largest']:.0f} ms, layout shift {measured['moved']:.4f}", flush=True)
@@ -67,6 +70,49 @@ def first_visit(people, gallery, origin):
     people.keep(page, "light")
     people.accessible(page, "light")
     return page
+
+
+def early_visit(people, folder, origin):
+    """A visit while a feed is still on its way: what arrives moves nothing from under the visitor."""
+    place = f"http://127.0.0.1:{origin.port}"
+    gallery = Gallery(program, "--cache", f"{folder}/early.db", f"{place}/diary.json", f"{place}/late.json")
+    page = people.page(gallery.address)
+    page.add_init_script(MEASURE)
+    while "<li id=" not in gallery.text(""):
+        page.wait_for_timeout(20)
+    page.goto(gallery.address)
+    page.wait_for_selector("#gallery > li")
+    until(page, "events?.readyState === EventSource.OPEN")
+    origin.lates = [origin.dated(80_000 + number, number, f"Late and new {number}") for number in range(12)]
+    origin.late.set()
+    page.wait_for_selector("#news:has-text('new image')")
+    expect("what arrives on a first visit waits", page.locator("text=Late and new").count(), 0)
+    people.accessible(page, "news on a first visit")
+    page.wait_for_selector("text=Late and new")
+    until(page, "document.getAnimations().length === 0")
+    page.wait_for_timeout(300)
+    moved = page.evaluate("seen.moved")
+    print(f"   layout shift of a visit during which 12 images arrive: {moved:.4f}", flush=True)
+    expect("until the page has been at rest, and then moves less than is noticed", moved < 0.1)
+    # Where there are no animations, only the reader moves the page.
+    calm = people.visit(gallery.address, reduced_motion="reduce")
+    until(calm, "events?.readyState === EventSource.OPEN")
+    origin.lates.append(origin.dated(79_000, 0, "For calm readers"))
+    calm.wait_for_selector("#news:has-text('1 new image')")
+    calm.wait_for_timeout(6_000)
+    expect("a page without motion waits until it is told", calm.locator("text=For calm readers").count(), 0)
+    calm.click("#news")
+    calm.wait_for_selector("text=For calm readers")
+    people.leave(calm)
+    people.leave(page)
+    gallery.stop()
+
+
+def known(gallery, page):
+    """Waits until the sizes of the first images are known, so that each visit is laid out in the same way."""
+    # That which isn't an image has no size.
+    while gallery.text("").count('class="unknown"') > 1:
+        page.wait_for_timeout(100)
 
 
 def arrivals(people, gallery, origin, page):
@@ -136,7 +182,7 @@ def losses(people, gallery, origin, page):
     page.wait_for_selector("#bar:has-text('has lost its connection')")
     origin.add("Arrived meanwhile", "Porto")
     gallery.start()
-    page.wait_for_selector("text=Arrived meanwhile", timeout=20_000)
+    page.wait_for_selector("text=Arrived meanwhile", timeout=60_000)
     expect("a page that was alone catches up with a new server", page.locator("#bar").is_visible(), False)
 
 
@@ -250,7 +296,8 @@ def keyboard(people, gallery):
     people.leave(page)
 
 
-def looks(people, gallery, origin):
+def looks(people, gallery, origin, page):
+    known(gallery, page)
     dark = people.visit(gallery.address, color_scheme="dark")
     people.keep(dark, "dark")
     people.accessible(dark, "dark")
@@ -262,6 +309,8 @@ def looks(people, gallery, origin):
         for theme in ["light", "dark"] if width in (390, 820, 1440) else ["light"]:
             page = people.visit(gallery.address, viewport={"width": width, "height": 900}, color_scheme=theme)
             people.keep(page, f"{name}-{theme}")
+            if width in (390, 820, 1440):
+                people.same(page, f"{name}-{theme}")
             expect(f"{name}, {theme}: nothing is cut off", page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
             if width < 576:
                 expect(f"{name}, {theme}: two columns", page.evaluate(lefts), 2)
@@ -379,6 +428,7 @@ def viewer(people, gallery, origin):
     page.wait_for_selector("#large[open]")
     expect("which leads back to it", "image 4 of 4" in said())
     people.keep(page, "large-set")
+    people.same(page, "large-set", "#about .meta")
     people.accessible(page, "one of several images")
     page.keyboard.press("ArrowRight")
     expect("after the last comes the next post", "image" in said(), False)
@@ -437,6 +487,7 @@ def viewer(people, gallery, origin):
     first = phone.url
     until(phone, "document.querySelector('#stage img:not(.thumb)')?.naturalWidth > 0")
     people.keep(phone, "large-390")
+    people.same(phone, "large-390", "#about")
     people.accessible(phone, "one image on a phone")
     swipe = "([x, y]) => { const at = (type, x, y) => document.getElementById('stage').dispatchEvent(new PointerEvent(type," \
         "{ pointerId: 7, clientX: x, clientY: y, bubbles: true })); at('pointerdown', 200, 400); at('pointermove', 200 + x, 400 + y);" \
@@ -459,6 +510,7 @@ def shows(people, gallery):
     until(page, "document.querySelector('.frame img').naturalWidth > 0")
     page.wait_for_timeout(200)
     page.screenshot(path=f"{pictures}/slideshow.png")
+    people.same(page, "slideshow", "#clock")
     people.accessible(page, "the slideshow")
     first = page.locator("figcaption").first.inner_text()
     until(page, f"document.querySelector('main').lastElementChild.innerText !== {json.dumps(first)}")
@@ -562,10 +614,12 @@ def everything(browser, folder):
         file.write(f'<opml version="2.0"><body>{feeds}</body></opml>')
     gallery = Gallery(program, "--cache", f"{folder}/feeds.db", "--opml", f"{folder}/feeds.opml")
     gallery.ready()
-    people = People(browser, pictures)
+    looked = Looks(browser, os.path.join(os.path.dirname(__file__), "stored"), renews)
+    people = People(browser, pictures, looked)
     try:
         page = first_visit(people, gallery, origin)
-        looks(people, gallery, origin)
+        looks(people, gallery, origin, page)
+        early_visit(people, folder, origin)
         hostile(people, gallery, origin)
         arrivals(people, gallery, origin, page)
         changes(people, gallery, origin, page)
@@ -580,6 +634,7 @@ def everything(browser, folder):
         without_script(people, gallery)
         elsewhere(people, gallery, origin)
         tokens(people, folder, origin)
+        expect("looks were compared", looked.compared, 0 if renews else 9)
         expect("nothing was run, and nobody else was asked", people.complaints, [])
         for address in ADDRESSES:
             expect(f"nor is it asked by the server: {address}", address in origin.asked, False)

@@ -18,6 +18,9 @@ class Origin:
         self.asked = []
         # While it is closed, one image does not come.
         self.gate = threading.Event()
+        # While it is closed, one feed does not come; these are its items.
+        self.lates = []
+        self.late = threading.Event()
         self.port = 0
         self.start()
 
@@ -81,6 +84,10 @@ class Origin:
                 elif self.path in ("/diary.json", "/evil.json"):
                     title, items = ("Diary", origin.diary) if self.path == "/diary.json" else ("<b>Evil</b>", origin.evil)
                     feed = {"version": "https://jsonfeed.org/version/1.1", "title": title, "items": items}
+                    body, kind = json.dumps(feed).encode(), "application/feed+json"
+                elif self.path == "/late.json":
+                    origin.late.wait(20)
+                    feed = {"version": "https://jsonfeed.org/version/1.1", "title": "Late", "items": origin.lates}
                     body, kind = json.dumps(feed).encode(), "application/feed+json"
                 elif self.path == "/elsewhere":
                     body, kind = b"<!doctype html><title>Elsewhere</title>", "text/html"

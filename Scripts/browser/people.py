@@ -78,8 +78,9 @@ class Gallery:
 class People:
     """Visitors, and what their browsers complained of."""
 
-    def __init__(self, browser, pictures):
+    def __init__(self, browser, pictures, looks):
         self.browser = browser
+        self.looks = looks
         self.pictures = pictures
         self.complaints = []
         self.pages = []
@@ -112,6 +113,12 @@ class People:
             page, f"[...document.querySelectorAll('#gallery img')].filter({seen})"
             ".every(one => one.complete && document.getAnimations().length === 0)")
         page.screenshot(path=f"{self.pictures}/{name}.png")
+
+    def same(self, page, name, *hides):
+        """The page looks as it is stored, but for its ages, for what moves, and for what else is hidden."""
+        hidden = [page.locator(one) for one in ("time", "li:has(.badge) .picture", *hides)]
+        picture = page.screenshot(mask=hidden, animations="disabled")
+        expect(f"looks as it is stored: {name}", self.looks.compare(name, picture), None)
 
     def accessible(self, page, name):
         found = Axe().run(page).response["violations"]

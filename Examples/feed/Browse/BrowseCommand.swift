@@ -12,8 +12,9 @@ struct BrowseCommand: ParsableCommand {
     abstract: "Browse the images of feeds, using the whole terminal.",
     discussion: """
       Move with the arrows, enlarge with Enter, open the post in a browser with O, star with *, search with /, reload with r; \
-      ? shows all keys, q quits. A feed's former items (--keep) follow its last page; items that are new since your last \
-      visit are marked. More pages are loaded near the end. Images are drawn with kitty's graphics or sixels if the \
+      ? shows all keys, q quits. Feeds are loaded again after --every, and shown when another process saves them. A feed's former items (--keep) follow its last page; items that are new since your last \
+      visit, and those that arrive while you browse, are marked. More pages are loaded near the end. Click to select, click \
+      again to enlarge, scroll with the wheel; most terminals select text with Shift and the mouse. Images are drawn with kitty's graphics or sixels if the \
       terminal supports them, otherwise with blocks. The terminal is restored on exit, even after a signal. The exit \
       status is 130 after Ctrl-C, and 1 if there is nothing to show.
       """)
@@ -21,6 +22,13 @@ struct BrowseCommand: ParsableCommand {
   @OptionGroup var load: LoadOptions
 
   @Flag(exclusivity: .exclusive) var choice: ReadChoice?
+
+  @Option(
+    help: ArgumentHelp(
+      "Minimum time between two loads of a feed while you browse; servers may request more. (default: 15m)",
+      valueName: "duration"),
+    transform: DurationArgument.init(positive:))
+  var every = DurationArgument(.seconds(15 * 60))
 
   func validate() throws {
     guard load.format == .text else { throw ValidationError("browse has no JSON output; leave out --format json.") }
@@ -58,7 +66,8 @@ struct BrowseCommand: ParsableCommand {
     browser = Browser(
       source.feeds.loaders, names: selection.names,
       folders: Dictionary(selection.subscriptions.map { ($0.address, $0.folders) }) { first, _ in first },
-      mode: choice?.mode, history: source.history, thumbnails, terminal,
+      mode: choice?.mode, history: source.history, updates: updates(of: source, selection, on: session), thumbnails,
+      terminal,
       size: Self.size, world: world, on: session.loop)
     session.console.onReport = { [weak browser] text in
       browser?.post(.message(text.trimmingCharacters(in: .whitespacesAndNewlines)))
@@ -66,6 +75,18 @@ struct BrowseCommand: ParsableCommand {
     session.keep(AnyCancellable { browser?.end() })
     browser?.start()
     try session.finish(closing: source.store)
+  }
+
+  /// The feeds as other processes save them, and as they are polled from one interval after the first load on.
+  private func updates(
+    of source: FeedSource, _ selection: FeedSelection, on session: Session
+  ) -> AnyPublisher<FeedReport, Never> {
+    let saved = source.following()
+    guard choice != .offline else { return saved }
+    let own = WatchCommand.intervals(of: selection.subscriptions)
+    let polled = Just(()).delay(for: .init(every.duration), scheduler: session.loop)
+      .flatMap { [every] in source.reports(every: { own[$0] ?? every.duration }) }
+    return saved.merge(with: polled).eraseToAnyPublisher()
   }
 
   /// After Ctrl-C the status is a signal's; when there was nothing to show it is 1, and standard error says why.

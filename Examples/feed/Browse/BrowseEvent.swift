@@ -21,10 +21,13 @@ struct PictureKey: Hashable {
 /// An event.
 enum BrowseEvent {
   case key(TerminalKey)
+  case mouse(TerminalMouse, at: StreamInstant)
   case size(TerminalSize)
   case abilities(TerminalAbilities)
   /// A page of a feed has arrived.
   case page(URL, Feed)
+  /// A poll, or another process, has found a feed again while its items are looked at.
+  case update(URL, Feed)
   /// A feed, or the next page of it, cannot be loaded.
   case failed(URL, String)
   /// A feed has no more pages.

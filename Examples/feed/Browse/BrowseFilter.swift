@@ -42,14 +42,15 @@ extension BrowseState {
     arrange()
   }
 
-  /// Makes the list that is shown. The selected image stays selected.
+  /// Makes the list that is shown. The selected image stays selected, and in its row of the screen.
   mutating func arrange() {
-    let (id, home) = (current?.image.id, current?.address)
+    let (id, home, row) = (current?.image.id, current?.address, selected / layout.across - top)
     timeline = filter.asksStore ? found ?? FeedTimeline([]) : FeedTimeline(sources.compactMap(member))
     if !isTouched {
       selected = 0
     } else if let id, let index = timeline.firstIndex(where: { $0.image.id == id && $0.address == home }) {
       selected = index
+      top = max(selected / layout.across - row, 0)
     }
     selected = min(selected, max(0, timeline.count - 1))
   }

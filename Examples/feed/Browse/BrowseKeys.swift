@@ -16,16 +16,13 @@ extension BrowseState {
     ("Tab, F", "the next feed, the next folder"),
     ("S, n", "only starred, only new; Esc: everything"),
     ("r, i", "load again; where each feed comes from, and how old it is"),
+    ("a click, the wheel", "select, enlarge what is selected; scroll (Shift-click: select text)"),
     ("?, q, Ctrl-L, Ctrl-Z", "this help, quit, redraw the screen, suspend"),
   ]
 
   mutating func take(_ key: TerminalKey) -> [BrowseAction] {
     (message, isTouched) = ("", true)
-    if isShow {
-      isShow = false
-      message = "The slideshow has ended."
-      if key == .character("s") { return [] }
-    }
+    if endShow(), key == .character("s") { return [] }
     if isTyping, key != .control("c"), key != .control("z"), key != .control("l") { return type(key) }
     if view == .help || view == .origins {
       switch key {

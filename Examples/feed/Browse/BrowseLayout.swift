@@ -8,6 +8,8 @@ struct BrowseLayout: Equatable {
   /// The number of images that are side by side, and one below another.
   let across: Int
   let down: Int
+  /// The rows at the top: the title, and where there is room an empty line.
+  let header: Int
   /// The columns and rows of an image in the grid, and of one alone.
   let tile: (columns: Int, rows: Int)
   let single: (columns: Int, rows: Int)
@@ -20,18 +22,34 @@ struct BrowseLayout: Equatable {
     columns = max(size.columns, 1)
     rows = max(size.rows, 1)
     footer = rows >= 16 ? 2 : 1
-    let body = max(rows - 1 - footer, 1)
+    header = rows >= 10 ? 2 : 1
+    let body = max(rows - header - footer, 1)
     across = max(1, min(columns / 19, max(3, columns / 40)))
-    let width = (columns - 2 * (across - 1)) / across
+    // A column on each side, for the frame around the selected image.
+    let width = columns / across - 2
     // As high as most images are, which are three to two; and a line for what it shows, and an empty one.
     let ideal = Double(width * cell.width * 2) / Double(3 * cell.height) + 2
     down = max(1, Int((Double(body) / ideal).rounded()))
     step = max(body / down, 1)
     tile = (width, max(step - 2, 1))
-    single = (columns, max(rows - 1 - 4, 1))
+    single = (columns, max(rows - header - 4, 1))
   }
 
   var perScreen: Int { across * down }
+  /// True when there is room for a frame around an image and its caption.
+  var hasFrame: Bool { header > 1 && step > 3 }
+
+  /// The upper left corner of the image at a place on the screen, from 0.
+  func corner(of place: Int) -> (row: Int, column: Int) {
+    (header + place / across * step, place % across * (tile.columns + 2) + 1)
+  }
+
+  /// The place of the image that is around a character of the screen, with its caption.
+  func place(atRow row: Int, column: Int) -> Int? {
+    let (line, place) = ((row - header) / step, column / (tile.columns + 2))
+    guard row >= header, line < down, column >= 0, place < across else { return nil }
+    return line * across + place
+  }
 
   static func == (one: BrowseLayout, other: BrowseLayout) -> Bool {
     one.columns == other.columns && one.rows == other.rows && one.tile == other.tile

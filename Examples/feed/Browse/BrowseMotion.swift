@@ -55,6 +55,15 @@ extension BrowseState {
     message = "Slideshow: any key ends it."
   }
 
+  /// - Returns: false when there was no slideshow to end.
+  @discardableResult
+  mutating func endShow() -> Bool {
+    guard isShow else { return false }
+    isShow = false
+    message = "The slideshow has ended."
+    return true
+  }
+
   mutating func save() -> [BrowseAction] {
     guard let entry = current, let url = currentURL else { return [] }
     message = "Saving…"

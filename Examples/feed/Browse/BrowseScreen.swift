@@ -99,26 +99,32 @@ enum BrowseScreen {
     for place in 0..<layout.perScreen {
       let index = state.top * layout.across + place
       guard index < state.timeline.count else { break }
-      let row = 1 + place / layout.across * layout.step
-      let column = place % layout.across * (layout.tile.columns + 2)
+      let (row, column) = layout.corner(of: place)
+      let (columns, rows) = layout.tile
       let entry = state.timeline[index]
       picture(of: entry, state, in: &grid, row, column, layout.tile)
       let isSelected = index == state.selected
       let count = entry.image.images.count
+      // Without a frame, an arrow and the look of the caption say which is selected.
       let marks =
-        (state.isStarred(entry) ? "★ " : "") + (state.isNew(entry) ? "● " : "") + (count > 1 ? "1/\(count) " : "")
-      let caption = (marks + (entry.image.caption.visible ?? "(no description)"))
-        .lines(of: layout.tile.columns - 2, most: 1)
-      let ink = isSelected ? Ink(bold: true, reversed: true) : .plain
-      grid.write(
-        (isSelected ? "▸" : " ") + (caption.first ?? ""), ink, row: row + layout.tile.rows, column: column,
-        room: layout.tile.columns)
-      // As wide as the tile: a caption of one word is easily lost.
-      if isSelected {
-        grid.paint(ink, row: row + layout.tile.rows, columns: column..<column + layout.tile.columns)
+        (isSelected && !layout.hasFrame ? "▸" : "") + (state.isStarred(entry) ? "★ " : "")
+        + (state.isNew(entry) ? "● " : "") + (count > 1 ? "1/\(count) " : "")
+      let words = marks + (entry.image.caption.visible ?? "(no description)")
+      let caption = words.lines(of: columns, most: 1).first ?? ""
+      let ink = isSelected ? Ink(bold: true, reversed: !layout.hasFrame) : .plain
+      // In the middle, as the image is above it.
+      grid.write(caption, ink, row: row + rows, column: column + max(columns - caption.columns, 0) / 2, room: columns)
+      guard isSelected else { continue }
+      if layout.hasFrame {
+        grid.frame(frame, row: row - 1, column: column - 1, columns: columns + 2, rows: rows + 3)
+      } else {
+        // As wide as the tile: a caption of one word is easily lost.
+        grid.paint(ink, row: row + rows, columns: column..<column + columns)
       }
     }
   }
+
+  private static let frame = Ink(.cyan, bold: true)
 
   private static func picture(
     of entry: FeedTimeline.Entry, url: URL? = nil, _ state: BrowseState, in grid: inout Grid, _ row: Int,
@@ -137,7 +143,7 @@ enum BrowseScreen {
 
   private static func single(of state: BrowseState, in grid: inout Grid, _ layout: BrowseLayout) {
     guard let entry = state.current else { return }
-    picture(of: entry, url: state.currentURL, state, in: &grid, 1, 0, layout.single)
+    picture(of: entry, url: state.currentURL, state, in: &grid, layout.header, 0, layout.single)
     let row = layout.rows - 4
     let parts = state.parts
     let place = parts.count > 1 ? "\(state.part + 1)/\(parts.count) " : ""

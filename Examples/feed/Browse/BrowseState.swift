@@ -49,6 +49,8 @@ struct BrowseState {
   var selected = 0
   /// True since the first key: until then the first image stays selected, whatever arrives.
   var isTouched = false
+  /// When a button of the mouse was last pressed: what follows soon belongs to a double click.
+  var lastPress: StreamInstant?
   /// Which image of the selected post is shown alone, from 0.
   var part = 0
   /// How near it is, and which part of it is seen.
@@ -106,6 +108,8 @@ extension BrowseState {
     var actions: [BrowseAction] = []
     switch event {
     case .key(let key): actions = take(key)
+    case .mouse(let mouse, let instant): take(mouse, at: instant)
+    case .update(let address, let feed): take(update: feed, of: address)
     case .size(let size): self.size = size
     case .abilities(let abilities): self.abilities = abilities
     case .page(let address, let feed): take(feed, of: address)
@@ -143,7 +147,7 @@ extension BrowseState {
     change(&sources[index])
   }
 
-  private mutating func take(_ feed: Feed, of address: URL) {
+  mutating func take(_ feed: Feed, of address: URL) {
     let now = now
     change(address) { source in
       if let former = source.feed, !source.isRefreshing {

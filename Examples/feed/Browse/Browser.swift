@@ -41,6 +41,7 @@ final class Browser {
   private let isAwake = CurrentValueSubject<Bool, Never>(true)
   private var running: AnyCancellable?
   private var helpers: [String: AnyCancellable] = [:]
+  private let updates: AnyPublisher<FeedReport, Never>
   private(set) var state: BrowseState
   private var depth: ColourDepth
   private var writer: ScreenWriter
@@ -50,9 +51,10 @@ final class Browser {
   /// True when Ctrl-C ended it.
   private(set) var isInterrupted = false
 
+  /// - Parameter updates: the feeds that are found again while somebody looks.
   init(
     _ loaders: [FeedLoader], names: [URL: String], folders: [URL: [String]] = [:], mode: ReadMode?,
-    history: FeedHistory? = nil,
+    history: FeedHistory? = nil, updates: AnyPublisher<FeedReport, Never> = Empty().eraseToAnyPublisher(),
     _ thumbnails: Thumbnails, _ terminal: Terminal,
     size: TerminalSize, world: World, on scheduler: any LoopScheduler
   ) {
@@ -62,6 +64,7 @@ final class Browser {
     feeds = BrowsedFeeds(loaders, mode)
     desk = PictureDesk(thumbnails)
     self.thumbnails = thumbnails
+    self.updates = updates
     self.history = history.map(BrowsedHistory.init)
     state = BrowseState(
       loaders.map { ($0.url, names[$0.url] ?? "") }, in: folders, hasHistory: history != nil, size: size,
@@ -96,8 +99,9 @@ final class Browser {
           outbox += $0
           flush()
         }
-        .map { [world] event in
+        .map { [world, scheduler] event in
           switch event {
+          case .key(.mouse(let mouse)): .mouse(mouse, at: scheduler.now)
           case .key(let key): .key(key)
           case .abilities(let abilities): .abilities(world.sized(abilities))
           }
@@ -123,8 +127,21 @@ final class Browser {
       } receiveValue: { [weak self] step in
         self?.show(step)
       }
+    helpers["updates"] = updates.sink { [weak self] in self?.take($0) }
     feeds.load()
     flush()
+  }
+
+  /// A failure is shown only where nothing else is; the poller says when what is shown is old.
+  private func take(_ report: FeedReport) {
+    switch report.result {
+    case .success(let feed):
+      history?.visit(feed.images, of: report.address)
+      world.shown(feed.images, report.address)
+      post(.update(report.address, feed))
+    case .failure(let error):
+      if state.hasNothing { post(.failed(report.address, "\(error)")) }
+    }
   }
 
   /// Restores the screen and releases everything. Idempotent.

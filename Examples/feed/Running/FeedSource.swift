@@ -85,12 +85,12 @@ struct FeedSource {
   ///   - interval: how often each is requested; `nil` adapts to how often it changes.
   ///   - count: how many are wanted: requests beyond them would be cut off.
   ///   - lists: the feeds that are polled from then on, each time that they change; `nil` when they never do.
-  ///   - pages: where images are looked for that the feeds don't name.
+  ///   - pages: where images are looked for that the feeds don't name; `nil` for nowhere.
   ///   - onProgress: is told how the poller is doing.
   func reports(
-    every interval: @escaping (URL) -> Duration?, atMost count: Int?,
-    following lists: AnyPublisher<[SubscribedFeed], Never>? = nil, _ pages: PageImageOption,
-    onProgress: @escaping (PollingProgress) -> Void
+    every interval: @escaping (URL) -> Duration?, atMost count: Int? = nil,
+    following lists: AnyPublisher<[SubscribedFeed], Never>? = nil, _ pages: PageImageOption? = nil,
+    onProgress: @escaping (PollingProgress) -> Void = { _ in }
   ) -> AnyPublisher<FeedReport, Never> {
     let poll = { [self] (feed: SubscribedFeed) -> PolledAddress in
       var polled = PolledAddress(feed.address, every: interval(feed.address), options: choices)
@@ -117,6 +117,9 @@ struct FeedSource {
     }
     // Reports are shown one at a time.
     let room = min(polling.maxRunning, lists == nil ? polled.count : .max, count ?? .max)
+    guard let pages else {
+      return poller.map { FeedReport(address: $0.address, result: $0.result) }.eraseToAnyPublisher()
+    }
     return pages.finding(
       in: poller, room: room, client: ObservedClient(client: client, observer: nil, log: session.log), cache: cache,
       store: store, on: session

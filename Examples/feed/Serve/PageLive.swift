@@ -13,6 +13,35 @@ extension PageAssets {
       if (link) watcher.observe(link);
     }
 
+    // What is new waits until the page has been at rest for a while, so that nothing moves away from under a hand.
+    const atRest = 5_000, isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+    let stirred = performance.now(), resting = 0;
+    for (const name of ["pointermove", "pointerdown", "keydown", "wheel", "scroll"])
+      addEventListener(name, () => { stirred = performance.now(); }, { passive: true });
+    const isStirred = () => performance.now() - stirred < atRest;
+    const isElsewhere = () => scrollY >= 300 || large.open;
+    function waitForRest() {
+      clearTimeout(resting);
+      resting = setTimeout(() => {
+        if (!isHeld) return;
+        if (isElsewhere() || isStirred() || isCalm()) waitForRest(); else showNews();
+      }, Math.max(250, stirred + atRest - performance.now()));
+    }
+    // What makes room does so gently.
+    function glide(change) {
+      const isSeen = ([, box]) => box.bottom > 0 && box.top < innerHeight;
+      const seen = isCalm() ? [] : [...list.children].map((card) => [card, card.getBoundingClientRect()]).filter(isSeen);
+      change();
+      for (const [card, from] of seen) {
+        const to = card.getBoundingClientRect();
+        if (!to.width) continue;
+        const [x, y] = [from.left - to.left, from.top - to.top];
+        const start = `translate(${x}px, ${y}px) scale(${from.width / to.width}, ${from.height / to.height})`;
+        card.animate([{ transformOrigin: "0 0", transform: start }, { transformOrigin: "0 0", transform: "none" }],
+          { duration: 400, easing: "ease-out" });
+      }
+    }
+
     // Ages grow while the page is open.
     function age(seconds) {
       for (const [name, length] of [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]]) {

@@ -32,14 +32,22 @@ extension PageAssets {
     // The server knows the size of an image that was decoded before. That of another is known when it is here: what is seen
     // then stays where it is, and is shown whole; what is further down gets its proportions.
     const steps = 22, least = 0.5, growth = 1.09;
+    // Those of one frame together: first each place is read, then each tile is changed, and the page is laid out once.
+    let fitting = [];
     function fit(image) {
-      const card = image.closest("li.unknown"), ratio = image.naturalWidth / image.naturalHeight;
-      if (!card || !ratio) return;
-      const isBelow = card.getBoundingClientRect().top > innerHeight + 600;
-      const step = Math.min(Math.max(Math.round(Math.log(ratio / least) / Math.log(growth)), 0), steps - 1);
-      const tile = isBelow ? least * growth ** step : 1.5;
-      if (isBelow) card.classList.replace("unknown", "r" + step);
-      if (1 - Math.min(ratio, tile) / Math.max(ratio, tile) > 0.1) card.classList.add("whole");
+      if (image.naturalWidth && image.closest("li.unknown") && fitting.push(image) === 1) requestAnimationFrame(fitAll);
+    }
+    function fitAll() {
+      const places = fitting.map((image) => [image, image.closest("li.unknown")?.getBoundingClientRect().top > innerHeight + 600]);
+      fitting = [];
+      for (const [image, isBelow] of places) {
+        const card = image.closest("li.unknown"), ratio = image.naturalWidth / image.naturalHeight;
+        if (!card) continue;
+        const step = Math.min(Math.max(Math.round(Math.log(ratio / least) / Math.log(growth)), 0), steps - 1);
+        const tile = isBelow ? least * growth ** step : 1.5;
+        if (isBelow) card.classList.replace("unknown", "r" + step);
+        if (1 - Math.min(ratio, tile) / Math.max(ratio, tile) > 0.1) card.classList.add("whole");
+      }
     }
     document.addEventListener("load", (event) => { if (event.target.tagName === "IMG") fit(event.target); }, true);
     document.addEventListener("error", (event) => { if (event.target.tagName === "IMG") missing(event.target); }, true);
@@ -106,14 +114,22 @@ extension PageAssets {
         here.querySelector("img").alt = item.querySelector("img").alt;
       }
       const added = items.filter((item) => !document.getElementById(item.id)).length;
-      // One more at the beginning moves all: who looks at others is asked first.
-      isHeld = added > 0 && list.childElementCount > 0 && (scrollY >= 300 || large.open);
+      // One more at the beginning moves all: where others are looked at or reached for, it waits.
+      isHeld = added > 0 && list.childElementCount > 0 && !isWanted && (isElsewhere() || isStirred());
+      isWanted = false;
       if (added) announce(`${added}${added === items.length ? " or more" : ""} new image${added === 1 ? "" : "s"}`);
-      if (isHeld) return;
+      if (isHeld) return waitForRest();
       const last = items.findLast((item) => document.getElementById(item.id));
       // With nothing in common there would be a gap.
       if (list.childElementCount && !last) return replace(fresh);
       const there = new Set(items.map((item) => item.id));
+      if (added) glide(() => insert(items, last, there)); else insert(items, last, there);
+      if (list.childElementCount) document.getElementById("empty")?.remove();
+      // Where the list ends as the page does, what follows that follows this.
+      if (!document.getElementById("more") && list.lastElementChild?.id === items.at(-1)?.id) addMore(fresh);
+    }
+
+    function insert(items, last, there) {
       if (last) for (const card of [...list.children]) {
         if (card.id === last.id) break;
         if (!there.has(card.id)) card.remove();
@@ -128,14 +144,11 @@ extension PageAssets {
           list.insertBefore(document.importNode(item, true), before);
         }
       }
-      if (list.childElementCount) document.getElementById("empty")?.remove();
-      // Where the list ends as the page does, what follows that follows this.
-      if (!document.getElementById("more") && list.lastElementChild?.id === items.at(-1)?.id) addMore(fresh);
     }
 
     // Says what has arrived, even to a screen reader; further down, a button leads to it.
     const news = document.getElementById("news"), said = document.getElementById("said");
-    let isHeld = false;
+    let isHeld = false, isWanted = false;
     function announce(text) {
       said.textContent = text;
       news.textContent = `↑ ${text}`;
@@ -143,7 +156,7 @@ extension PageAssets {
     }
     function showNews() {
       if (!isHeld) return;
-      isHeld = false;
+      [isHeld, isWanted] = [false, true];
       news.hidden = true;
       return refresh();
     }
@@ -152,11 +165,10 @@ extension PageAssets {
       await showNews();
       list.querySelector("a")?.focus({ preventScroll: true });
     });
-    addEventListener("scroll", () => { if (scrollY < 300 && !large?.open) showNews(); }, { passive: true });
 
     // More is loaded when its link is reached or chosen.
     const watcher = new IntersectionObserver(
-      (seen) => { if (seen.some((one) => one.isIntersecting)) more(); }, { rootMargin: "900px" });
+      (seen) => { if (seen.some((one) => one.isIntersecting)) more(); }, { rootMargin: "2000px" });
     let isLoading = false;
     async function more() {
       const link = document.getElementById("more");
@@ -166,14 +178,9 @@ extension PageAssets {
         const fresh = await page(link.href);
         const hadFocus = document.activeElement === link;
         link.remove();
-        let first = null;
-        for (const item of fresh.querySelectorAll("#gallery > li")) {
-          if (document.getElementById(item.id)) continue;
-          const added = document.importNode(item, true);
-          list.append(added);
-          first ??= added;
-        }
-        if (hadFocus) first?.querySelector("a").focus();
+        const items = [...fresh.querySelectorAll("#gallery > li")].filter((item) => !document.getElementById(item.id));
+        list.append(...items);
+        if (hadFocus) items[0]?.querySelector("a").focus();
         addMore(fresh);
       } catch { /* The link stays. */ }
       isLoading = false;

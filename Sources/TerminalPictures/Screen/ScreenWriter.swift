@@ -1,3 +1,5 @@
+internal import FeedStream
+
 /// The bytes that turn a terminal's screen from one grid into another: the cells that differ, and the images.
 package struct ScreenWriter {
   private let depth: ColourDepth
@@ -15,8 +17,9 @@ package struct ScreenWriter {
     self.memory = memory
   }
 
-  /// Takes over the whole screen: the other page, no cursor, and lines that end at the edge.
-  package static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J"
+  /// Takes over the whole screen: the other page, no cursor, lines that end at the edge, and reports of the mouse.
+  package static let entering =
+    "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J" + String(decoding: TerminalMouse.reporting, as: UTF8.self)
 
   /// Gives the screen back. Right also when it was not taken over as a whole.
   ///
@@ -24,7 +27,8 @@ package struct ScreenWriter {
   package static func leaving(_ mode: PictureMode?) -> String {
     let pictures = mode == .kitty ? String(decoding: Kitty.allForgotten, as: UTF8.self) : ""
     // What is being drawn ends first, be it within an image.
-    return "\u{1B}\\" + pictures + "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    let mouse = String(decoding: TerminalMouse.quiet, as: UTF8.self)
+    return "\u{1B}\\" + pictures + mouse + "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
   }
 
   /// Forgets what the screen shows: somebody else has written on it.

@@ -54,6 +54,18 @@ extension Grid {
     return lines.count
   }
 
+  /// Draws a heavy frame, and leaves what is in it.
+  package mutating func frame(_ ink: Ink, row: Int, column: Int, columns: Int, rows: Int) {
+    guard columns >= 2, rows >= 2 else { return }
+    let bar = String(repeating: "━", count: columns - 2)
+    write("┏\(bar)┓", ink, row: row, column: column)
+    write("┗\(bar)┛", ink, row: row + rows - 1, column: column)
+    for y in row + 1..<row + rows - 1 {
+      write("┃", ink, row: y, column: column)
+      write("┃", ink, row: y, column: column + columns - 1)
+    }
+  }
+
   /// Draws a frame with a text in its middle: where an image would be.
   package mutating func placeholder(
     _ text: String, _ ink: Ink, row: Int, column: Int, columns: Int, rows: Int

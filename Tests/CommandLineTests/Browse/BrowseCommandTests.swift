@@ -49,7 +49,8 @@ import Testing
     }
   }
 
-  /// The bytes that restore the screen.
+  /// The bytes that have the terminal report the mouse no more, and restore the screen.
+  private static let quiet = "\u{1B}[?1006l\u{1B}[?1000l"
   private static let leaving = "\u{1B}[?25h\u{1B}[?1049l"
 
   private func browse(
@@ -69,10 +70,11 @@ import Testing
       try await screen.shows("\u{1B}[c")
       #expect(!screen.isCooked)
       screen.type("\u{1B}[?62;22c")
-      try await screen.shows("▸first")
+      try await screen.shows("first")
       try await screen.shows("a web page")
       try await body(screen, run)
       #expect(await run.status() == ending)
+      try await screen.shows(Self.quiet)
       try await screen.shows(Self.leaving)
       #expect(screen.isCooked)
       await origin.stop()

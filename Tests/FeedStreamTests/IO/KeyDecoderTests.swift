@@ -50,6 +50,38 @@ import Testing
     }
   }
 
+  @Test func `the mouse is told by its button or wheel and the character it is on, in either of two forms`() {
+    #expect(
+      keys(["\u{1B}[<0;12;3M\u{1B}[<0;12;3m\u{1B}[<64;1;1M\u{1B}[<65;300;200Mx"]) == [
+        .mouse(TerminalMouse(.press(0), column: 11, row: 2)), .mouse(TerminalMouse(.release(0), column: 11, row: 2)),
+        .mouse(TerminalMouse(.wheelUp, column: 0, row: 0)), .mouse(TerminalMouse(.wheelDown, column: 299, row: 199)),
+        .character("x"),
+      ])
+    // With Ctrl, which changes nothing; the right button.
+    #expect(keys(["\u{1B}[<18;2;2M"]) == [.mouse(TerminalMouse(.press(2), column: 1, row: 1))])
+    // A column that is the letter q.
+    #expect(
+      keys(["\u{1B}[M q#", "\u{1B}[M##", "#a"]) == [
+        .mouse(TerminalMouse(.press(0), column: 80, row: 2)), .mouse(TerminalMouse(.release(3), column: 2, row: 2)),
+        .character("a"),
+      ])
+    #expect(keys(["\u{1B}[M`!!"]) == [.mouse(TerminalMouse(.wheelUp, column: 0, row: 0))])
+    for cut in 2..<9 {
+      let report: Chunk = "\u{1B}[<0;12;3M"
+      #expect(
+        keys([report.prefix(cut), report.dropFirst(cut)]) == [.mouse(TerminalMouse(.press(0), column: 11, row: 2))])
+    }
+  }
+
+  @Test func `what isn't a report of the mouse is delivered as it is, and no part of it is a key`() {
+    for wrong: Chunk in [
+      "\u{1B}[<0;12M", "\u{1B}[<0;0;3M", "\u{1B}[<;;M", "\u{1B}[<99999999999999999999;1;1M", "\u{1B}[<32;4;4M",
+    ] {
+      #expect(keys([Chunk(joining: [wrong, "x"])]) == [.other(wrong), .character("x")])
+    }
+    #expect(keys(["\u{1B}[Mab"]) == [.other("\u{1B}[Mab")])
+  }
+
   @Test func `a string that does not end is given up, and Alt with a letter is none`() {
     #expect(keys(["\u{1B}P", "a"]) == [.escape, .character("P"), .character("a")])
     #expect(keys(["\u{1B}]x"]) == [.escape, .character("]"), .character("x")])

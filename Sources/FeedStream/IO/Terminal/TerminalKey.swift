@@ -1,4 +1,4 @@
-/// A key of a terminal.
+/// A key of a terminal, or its mouse.
 public enum TerminalKey: Hashable, Sendable {
   case character(Character)
   /// A letter with Ctrl: `.control("c")`.
@@ -8,6 +8,8 @@ public enum TerminalKey: Hashable, Sendable {
   case home, end, pageUp, pageDown, insert, delete
   /// F1 and so on.
   case function(Int)
+  /// The mouse, of a terminal that was told to report it (``TerminalMouse/reporting``).
+  case mouse(TerminalMouse)
   /// An unnamed sequence, or a terminal's response to a query.
   case other(Chunk)
 }
@@ -73,10 +75,22 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
       return taking(rest.count, .other(rest))
     }
     let sequence = rest.prefix(end + 1)
+    if end == 2, rest[1] == UInt8(ascii: "["), rest[2] == UInt8(ascii: "M") { return takeMouse(isLast: isLast) }
+    if rest[2] == UInt8(ascii: "<"), let mouse = TerminalMouse(sequence: sequence) {
+      return taking(end + 1, .mouse(mouse))
+    }
     // Keys have no mark before their digits; answers do.
     let isAnswer = (0x3C...0x3F).contains(rest[2])
     let number = Int(rest[2..<end].text.prefix { $0 != ";" })
     return taking(end + 1, (isAnswer ? nil : Self.key(sequence[end], number)) ?? .other(sequence))
+  }
+
+  /// Three bytes follow, of which none is a key.
+  private mutating func takeMouse(isLast: Bool) -> TerminalKey? {
+    guard rest.count >= 6 || isLast else { return nil }
+    let sequence = rest.prefix(6)
+    let mouse = TerminalMouse(bytes: sequence.dropFirst(3)).map(TerminalKey.mouse)
+    return taking(sequence.count, mouse ?? .other(sequence))
   }
 
   /// The number of bytes that a string begins with, of those that terminals answer in: device control, operating system and application

@@ -1,0 +1,39 @@
+import FeedStream
+import Foundation
+import ImageFeed
+
+/// Feeds that arrive while somebody looks.
+extension BrowseState {
+  /// Takes a feed that a poll or another process has found: what is new comes in its place, with a mark, and what is selected
+  /// stays selected. What the feed has no more stays until it is loaded again.
+  mutating func take(update feed: Feed, of address: URL) {
+    guard let source = sources.first(where: { $0.address == address }), !source.isRefreshing else { return }
+    guard let former = source.feed else {
+      // The first load has failed; while it runs, it shows what is saved by itself.
+      if !source.isLoading { take(feed, of: address) }
+      return
+    }
+    let known = Set(former.images.map(\.id)).union(source.kept.map(\.id))
+    let added = Set(feed.images.map(\.id)).subtracting(known)
+    let present = Set(feed.images.map(\.id))
+    let images = FeedImages(joining: [feed.images, FeedImages(former.images.filter { !present.contains($0.id) })])
+      .marked(isFromPrivateNetwork: feed.images.isFromPrivateNetwork)
+    let now = now
+    change(address) { source in
+      // What another process has saved came from the server then.
+      if case .cache(let savedAt, _, .notAsked) = feed.source, former.source.isRemote {
+        source.feed = Feed(images: images, source: former.source)
+        source.loadedAt = max(source.loadedAt ?? savedAt, savedAt)
+      } else {
+        source.feed = Feed(images: images, source: feed.source)
+        source.loadedAt = now
+      }
+      source.new.formUnion(added)
+    }
+    if !added.isEmpty {
+      let place = sources.count > 1 ? " from \(source.name)" : ""
+      message = "\(added.count) new image\(added.count == 1 ? "" : "s")\(place)."
+    }
+    arrange()
+  }
+}
