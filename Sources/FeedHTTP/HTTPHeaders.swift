@@ -24,7 +24,7 @@ public struct HTTPHeaders: Sendable {
     return values
   }
 
-  /// The fields for which `isKept` is true, byte for byte as they are here.
+  /// The fields for which `isKept` is true, byte for byte.
   package func keeping(_ isKept: (_ name: String) -> Bool) -> HTTPHeaders {
     var fields = makeIterator()
     var kept: [UInt8] = []
@@ -79,7 +79,7 @@ extension HTTPHeaders: Sequence {
       }
     }
 
-    /// True when both are one name, in upper or lower case; of the same length.
+    /// True if both are the same name, in upper or lower case; they have the same length.
     private func isSame(_ found: ArraySlice<UInt8>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
       found.withUnsafeBufferPointer { found in
         for index in name.indices where lowercased(found[index]) != lowercased(name[index]) { return false }
@@ -106,7 +106,7 @@ extension HTTPHeaders: Sequence {
       return nil
     }
 
-    /// The places of the first line's end and of its first colon.
+    /// The positions of the first line's end and of its first colon.
     private static func ends(of bytes: UnsafeBufferPointer<UInt8>) -> (line: Int, colon: Int?) {
       let start = UnsafeRawPointer(bytes.baseAddress!)
       let line = memchr(start, 0x0A, bytes.count).map { UnsafeRawPointer($0) - start } ?? bytes.count
@@ -120,7 +120,7 @@ extension HTTPHeaders: Sequence {
       nextField().map { (trimmed($0), trimmed($1)) }
     }
 
-    /// Without the white space around it; invalid UTF-8 is repaired.
+    /// The text without surrounding white space; invalid UTF-8 is repaired.
     private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: trimmed(bytes), as: UTF8.self) }
 
     private func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

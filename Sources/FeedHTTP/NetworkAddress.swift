@@ -1,6 +1,6 @@
 import Foundation
 
-/// An IP address, judged by where it leads.
+/// An IP address, and the kind of network that it belongs to.
 struct NetworkAddress: Hashable, CustomStringConvertible {
   /// Four, or sixteen.
   private let bytes: [UInt8]
@@ -53,8 +53,9 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// True when no server of the web has it: this machine, its links and networks, and what is reserved (RFC 6890 and the
-  /// registries of special addresses that it founded). An address of version 6 that stands for one of version 4 counts as that.
+  /// True if no public server can have it: this machine, its links and networks, and reserved addresses (RFC 6890 and
+  /// the registries of special addresses that it founded). An IPv6 address that represents an IPv4 address counts as
+  /// that address.
   var isPrivate: Bool {
     if let embedded { return embedded.isPrivate }
     return (bytes.count == 4 ? Self.privateRanges4 : Self.privateRanges6).contains { range in
@@ -96,7 +97,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     ([0xFC], 7), ([0xFE, 0x80], 10), ([0xFE, 0xC0], 10), ([0xFF], 8),
   ]
 
-  /// The address of version 4 that one of version 6 stands for: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
+  /// The IPv4 address that an IPv6 address represents: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
   /// (`64:ff9b::/96`, RFC 6052; `::ffff:0:0:0/96`, RFC 2765), or tunnelled (`2002::/16`, RFC 3056; `::5efe:0:0` or
   /// `::200:5efe:0:0` after any prefix, RFC 5214).
   private var embedded: NetworkAddress? {

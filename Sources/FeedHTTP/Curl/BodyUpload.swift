@@ -3,12 +3,12 @@ import Foundation
 
 /// The body of a request on its way to libcurl: a publisher on one side, the read callback on the other.
 ///
-/// The publisher is asked for a chunk when libcurl has taken what there was, and never from within libcurl: the callback
-/// notes that it wants more, and the client asks when the call is over.
+/// A chunk is requested when libcurl has taken all bytes, but never from within libcurl: the callback records that more
+/// is needed, and the client makes the request after the call.
 final class BodyUpload {
   enum Read {
     case bytes(Int)
-    /// Nothing is here yet: libcurl is to call again after `resume`.
+    /// No bytes are available yet: libcurl calls again after `resume`.
     case nothing
     case end
   }
@@ -24,11 +24,11 @@ final class BodyUpload {
   private var isAsked = false
   private var isOver = false
   private var chunks = FIFO<Chunk>()
-  /// The chunk that libcurl takes at present.
+  /// The chunk that libcurl is reading.
   private var rest = Chunk()
   private var delivered = 0
   private(set) var isPaused = false
-  /// Those that are over, cancelled when libcurl's call is.
+  /// Completed readings, which are cancelled after libcurl's call.
   private var abandoned: [Attempt] = []
 
   init(length: Int?, _ open: @escaping () -> AnyPublisher<Chunk, any Error>) {
@@ -36,10 +36,10 @@ final class BodyUpload {
     self.open = open
   }
 
-  /// True when libcurl has taken what there was.
+  /// True if libcurl has taken all bytes.
   var wantsMore: Bool { !isOver && !isAsked && rest.isEmpty && chunks.isEmpty }
 
-  /// True when something of it has been requested.
+  /// True if a part of it has been requested.
   var isBegun: Bool { attempt != nil }
 
   /// Fills `room`; called by libcurl.
@@ -62,7 +62,7 @@ final class BodyUpload {
     return .nothing
   }
 
-  /// Requests what comes next. Not called within libcurl.
+  /// Requests the next chunk. Not called within libcurl.
   func ask() {
     let abandoned = self.abandoned
     self.abandoned = []

@@ -4,13 +4,13 @@ extension HTTPServer {
   /// A request with a response, for a log or for counting.
   public struct AnsweredRequest: Sendable, CustomStringConvertible {
     public var method: Method
-    /// As it came, without the query, which may have secrets.
+    /// The path as it came, without the query, which may have secrets.
     public var path: String
     public var status: Status
     /// The time from the request's head to the response's.
     public var duration: Duration
     public var peer: SocketAddress
-    /// The request's id, if ``Middleware/requestIDs(_:)`` is around this one.
+    /// The request's id, if ``Middleware/requestIDs(_:)`` wraps this middleware.
     public var id: String?
 
     public var description: String {
@@ -20,7 +20,7 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Middleware {
-  /// Calls `write` for every request when its response begins, but not if its client leaves before that.
+  /// Calls `write` for every request when its response begins, unless its client disconnects first.
   ///
   ///     routes.use(.log { print($0) })
   public static func log(_ write: @escaping (HTTPServer.AnsweredRequest) -> Void) -> Self {
@@ -38,11 +38,11 @@ extension HTTPServer.Middleware {
     }
   }
 
-  /// Counts requests and times them: the same as ``log(_:)``, by the status's class and in one value.
+  /// Counts requests and times them: like ``log(_:)``, but summed up in one value, by class of status.
   public static func counting(in metrics: HTTPServer.Metrics) -> Self { log { metrics.count($0) } }
 
-  /// Gives each request an id, which its response has as `X-Request-ID`, and which handlers and logs find in
-  /// ``HTTPServer/Request/id``. One that a client sends is kept if it has at most 128 letters, digits, and `-_.`.
+  /// Gives each request an id, which the response carries as `X-Request-ID`, and which handlers and logs read from
+  /// ``HTTPServer/Request/id``. An id that the client sends is kept if it has at most 128 letters, digits, and `-_.`.
   ///
   /// - Parameter make: makes an id; 16 random digits and letters by default.
   public static func requestIDs(
@@ -71,9 +71,9 @@ extension HTTPServer.Middleware {
 }
 
 extension HTTPServer.Request {
-  /// The id that ``HTTPServer/Middleware/requestIDs(_:)`` gave it.
+  /// The id assigned by ``HTTPServer/Middleware/requestIDs(_:)``.
   public var id: String? { notes["id"] }
-  /// The user whom ``HTTPServer/Middleware/basic(realm:_:)`` or ``HTTPServer/Middleware/bearer(_:)`` found.
+  /// The user authenticated by ``HTTPServer/Middleware/basic(realm:_:)`` or ``HTTPServer/Middleware/bearer(_:)``.
   public var user: String? { notes["user"] }
 }
 

@@ -1,17 +1,17 @@
 internal import CLibUV
 
-/// The measurement of a loop's turns, for the warning of those that are too long.
+/// The measurement of a loop's turns, for the warning about turns that are too long.
 struct TurnWatch {
   // Freed in its close callback, like every handle of a loop.
   fileprivate var handle: UnsafeMutablePointer<uv_prepare_t>?
   fileprivate var isWatching = false
-  /// When the present turn began, and how long the loop had waited in all until then, in nanoseconds.
+  /// The beginning of the current turn, and the total time that the loop had waited until then, in nanoseconds.
   fileprivate var began: UInt64 = 0
   fileprivate var waited: UInt64 = 0
 }
 
 extension EventLoop {
-  /// A turn that is longer is warned of, in nanoseconds.
+  /// The length from which a turn causes a warning, in nanoseconds.
   private static let longestTurn: UInt64 = 1_000_000_000
 
   /// Called when a run begins, on the thread that runs. Without warnings, a loop measures nothing.
@@ -25,7 +25,7 @@ extension EventLoop {
     turnWatch.waited = uv_metrics_idle_time(uv)
   }
 
-  /// - Returns: true when the loop says at the end of each turn that it has ended.
+  /// - Returns: true if the loop reports the end of each turn.
   private func watchTurns() -> Bool {
     if turnWatch.handle == nil {
       guard clibuv_measure_waiting(uv) == 0 else { return false }

@@ -4,9 +4,9 @@ internal import CLibUV
 ///
 /// A closed handle makes no more calls; libuv's memory for it is freed in libuv's close callback, on a later turn.
 public class LoopHandle: Cancellable {
-  /// The loop it is on.
+  /// The handle's loop.
   public let loop: EventLoop
-  /// True when it is closed.
+  /// True if the handle is closed.
   public private(set) var isClosed = false
 
   // Points to a handle that lives until its close callback; used only while `isClosed` is false.

@@ -8,10 +8,10 @@ import Synchronization
   import Darwin
 #endif
 
-/// Stops the process with a message that says which rule was broken, in release builds too.
+/// Stops the process with a message that names the broken rule, even in release builds.
 ///
-/// Two threads that break a rule often do so at the same moment. The first one stops the process; the others wait for that,
-/// because Swift's backtraces of several threads that stop at once hide each other's and may never end.
+/// Two threads that break a rule often do so at the same time. The first one stops the process; the others wait for
+/// that, because Swift's backtraces of several threads that stop at once hide each other's and may never end.
 // Not inlined, so that release builds keep the message.
 @inline(never) func halt(_ message: String, file: StaticString = #fileID, line: UInt = #line) -> Never {
   if isHalting.exchange(true, ordering: .relaxed) {

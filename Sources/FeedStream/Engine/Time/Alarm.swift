@@ -1,12 +1,11 @@
-/// The one deadline of a subscription that waits: setting it again replaces the last setting, and a cancelled one never
-/// fires.
+/// The single deadline of a subscription: setting it again replaces the earlier one, and a cancelled alarm never fires.
 ///
 /// An action that fires after it was cancelled or replaced has no effect, even if the scheduler fails to cancel its
-/// timer. A set alarm keeps its action, and what that captures, alive through the scheduler.
+/// timer. A set alarm keeps its action, and the values that it captures, alive through the scheduler.
 @usableFromInline final class Alarm: Cancellable {
   private let start: (@escaping () -> Void) -> any Cancellable
   private let scheduler: Any.Type
-  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  /// The thread is checked when the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) private var place = SubjectConfinement()
   /// Distinguishes the timer of an earlier setting from the current one.
   @exclusivity(unchecked) private var setting: UInt64 = 0
@@ -36,7 +35,7 @@
 
   @usableFromInline var isSet: Bool { timer != nil }
 
-  /// Runs `action` once, when the time has come.
+  /// Runs `action` once, when it is due.
   @usableFromInline func set(_ action: @escaping () -> Void) {
     place.checkScheduled(by: scheduler)
     setting &+= 1

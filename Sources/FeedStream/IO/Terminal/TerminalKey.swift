@@ -14,8 +14,9 @@ public enum TerminalKey: Hashable, Sendable {
 
 /// The keys in a terminal's input: see ``Terminal/keys``.
 ///
-/// The sequences are those of xterm and VT220. A terminal sends the beginning of a sequence in one piece, so that an escape at
-/// the end of one is the key. A terminal's response is one value too: a sequence with `?`, or a string up to its end.
+/// The sequences are those of xterm and VT220. A terminal sends the beginning of a sequence in one piece, so an escape
+/// at the end of a piece is the Escape key. A terminal's response is one value, too: a sequence with `?`, or a string
+/// up to its end.
 public struct KeyDecoder: ChunkDecoder, Sendable {
   private var rest = Chunk()
 
@@ -79,8 +80,9 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     return taking(end + 1, (isAnswer ? nil : Self.key(sequence[end], number)) ?? .other(sequence))
   }
 
-  /// The number of bytes that a string begins with, of those that terminals answer in: device control, operating system and application
-  /// program strings (ECMA-48, 8.3.27, 8.3.89, 8.3.2). A letter that follows an escape alone is Alt and that letter.
+  /// The length of the introducer of a string in which terminals reply: device control, operating system and
+  /// application program strings (ECMA-48, 8.3.27, 8.3.89, 8.3.2). A letter that follows an escape alone is Alt and
+  /// that letter.
   private var stringBeginning: Int? {
     guard rest.count > 2 else { return nil }
     switch (rest[1], rest[2]) {
