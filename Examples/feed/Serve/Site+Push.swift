@@ -39,7 +39,8 @@ extension Site {
 
   static func addHub(_ hub: FeedHub, to routes: inout HTTPServer.Routes) {
     routes.on(.post, hubPath) { request in
-      request.decoded(as: HubForm.self, from: [.form]).map { form in response(hub.take { form[$0] }) }.eraseToAnyPublisher()
+      request.decoded(as: HubForm.self, from: [.form]).map { form in response(hub.take { form[$0] }) }
+        .eraseToAnyPublisher()
     }
   }
 
