@@ -5,10 +5,10 @@
 ///     let document = try parser.finish()
 ///
 /// XML is read as it arrives, so that a document that is not a feed, or exceeds a limit, ends early; JSON is collected
-/// and read at the end. Nothing in a document is evaluated: no document type, no entity except HTML's; no address is
-/// fetched. Pure. It takes up to 10 ns a byte: run it off the loop.
+/// and read at the end. Nothing in a document is evaluated: no document type, no entity except HTML's; no URL is
+/// requested. Pure. Parsing takes up to 10 ns per byte: run it off the loop.
 ///
-/// After an error the parser is of no further use.
+/// After an error, the parser can't be used any more.
 public struct FeedParser: Sendable {
   private enum Stage {
     case unknown
@@ -30,7 +30,7 @@ public struct FeedParser: Sendable {
   private var gathered: [UInt8] = []
 
   /// - Parameters:
-  ///   - address: the document's final address, the base of relative ones if it is http or https.
+  ///   - address: the document's final URL, the base of relative ones if it is http or https.
   ///   - charset: the charset of the response's type.
   public init(address: String? = nil, charset: String? = nil, limits: FeedLimits = FeedLimits()) {
     self.limits = limits
@@ -41,7 +41,7 @@ public struct FeedParser: Sendable {
     builder = SyndicationBuilder(address: address, limits: limits)
   }
 
-  /// True as soon as the bytes so far are a feed's, of any format.
+  /// True as soon as the bytes show that the document is a feed, in any format.
   public var isRecognized: Bool { stage == .json || builder.isRecognized }
 
   public mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(FeedFormatError) {

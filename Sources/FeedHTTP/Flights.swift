@@ -1,17 +1,16 @@
 import FeedStream
 
-/// Work whose result goes to everybody who wants it while it runs: for each key it runs once at a time.
+/// Work whose result goes to all subscribers while it runs: for each key, it runs only once at a time.
 ///
-/// **Demand:** of the work, once one of its subscribers asks. **Failure:** goes to all. **Cancellation:** the last subscriber's
-/// cancels the work. **Policy:** the result is held for subscribers without demand; a
-/// subscriber after completion starts the work again.
-/// Lives on one thread, as streams do.
+/// **Demand:** requests the result once one of its subscribers does. **Failure:** goes to all. **Cancellation:** when
+/// the last subscriber cancels, the work is cancelled. **Policy:** the result is held for subscribers without demand; a
+/// subscriber after completion starts the work again. Lives on one thread, as streams do.
 package final class Flights<Key: Hashable, Output, Failure: Error> {
   private var running: [Key: AnyPublisher<Output, Failure>] = [:]
 
   package init() {}
 
-  /// The work for `key` that runs, or that which `begin` makes, from the time of the subscription.
+  /// The running work for `key`, or the work that `begin` makes, from the subscription on.
   package func join(
     _ key: Key, _ begin: @escaping () -> AnyPublisher<Output, Failure>
   ) -> AnyPublisher<Output, Failure> {

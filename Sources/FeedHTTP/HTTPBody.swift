@@ -51,18 +51,19 @@ public struct HTTPBody: Sendable, Hashable {
     return .bytes(Chunk(pairs.joined(separator: "&")), type: "application/x-www-form-urlencoded")
   }
 
-  /// A file, read off the loop while it is sent. Its length is looked up just before; one that changes meanwhile fails the
-  /// request.
+  /// A file, read off the loop while it is sent. Its length is read just before; if the file changes meanwhile, the
+  /// request fails.
   public static func file(_ path: String, type: String? = "application/octet-stream") -> HTTPBody {
     HTTPBody([.file(path)], type: type)
   }
 
   /// The chunks of a publisher; one is requested when the connection has room.
   ///
-  /// It is subscribed to once: a request that has begun to send it cannot be repeated. The publisher is used on the thread
-  /// that calls this, which is the client's; another thread traps.
+  /// It is subscribed to once: a request that has begun to send it cannot be repeated. The publisher is used on the
+  /// thread that calls this, which is the client's; another thread traps.
   ///
-  /// - Parameter length: how many bytes it delivers, if that is known. Another number of bytes fails the request.
+  /// - Parameter length: the number of bytes that it delivers, if that is known. If it delivers another number of
+  ///   bytes, the request fails.
   public static func stream<P: Publisher>(
     _ publisher: P, length: Int? = nil, type: String? = "application/octet-stream"
   ) -> HTTPBody where P.Output == Chunk {
@@ -70,11 +71,12 @@ public struct HTTPBody: Sendable, Hashable {
     return HTTPBody([.stream(HTTPBodyStream(length: length, isRepeatable: false) { erased })], type: type)
   }
 
-  /// The chunks of a publisher that is made for each time the body is sent, so that the request can be repeated.
+  /// The chunks of a publisher that is made each time the body is sent, so that the request can be repeated.
   ///
   /// `make` is called on the thread that calls this, which is the client's; another thread traps.
   ///
-  /// - Parameter length: how many bytes it delivers, if that is known. Another number of bytes fails the request.
+  /// - Parameter length: the number of bytes that it delivers, if that is known. If it delivers another number of
+  ///   bytes, the request fails.
   public static func repeatable<P: Publisher>(
     length: Int? = nil, type: String? = "application/octet-stream", _ make: @escaping () -> P
   ) -> HTTPBody where P.Output == Chunk {
@@ -82,7 +84,7 @@ public struct HTTPBody: Sendable, Hashable {
     return HTTPBody([.stream(stream)], type: type)
   }
 
-  /// True when it can be sent from its beginning now: always, but for a publisher that has been subscribed to.
+  /// True when the body can be sent from its beginning now: always, except for a publisher that has been subscribed to.
   public var canBeSent: Bool {
     parts.allSatisfy { if case .stream(let stream) = $0 { stream.canBeOpened } else { true } }
   }
@@ -118,7 +120,7 @@ extension HTTPBody {
     }
   }
 
-  /// The lengths that are known without looking anything up, and the files whose lengths are not.
+  /// The lengths that are known without a lookup, and the files whose lengths aren't.
   private var known: (bytes: Int?, files: [String]) {
     var bytes: Int? = 0
     var files: [String] = []
@@ -132,9 +134,9 @@ extension HTTPBody {
     return (bytes, files)
   }
 
-  /// Finds out its length, immediately unless it has files; `nil` when nobody knows it before it ends.
+  /// Determines the length, immediately unless the body has files; `nil` if it is unknown before the end.
   ///
-  /// - Returns: cancels the lookup, if there is one.
+  /// - Returns: a cancellable that cancels the lookup, if there is one.
   package func measure(
     on scheduler: any LoopScheduler, _ done: @escaping (Result<Int?, any Error>) -> Void
   ) -> (any Cancellable)? {

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// The publisher of a body, which stays on the thread that it was given on while its request is a value like others.
+/// The publisher of a body, which stays on the thread where it was passed, although its request is a `Sendable` value.
 // @unchecked: what it holds is touched on the thread that made it alone, which `open` and `canBeOpened` check.
 final class HTTPBodyStream: @unchecked Sendable {
   let length: Int?
@@ -11,7 +11,7 @@ final class HTTPBodyStream: @unchecked Sendable {
   private var isTaken = false
 
   init(length: Int?, isRepeatable: Bool, _ make: @escaping () -> AnyPublisher<Chunk, any Error>) {
-    precondition(length ?? 0 >= 0, "HTTPBody(length: \(length ?? 0)): a body cannot be shorter than nothing")
+    precondition(length ?? 0 >= 0, "HTTPBody(length: \(length ?? 0)): use 0 or more")
     self.length = length
     self.isRepeatable = isRepeatable
     self.make = make

@@ -21,8 +21,8 @@ public protocol HTTPClient {
 
   /// Sends a request, and delivers the response's body while it arrives.
   ///
-  /// As ``get(_:)-(HTTPRequest)``, but the response is delivered with the first bytes of its body, and later failures are
-  /// the body's. **Cancellation:** closes the transfer until the response is delivered; after that, cancelling the
+  /// Like ``get(_:)-(HTTPRequest)``, but delivers the response with the first bytes of its body; later failures are the
+  /// body's. **Cancellation:** closes the transfer until the response is delivered; after that, cancelling the
   /// subscription to the body closes it, and so does dropping the response without subscribing to its body.
   ///
   /// A client that does not implement this delivers the body when it is complete.
@@ -30,11 +30,11 @@ public protocol HTTPClient {
 
   /// Sends a request, and reports its progress.
   ///
-  /// The last value is the response (``HTTPProgress/finished(_:)``). A client that does not implement this delivers only
-  /// the response.
+  /// The last value is the response (``HTTPProgress/finished(_:)``). A client that does not implement this delivers
+  /// only the response.
   ///
-  /// **Demand:** the request is sent when the first value is requested. Progress that nobody requested when it was made is
-  /// not delivered later; the response is. **Failure, cancellation:** as ``get(_:)-(HTTPRequest)`` has them.
+  /// **Demand:** the request is sent when the first value is requested. Progress without demand is dropped; the
+  /// response is held. **Failure, cancellation:** as in ``get(_:)-(HTTPRequest)``.
   func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError>
 }
 

@@ -2,13 +2,13 @@ public import FeedHTTPTypes
 public import Foundation
 
 extension HTTPDate {
-  /// The instant that `text` names, or `nil` when it isn't a date of HTTP.
+  /// The instant that `text` names, or `nil` when it isn't an HTTP date.
   ///
   /// - Parameter now: decides the century of a year of two digits: at most 50 years ahead (RFC 9110, section 5.6.7).
   public static func parse(_ text: String, now: Date = Date()) -> Date? {
     seconds(text, now: Int64(now.timeIntervalSince1970.rounded(.down))).map { Date(timeIntervalSince1970: Double($0)) }
   }
 
-  /// A date in the form that is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The date in the form that HTTP sends: `Sun, 06 Nov 1994 08:49:37 GMT`.
   public static func text(_ date: Date) -> String { text(Int64(date.timeIntervalSince1970.rounded(.down))) }
 }

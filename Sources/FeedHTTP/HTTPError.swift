@@ -27,7 +27,7 @@ public struct HTTPError: Error, Hashable, Sendable {
     case tls
     /// The connection broke while the request was sent.
     case send
-    /// The request's body cannot be sent: its source failed, has another length than it said, or cannot be read again.
+    /// The request's body cannot be sent: its source failed, has another length than announced, or can't be read again.
     case body
     /// The connection broke before the response was complete.
     case receive
@@ -44,9 +44,10 @@ public struct HTTPError: Error, Hashable, Sendable {
     case tooManyRedirects(limit: Int)
     /// A redirect to something other than http or https.
     case redirectRefused
-    /// A redirect or a page leads to a host that is paused, or that others are requesting: the cause says which.
+    /// A redirect or a page leads to a host that is paused, or that another process is requesting: the cause says
+    /// which.
     case hostIsClosed
-    /// The address leads to a private network, and came from outside of it: see ``HTTPRequest/origin``.
+    /// The address leads to a private network, and its source is outside of it: see ``HTTPRequest/origin``.
     case privateNetwork
     /// The response is not HTTP, or breaks its rules.
     case notHTTP
@@ -57,7 +58,7 @@ public struct HTTPError: Error, Hashable, Sendable {
   }
 
   public var kind: Kind
-  /// The host of the request, and its port where it is not the scheme's own.
+  /// The host of the request, and its port if it isn't the scheme's default.
   public var host: String
   /// The system's own message, for display.
   public var cause: String
@@ -81,7 +82,7 @@ extension HTTPError: CustomStringConvertible {
   /// A redirect determines it.
   private var shownHost: String { host.printable(limit: 100) }
 
-  /// True when what answered does not speak TLS: plain HTTP, mostly.
+  /// True if the server doesn't speak TLS, but usually plain HTTP.
   package var isWithoutTLS: Bool {
     guard kind == .tls else { return false }
     return ["wrong version number", "packet length too long", "unknown protocol", "http request"].contains {

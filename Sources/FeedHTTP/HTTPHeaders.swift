@@ -30,7 +30,7 @@ public struct HTTPHeaders: Sendable {
     return values
   }
 
-  /// The fields for which `isKept` is true, byte for byte as they are here.
+  /// The fields for which `isKept` is true, byte for byte.
   package func keeping(_ isKept: (_ name: String) -> Bool) -> HTTPHeaders {
     var fields = makeIterator()
     var kept: [UInt8] = []
@@ -92,7 +92,7 @@ extension HTTPHeaders: Sequence {
       return nil
     }
 
-    /// The places of the first line's end and of its first colon.
+    /// The positions of the first line's end and of its first colon.
     private static func ends(of bytes: UnsafeBufferPointer<UInt8>) -> (line: Int, colon: Int?) {
       let start = UnsafeRawPointer(bytes.baseAddress!)
       let line = memchr(start, 0x0A, bytes.count).map { UnsafeRawPointer($0) - start } ?? bytes.count
@@ -104,7 +104,7 @@ extension HTTPHeaders: Sequence {
       nextField().map { (trimmed($0), trimmed($1)) }
     }
 
-    /// Without the white space around it; invalid UTF-8 is repaired.
+    /// The text without surrounding white space; invalid UTF-8 is repaired.
     private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: trimmed(bytes), as: UTF8.self) }
 
     private func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -2,20 +2,21 @@ public import Foundation
 
 /// One redirect that was followed (RFC 9110, section 15.4).
 ///
-/// - 301, 302, 303, 307 and 308 are followed, to http and https; from https to http they are not.
+/// - 301, 302, 303, 307 and 308 are followed, to http and https, but not from https to http.
 /// - A URL without a fragment keeps the one before it.
 /// - To another origin (scheme, host and port) only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
 ///   `Accept-Language`, `Cache-Control`, `Content-Encoding`, `Content-Language`, `Content-Type`, `If-Modified-Since`,
-///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may hold a secret. The user and the password of a URL stay with its origin, too, and those that a redirect
-///   names are not sent.
-/// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods stay what they
-///   are, and 307 and 308 repeat the body. One that cannot be sent again fails the request (``HTTPError/Kind/body``).
+///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may hold a secret. The user and the password of a
+///   URL stay with its origin, too, and those that a redirect names are not sent.
+/// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods stay
+///   what they are, and 307 and 308 repeat the body. A body that can't be sent again fails the request
+///   (``HTTPError/Kind/body``).
 public struct HTTPRedirect: Sendable, Hashable {
   /// The status that redirected.
   public var status: Int
   /// The URL that redirected.
   public var from: URL
-  /// The URL that it led to.
+  /// The URL to which it led.
   public var to: URL
 
   public init(status: Int, from: URL, to: URL) {
@@ -35,7 +36,7 @@ extension HTTPRedirect {
     package var cause: String
   }
 
-  /// The redirect that a response to `request` is; `nil` when it is none.
+  /// The redirect in a response to `request`; `nil` if it isn't one.
   package init?(_ status: Int, _ location: String?, of request: HTTPRequest) throws(Refusal) {
     guard [301, 302, 303, 307, 308].contains(status), let location, !location.isEmpty else { return nil }
     guard let target = Self.target(location, from: request.url), let scheme = target.scheme?.lowercased(),
@@ -57,7 +58,7 @@ extension HTTPRedirect {
 extension HTTPRequest {
   /// The request that follows when this one is redirected.
   ///
-  /// - Parameter isPrivate: true when the redirect came out of a private network; `nil` when nobody knows.
+  /// - Parameter isPrivate: true if the redirect came from a private network; `nil` if that is unknown.
   package func following(_ redirect: HTTPRedirect, isPrivate: Bool?) -> HTTPRequest {
     var next = self
     if redirect.status == 303 ? method != .head : redirect.status < 303 && method == .post { next.becomeGet() }
@@ -72,7 +73,7 @@ extension HTTPRequest {
     return next
   }
 
-  /// Drops the body, and what describes it (RFC 9110, section 15.4).
+  /// Drops the body, and the fields that describe it (RFC 9110, section 15.4).
   private mutating func becomeGet() {
     method = .get
     body = nil
@@ -106,7 +107,7 @@ extension URL {
     return parts.url ?? self
   }
 
-  /// This URL without a user and a password (RFC 9110, section 4.2.4): who names a URL does not log the user in.
+  /// This URL without a user and a password (RFC 9110, section 4.2.4): naming a URL must not log the user in.
   package var withoutUser: URL {
     guard user != nil || password != nil, var parts = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
       return self

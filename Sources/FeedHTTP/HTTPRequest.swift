@@ -19,7 +19,8 @@ public struct HTTPRequest: Sendable, Hashable {
         && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
-    /// True for the fields by which the end of a body is found: two that disagree are two requests to somebody.
+    /// True for the fields by which the end of a body is found: if two of them disagree, some servers would read two
+    /// requests.
     package var delimitsBody: Bool {
       switch name.utf8.count {
       case 14: name.lowercased() == "content-length"
@@ -28,7 +29,7 @@ public struct HTTPRequest: Sendable, Hashable {
       }
     }
 
-    /// Bits, since this is checked for each byte of each request.
+    /// These are bits, because each byte of each request is checked.
     private static func isToken(_ byte: UInt8) -> Bool {
       byte < 0x80 && (byte < 0x40 ? tokens.0 >> UInt64(byte) : tokens.1 >> UInt64(byte - 0x40)) & 1 == 1
     }
@@ -47,37 +48,38 @@ public struct HTTPRequest: Sendable, Hashable {
   public var method = HTTPMethod.get
   /// The body; `nil`, the default, for none.
   public var body: HTTPBody?
-  /// True to send the body only when the server has said that it wants it, or a second has passed (`Expect: 100-continue`).
-  /// `nil`, the default, for bodies of more than 1 MiB and those of unknown length.
+  /// True to send the body only when the server has said that it wants it, or a second has passed (`Expect:
+  /// 100-continue`). `nil`, the default, for bodies of more than 1 MiB and those of unknown length.
   public var expectsContinue: Bool?
-  /// True when sending it twice has the same effect as sending it once, whatever its method, and false when not. `nil`, the
-  /// default, when the method says so (``HTTPMethod/isIdempotent``). A request that cannot be repeated is sent at most once.
+  /// True when sending the request twice has the same effect as sending it once, whatever its method; false when not.
+  /// `nil`, the default, if the method decides (``HTTPMethod/isIdempotent``). A request that cannot be repeated is
+  /// sent at most once.
   public var isRepeatable: Bool?
   /// The proxy setting. `nil`, the default, for the client's.
   public var proxy: HTTPProxy?
   /// An http or https URL.
   public var url: URL
-  /// The maximum duration of the request, from the moment it is requested: waiting for a connection to become free,
-  /// redirects and the body included. 30 seconds by default.
+  /// The maximum duration of the request, from the moment when it is requested: waiting for a connection to become
+  /// free, redirects and the body included. 30 seconds by default.
   public var timeout: StreamInstant.Stride
   /// The part of that for finding the host, connecting and the TLS handshake. 10 seconds by default.
   public var connectTimeout: StreamInstant.Stride
   /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
   public var maxBodyBytes: Int
-  /// Header fields in addition to those that HTTP itself needs. When a redirect leads to another origin (scheme, host and
-  /// port), only those that hold no secret are sent there, such as `Accept` (``HTTPRedirect``).
+  /// Header fields in addition to those that HTTP itself needs. When a redirect leads to another origin (scheme, host
+  /// and port), only those that hold no secret are sent there, such as `Accept` (``HTTPRedirect``).
   public var headers: [Header]
   /// True when redirects are followed; otherwise the redirect itself is the response. True by default.
   public var followsRedirects = true
-  /// True when compressed responses are requested and decompressed. Otherwise the body arrives as the server sends it, and
-  /// compressed only if ``headers`` request that. True by default.
+  /// True when compressed responses are requested and decompressed. Otherwise the body arrives as the server sends it,
+  /// and compressed only if ``headers`` request that. True by default.
   public var decodesContent = true
-  /// The URL that led to this one, when something else than the user chose this one: a document's, or that of a
-  /// redirect. Then it may lead to a private network only if what chose it came out of one
+  /// The URL that led to this one, if the user didn't choose this one: the URL of a document, or of a redirect. Then
+  /// the request may lead to a private network only if that document or redirect came from one
   /// (``HTTPError/Kind/privateNetwork``). `nil` for a URL from the user, which may lead anywhere. A redirect sets it.
   public var origin: URL?
-  /// True when the content at ``origin`` came from a private network, and false when it did not. `nil`, the default, when
-  /// nobody knows: then the latest response from its host counts, or else all addresses of its name.
+  /// True when the content at ``origin`` came from a private network, and false when it did not. `nil`, the default,
+  /// when this is unknown: then the latest response from its host decides, or else all addresses of its name.
   public var originIsPrivate: Bool?
 
   public init(
@@ -103,7 +105,7 @@ public struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
-  /// The values of the header fields named `name`, in whatever case.
+  /// The values of the header fields named `name`, in any case.
   package func values(of name: String) -> [String] {
     headers.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
   }

@@ -12,7 +12,8 @@ public struct HTTPResponse: Sendable, Equatable {
   public var url: URL
   /// The redirects that led there, in order; empty when the requested URL responded itself.
   public var redirects: [HTTPRedirect]
-  /// True when it came from a private network, and false when it did not; `nil` when nobody knows, since a proxy connected.
+  /// True when it came from a private network, and false when it did not; `nil` if that is unknown because a proxy
+  /// connected.
   package var isPrivate: Bool?
 
   public init(status: Int, headers: HTTPHeaders = [], body: Data, url: URL, redirects: [HTTPRedirect] = []) {

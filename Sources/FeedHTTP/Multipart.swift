@@ -4,7 +4,7 @@ import Foundation
 /// A field of a form that may hold files (RFC 7578).
 public struct MultipartField: Sendable, Hashable {
   public var name: String
-  /// The file's name, for a field that is one.
+  /// The file's name, if the field is a file.
   public var fileName: String?
   /// The value. Its ``HTTPBody/contentType`` is sent with it.
   public var body: HTTPBody
@@ -53,7 +53,7 @@ public struct MultipartField: Sendable, Hashable {
 }
 
 extension HTTPBody {
-  /// A form with files (`multipart/form-data`, RFC 7578). Its length is known if those of its values are.
+  /// A form with files (`multipart/form-data`, RFC 7578). Its length is known if the lengths of its values are.
   ///
   /// - Parameter boundary: separates the fields and occurs in none of them; random by default.
   public static func multipart(_ fields: [MultipartField], boundary: String? = nil) -> HTTPBody {

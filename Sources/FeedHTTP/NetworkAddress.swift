@@ -1,6 +1,6 @@
 import Foundation
 
-/// An IP address, judged by where it leads.
+/// An IP address, and the kind of network that it belongs to.
 struct NetworkAddress: Hashable, CustomStringConvertible {
   /// The first half of an address of version 6; zero for one of version 4.
   private let high: UInt64
@@ -119,7 +119,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     (0xFC00_0000_0000_0000, 7), (0xFE80_0000_0000_0000, 10), (0xFEC0_0000_0000_0000, 10), (0xFF00_0000_0000_0000, 8),
   ]
 
-  /// The address of version 4 that one of version 6 stands for: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
+  /// The IPv4 address that an IPv6 address represents: mapped (`::ffff:0:0/96`), compatible (`::/96`), translated
   /// (`64:ff9b::/96`, RFC 6052; `::ffff:0:0:0/96`, RFC 2765), or tunnelled (`2002::/16`, RFC 3056; `::5efe:0:0` or
   /// `::200:5efe:0:0` after any prefix, RFC 5214).
   private var embedded: NetworkAddress? {

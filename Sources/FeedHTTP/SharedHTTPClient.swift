@@ -7,8 +7,8 @@ extension HTTPClient {
   ///
   ///     let client = CurlHTTPClient(on: loop).shareInFlight()
   ///
-  /// Requests are equal if they have the same URL, fields and limits. The request is cancelled when the last of its
-  /// subscribers leaves. A response is not kept: a later subscriber makes a new request.
+  /// Requests are equal if they have the same URL, fields and limits. The request is cancelled when its last subscriber
+  /// cancels. A response is not kept: a later subscriber makes a new request.
   public func shareInFlight() -> SharedHTTPClient { SharedHTTPClient(self) }
 }
 
@@ -22,8 +22,8 @@ public final class SharedHTTPClient: HTTPClient {
   init(_ client: any HTTPClient) { self.client = client }
 
   /// **Demand:** the request is sent once one of its subscribers requests the response, and the response waits until
-  /// the others request it. **Failure:** goes to all. **Cancellation:** the last subscriber's closes the transfer
-  /// immediately. A request that changes something, or has a body, is not shared.
+  /// the others request it. **Failure:** goes to all. **Cancellation:** when the last subscriber cancels, the transfer
+  /// is closed immediately. A request that changes something, or has a body, is not shared.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     guard request.method.isSafe, request.body == nil else { return client.get(request) }
     return flights.join(request) { [client] in client.get(request) }

@@ -11,9 +11,9 @@ public struct StreamingResponse {
   public var url: URL
   /// The body, decompressed, while it arrives. It can be subscribed to once.
   ///
-  /// **Demand:** a chunk is delivered when it is requested; as long as none is, the connection is not read, but for
-  /// some hundred kilobytes. **Failure:** the reason why the body did not arrive whole; chunks that are not delivered
-  /// by then are dropped. **Cancellation:** closes the transfer immediately.
+  /// **Demand:** a chunk is delivered when it is requested; without demand, the connection is not read beyond some
+  /// hundred kilobytes. **Failure:** the reason why the body did not arrive whole; chunks not yet delivered are
+  /// dropped. **Cancellation:** closes the transfer immediately.
   public var body: AnyPublisher<Chunk, HTTPError>
   /// The redirects that led there, in order; empty when the requested URL responded itself.
   public var redirects: [HTTPRedirect]

@@ -1,7 +1,7 @@
-/// The directives of a `Cache-Control` field (RFC 9111, section 5.2), as it was sent: in whatever case, quoted or not,
+/// The directives of a `Cache-Control` field (RFC 9111, section 5.2), as it was sent: in any case, quoted or not,
 /// repeated, contradicting or malformed.
 ///
-/// A name counts only where a directive can stand, so `extension="max-age=60"` says nothing about age.
+/// A name counts only where a directive can occur, so `extension="max-age=60"` says nothing about age.
 package struct CacheControl: Sendable {
   private enum Argument: Equatable, Sendable {
     case none
@@ -48,13 +48,13 @@ package struct CacheControl: Sendable {
     }
   }
 
-  /// True when the directive with this name occurs without an argument (`max-stale`).
+  /// True if the directive with this name occurs without an argument (`max-stale`).
   package func hasWithoutArgument(_ name: String) -> Bool {
     directives.contains { $0.name == name && $0.argument == .none }
   }
 
-  /// The names of the fields that the qualified form of a directive lists, in lower case: `no-cache="a, b"`. `nil` when it
-  /// occurs in its unqualified form, or in a form that is neither; empty when it doesn't occur.
+  /// The names of the fields that the qualified form of a directive lists, in lower case: `no-cache="a, b"`. `nil` when
+  /// it occurs in its unqualified form, or in a form that is neither; empty when it doesn't occur.
   package func fields(of name: String) -> Set<String>? {
     var fields: Set<String> = []
     for directive in directives where directive.name == name {
@@ -66,7 +66,7 @@ package struct CacheControl: Sendable {
     return fields
   }
 
-  /// A number of seconds: digits and nothing else.
+  /// A number of seconds, which has only digits.
   package static func seconds(_ text: String) -> Double? {
     guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
     let most = 2_147_483_648.0

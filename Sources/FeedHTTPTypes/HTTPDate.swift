@@ -11,7 +11,7 @@
 /// All three formats are read, with names of days and months in any case. Nothing else is: a date in another zone, with
 /// fewer digits or with more spaces isn't a date, and anything that isn't a date counts as past.
 public enum HTTPDate {
-  /// The instant that `text` names, in seconds since 1970; `nil` when it isn't a date of HTTP.
+  /// The instant that `text` names, in seconds since 1970; `nil` if it isn't an HTTP date.
   ///
   /// - Parameter now: decides the century of a year of two digits: at most 50 years ahead.
   package static func seconds(_ text: String, now: Int64 = Int64(time(nil))) -> Int64? {
@@ -19,8 +19,8 @@ public enum HTTPDate {
     return reader.fixdate() ?? reader.rfc850(now) ?? reader.asctime()
   }
 
-  /// A date in the form that is sent: `Sun, 06 Nov 1994 08:49:37 GMT`. The years are 1 to 9999; what is beyond is the first or
-  /// the last second of these.
+  /// The date in the form that HTTP sends: `Sun, 06 Nov 1994 08:49:37 GMT`. The years are 1 to 9999; other dates become
+  /// the first or the last second of these.
   package static func text(_ seconds: Int64) -> String {
     let date = civil(min(max(seconds, -62_135_596_800), 253_402_300_799))
     func digits(_ number: Int32, _ count: Int = 2) -> String {

@@ -1,9 +1,9 @@
 extension String {
-  /// The members of a list (RFC 9110, section 5.6.1), without the space around them; commas in quotes are none of its
-  /// own, and empty members do not count.
+  /// The members of a list (RFC 9110, section 5.6.1), without surrounding space; commas in quotes don't separate
+  /// members, and empty members don't count.
   package var listMembers: [Substring] { listMembers(escapes: true) }
 
-  /// - Parameter escapes: true when a backslash in quotes takes the next character's meaning; an entity tag has none.
+  /// - Parameter escapes: true if a backslash in quotes escapes the next character; entity tags have no escapes.
   func listMembers(escapes: Bool) -> [Substring] {
     var members: [Substring] = []
     var start = startIndex
@@ -30,7 +30,7 @@ extension String {
 }
 
 extension Substring {
-  /// Without spaces and tabs around it.
+  /// The text without surrounding spaces and tabs.
   package var trimmed: Substring {
     var bytes = utf8
     while bytes.first == 0x20 || bytes.first == 0x09 { bytes.removeFirst() }

@@ -23,10 +23,10 @@
     }
   }
 
-  /// True for safe methods, PUT, and DELETE: several equal requests do what one does (RFC 9110, section 9.2.2).
+  /// True for safe methods, PUT, and DELETE: several equal requests have the effect of one (RFC 9110, section 9.2.2).
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-  /// True for those of RFC 9110 and RFC 5789.
+  /// True for the methods of RFC 9110 and RFC 5789.
   package var isStandard: Bool {
     switch self {
     case .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect: true
@@ -45,7 +45,7 @@
       }
   }
 
-  /// Methods that servers know, and others as they are.
+  /// Methods that servers know, and others unchanged.
   @inlinable package init(bytes: UnsafeRawBufferPointer) {
     if bytes.count == 3, bytes.loadUnaligned(as: UInt16.self) == 0x4547, bytes[2] == UInt8(ascii: "T") {
       self = .get

@@ -1,4 +1,4 @@
-/// The part of a body that a `Range` field asks for (RFC 9110, section 14.2).
+/// The part of a body that a `Range` field requests (RFC 9110, section 14.2).
 package enum RequestedRange: Equatable, Sendable {
   /// All of it: several ranges, another unit, or something that isn't a range.
   case whole
@@ -6,7 +6,7 @@ package enum RequestedRange: Equatable, Sendable {
   /// It begins beyond the end.
   case none
 
-  /// - Parameter length: the body's, in bytes.
+  /// - Parameter length: the body's length, in bytes.
   package init(_ field: String, of length: Int64) {
     guard field.utf8.count <= 256, let equals = field.firstIndex(of: "="), field[..<equals].lowercased() == "bytes"
     else {
@@ -28,7 +28,8 @@ package enum RequestedRange: Equatable, Sendable {
     }
   }
 
-  /// A number, nothing for nothing, and `nil` for anything else. One beyond any file's length is as good as the largest.
+  /// A number, an empty value for no text, and `nil` for anything else. A number beyond any file's length counts as the
+  /// largest.
   private static func number(_ text: Substring) -> Int64?? {
     let digits = text.trimmed.utf8
     if digits.isEmpty { return .some(nil) }
@@ -37,7 +38,7 @@ package enum RequestedRange: Equatable, Sendable {
     return .some(min(Int64(Substring(digits)) ?? .max, .max - 1))
   }
 
-  /// True when the client's other parts are of the same version, or it has not said so by `If-Range` (section 13.1.5). Weak
+  /// True if the client's other parts are of the same version, or if it sent no `If-Range` (section 13.1.5). Weak
   /// validators do not count.
   package static func isCurrent(_ condition: String?, tag: String?, modified: String?) -> Bool {
     guard let condition else { return true }

@@ -6,18 +6,18 @@
   extension EventLoopFuture where Value: Sendable {
     /// The result of this future, for any number of subscribers.
     ///
-    /// It is delivered where the stream lives: on FeedStream's loop when it is set up there, otherwise on this future's
-    /// event loop. **Demand:** the value is held until requested. **Failure:** the future's. **Cancellation:** ends the
-    /// subscription; the future continues.
+    /// It is delivered where the stream lives: on FeedStream's loop if the stream is set up there, otherwise on this
+    /// future's event loop. **Demand:** the value is held until requested. **Failure:** the future's. **Cancellation:**
+    /// ends the subscription; the future continues.
     public var publisher: Future<Value, any Error> {
       Future { promise in self.whenComplete { promise($0) } }
     }
   }
 
   extension Publisher where Output: Sendable {
-    /// The first value of this publisher as a future of `eventLoop`; `nil` when it finishes without one.
+    /// The first value of this publisher as a future of `eventLoop`; `nil` if the publisher finishes without a value.
     ///
-    /// Subscribes immediately, requests one value, and cancels when it has come.
+    /// Subscribes immediately, requests one value, and cancels after it arrives.
     public func firstValue(on eventLoop: any NIOCore.EventLoop) -> EventLoopFuture<Output?> {
       let promise = eventLoop.makePromise(of: Output?.self)
       let subscription = Kept()
@@ -36,7 +36,7 @@
     }
   }
 
-  /// Keeps a subscription until its stream ends.
+  /// Retains a subscription until its stream completes.
   private final class Kept {
     var hasEnded = false
     var value: AnyCancellable? {

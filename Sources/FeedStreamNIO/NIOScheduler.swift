@@ -6,9 +6,10 @@
 
   /// An event loop of SwiftNIO as a scheduler: streams on it are set up, run and cancelled on its thread.
   ///
-  /// For example `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. It is a `LoopScheduler`, so what is written for `any LoopScheduler` runs on it; blocking work goes to NIO's thread
-  /// pool. Nothing checks that streams stay on its thread, which FeedStream's own `EventLoop` does in debug builds. Work
-  /// that runs once cannot be taken back from it: a cancelled `delay` holds what it holds until its time.
+  /// For example `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. It is a
+  /// `LoopScheduler`, so code for `any LoopScheduler` runs on it; blocking work goes to NIO's thread pool. Nothing
+  /// checks that streams stay on its thread; FeedStream's own `EventLoop` checks it in debug builds. Scheduled work
+  /// can't be cancelled: a cancelled `delay` holds its values until they are due.
   public final class NIOScheduler: LoopScheduler, Sendable {
     public typealias SchedulerTimeType = StreamInstant
     public typealias SchedulerOptions = Never
@@ -65,14 +66,14 @@
     public var scheduler: NIOScheduler { NIOScheduler(self) }
   }
 
-  /// Work of a stream on its way to the stream's thread.
+  /// Work of a stream in transit to the stream's thread.
   // @unchecked: whoever schedules it hands it over; the event loop alone runs it.
   private struct Work: @unchecked Sendable {
     let run: () -> Void
     init(_ run: @escaping () -> Void) { self.run = run }
   }
 
-  /// The closure that receives the result of offloaded work, unless it is cancelled before.
+  /// The closure that receives the result of offloaded work, unless it is cancelled first.
   // @unchecked: used on the event loop alone, where streams run and cancel.
   private final class Completion<T>: @unchecked Sendable {
     private var receive: ((T) -> Void)?

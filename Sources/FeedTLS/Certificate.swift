@@ -1,11 +1,11 @@
 internal import COpenSSL
 
-/// A certificate of OpenSSL's.
+/// An OpenSSL certificate.
 // @unchecked: OpenSSL counts it with atomics, and nobody changes it.
 final class Certificate: @unchecked Sendable {
   let x509: OpaquePointer
 
-  /// - Parameter x509: is this one's from now on.
+  /// - Parameter x509: the certificate, of which this takes ownership.
   init(_ x509: OpaquePointer) { self.x509 = x509 }
   deinit { X509_free(x509) }
 
@@ -74,7 +74,7 @@ final class PEM {
 }
 
 enum OpenSSLErrors {
-  /// OpenSSL's text of the thread's first error; forgets all of them.
+  /// OpenSSL's text of the thread's first error; clears all of them.
   static func takeText() -> String {
     let error = ERR_get_error()
     ERR_clear_error()

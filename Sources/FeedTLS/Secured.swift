@@ -1,20 +1,20 @@
 public import FeedStream
 
 extension Connection {
-  /// Secures this connection as a client that wants to speak with `host`: delivers the secure one and finishes.
+  /// Secures this connection as a client of `host`: delivers the secure connection and finishes.
   ///
-  /// The secure connection keeps this one, which may not be used any more. Its `bytes` finish when the peer says that
-  /// nothing follows; when the connection ends without that, they fail with `ECONNABORTED`. Closing it says so to the other
-  /// side.
+  /// The secure connection retains this one, which must no longer be used. Its `bytes` finish when the peer announces
+  /// the end; if the connection ends without that, they fail with `ECONNABORTED`. Closing it announces the end to the
+  /// peer.
   ///
-  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** ``TLSError``; this
-  /// connection is closed then. **Cancellation:** closes it. **Policy:** holds one.
+  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** ``TLSError``;
+  /// this connection is then closed. **Cancellation:** closes the connection. **Policy:** holds one connection.
   ///
   /// - Parameters:
   ///   - client: the trusted roots and the offered protocols.
-  ///   - host: a name, also sent as the server's name (SNI), or a numeric address: the certificate has to be for it.
-  ///   - limit: how long the handshake may take: ten seconds by default.
-  ///   - scheduler: the one that the connection lives on.
+  ///   - host: a name, also sent as the server's name (SNI), or a numeric address: the certificate must be for it.
+  ///   - limit: the time limit for the handshake; ten seconds by default.
+  ///   - scheduler: the connection's scheduler.
   public func secured(
     by client: TLSClient, host: String, within limit: StreamInstant.Stride = .seconds(10),
     on scheduler: any LoopScheduler
@@ -22,14 +22,14 @@ extension Connection {
     secured(within: limit, host, on: scheduler) { () throws(TLSError) in try client.engine(for: host) }
   }
 
-  /// Secures this connection, which was accepted, as a server: delivers the secure one and finishes.
+  /// Secures this connection, which was accepted, as a server: delivers the secure connection and finishes.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``secured(by:host:within:on:)``.
   ///
   /// - Parameters:
-  ///   - server: who we are, and whom we let in.
-  ///   - limit: how long the handshake may take: ten seconds by default.
-  ///   - scheduler: the one that the connection lives on.
+  ///   - server: the server's identity, and the clients to admit.
+  ///   - limit: the time limit for the handshake; ten seconds by default.
+  ///   - scheduler: the connection's scheduler.
   public func secured(
     by server: TLSServer, within limit: StreamInstant.Stride = .seconds(10), on scheduler: any LoopScheduler
   ) -> AnyPublisher<Connection, TLSError> {
@@ -55,19 +55,19 @@ extension Connection {
     .eraseToAnyPublisher()
   }
 
-  /// Looks up a host, connects to it and secures the connection: delivers it and finishes.
+  /// Looks up a host, connects to it and secures the connection: delivers the secure connection and finishes.
   ///
   /// As in `Connection.connect(to: "example.org:443", securedBy: tls, on: loop)`.
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** ``TLSError``.
-  /// **Cancellation:** gives everything up. **Policy:** holds one.
+  /// **Cancellation:** abandons the attempt. **Policy:** holds one connection.
   ///
   /// - Parameters:
-  ///   - host: `name:port`, with a name or a numeric address; one of IPv6 in brackets.
+  ///   - host: `name:port`, with a name or a numeric address; an IPv6 address is in brackets.
   ///   - client: the trusted roots and the offered protocols.
   ///   - lookUpLimit: the time limit for the lookup; five seconds by default.
-  ///   - connectLimit: how long connecting may take: ten seconds by default.
-  ///   - handshakeLimit: how long the handshake may take: ten seconds by default.
+  ///   - connectLimit: the time limit for connecting; ten seconds by default.
+  ///   - handshakeLimit: the time limit for the handshake; ten seconds by default.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   public static func connect(
     to host: String, securedBy client: TLSClient, lookUpLimit: StreamInstant.Stride = .seconds(5),
@@ -88,18 +88,18 @@ extension Publisher where Output == Connection, Failure == Never {
   ///
   /// As in `HTTPServer(at: address, on: loop) { $0.secured(by: tls, on: loop) }`.
   ///
-  /// One whose handshake fails is closed, reported, and not delivered.
+  /// A connection whose handshake fails is closed and reported, not delivered.
   ///
   /// **Demand:** `handshakes` connections are requested from upstream, and another one whenever one is delivered or
-  /// given up: that many may be accepted and wait. **Failure:** never. **Cancellation:** closes those that are not
-  /// delivered. Policy: holds `handshakes`.
+  /// abandoned, so up to that many accepted connections may wait. **Failure:** never. **Cancellation:** closes
+  /// connections that have not been delivered. Policy: holds `handshakes` connections.
   ///
   /// - Parameters:
-  ///   - server: who we are, and whom we let in.
-  ///   - handshakes: how many handshakes run at the same time: 64 by default. One that makes no progress keeps its place until
+  ///   - server: the server's identity, and the clients to admit.
+  ///   - handshakes: the maximum number of concurrent handshakes; 64 by default. A stalled handshake counts until
   ///     `limit`.
-  ///   - limit: how long a handshake may take: ten seconds by default.
-  ///   - scheduler: the one that the connections live on.
+  ///   - limit: the time limit for a handshake; ten seconds by default.
+  ///   - scheduler: the connections' scheduler.
   ///   - report: called with each failure, and with the address of the peer; by default, reports to
   ///     `StreamDiagnostics.onCaughtError`.
   public func secured(
@@ -122,7 +122,7 @@ extension Publisher where Output == Connection, Failure == Never {
   }
 }
 
-/// A handshake that is under way, with its deadline.
+/// A running handshake, with its deadline.
 private final class Handshake {
   private var channel: TLSChannel?
   private let limit: StreamInstant.Stride

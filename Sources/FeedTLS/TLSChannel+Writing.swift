@@ -63,7 +63,7 @@ extension TLSChannel {
     }
   }
 
-  /// Sends what is encrypted, unless something is on its way.
+  /// Sends encrypted bytes, unless a write is running.
   func send() {
     guard !isWritingBelow, !isClosed, engine.outputCount > 0 else { return }
     sendBelow(engine.takeOutput())
@@ -90,7 +90,7 @@ extension TLSChannel {
     }
   }
 
-  /// Everything is written, or nothing can be.
+  /// True if everything is written, or nothing can be.
   private func answer() {
     guard !isClosed, !isWritingBelow, waiting.isEmpty || failure != nil else { return }
     waiting = []

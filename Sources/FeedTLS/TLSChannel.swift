@@ -1,20 +1,20 @@
 internal import COpenSSL
 internal import FeedStream
 
-/// The bytes of a connection in plaintext, over one that carries their ciphertext.
+/// The plaintext bytes of a connection, on top of a channel that carries their ciphertext.
 ///
-/// It holds at most a chunk of ciphertext that is not read, and ``batch`` bytes that are encrypted and not sent.
+/// It holds at most a chunk of unread ciphertext, and ``batch`` encrypted but unsent bytes.
 final class TLSChannel: ByteChannel {
   /// The number of bytes that are encrypted at a time.
   static let batch = 128 * 1024
 
   let engine: TLSEngine
   let scheduler: any LoopScheduler
-  /// The connection below, which this keeps.
+  /// The connection below, which this retains.
   private let below: Connection
   let inner: any ByteChannel
   private(set) var isClosed = false
-  /// The reason why it is not secure any more.
+  /// The reason why it is no longer secure.
   var failure: TLSError?
 
   // Reading.
@@ -46,7 +46,7 @@ final class TLSChannel: ByteChannel {
 
   // MARK: Coming to terms
 
-  /// Calls `settle` with the result of the handshake, now or later; not after ``close()``.
+  /// Calls `settle` with the result of the handshake, immediately or later, but not after ``close()``.
   func shakeHands(with host: String?, _ settle: @escaping (TLSError?) -> Void) {
     onInput = { [unowned self] in goOn(host, settle) }
     goOn(host, settle)

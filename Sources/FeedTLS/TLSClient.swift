@@ -1,19 +1,21 @@
 internal import COpenSSL
 
-/// The client's side of TLS: its trusted roots and offered protocols. One serves any number of connections, on any thread.
+/// The client's side of TLS: its trusted roots and offered protocols. One client can be used for any number of
+/// connections, on any thread.
 ///
-/// The certificate of the server and its name are always verified; there is no way around that. TLS 1.2 and 1.3; nothing is
-/// resumed, so each connection verifies again.
+/// The certificate of the server and its name are always verified; this can't be turned off. It supports TLS 1.2 and
+/// 1.3; sessions aren't resumed, so each connection is verified.
 // @unchecked: OpenSSL counts and locks its context, which nobody changes after `init`.
 public final class TLSClient: @unchecked Sendable {
   let context: TLSContext
   let wallClock: @Sendable () -> Int64
 
   /// - Parameters:
-  ///   - roots: who may vouch for a server: those whom the system trusts by default.
-  ///   - identity: shown to a server that asks who the client is; nothing by default.
-  ///   - protocols: the application protocols that are offered, the preferred one first (ALPN, RFC 7301).
-  ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's by default.
+  ///   - roots: the certificates that may vouch for a server; the system's by default.
+  ///   - identity: presented to a server that requests a client certificate; none by default.
+  ///   - protocols: the offered application protocols, the preferred one first (ALPN, RFC 7301).
+  ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
+  ///     default.
   /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` when the system's roots cannot be read.
   public init(
     trusting roots: TrustedRoots = .system, identity: TLSIdentity? = nil, protocols: [String] = [],
@@ -29,7 +31,7 @@ public final class TLSClient: @unchecked Sendable {
     copenssl_cache_no_sessions(context.pointer)
   }
 
-  /// A conversation with `host`.
+  /// A TLS session with `host`.
   func engine(for host: String) throws(TLSError) -> TLSEngine {
     let engine = TLSEngine(context, isServer: false, at: wallClock())
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
@@ -50,16 +52,17 @@ public final class TLSClient: @unchecked Sendable {
   }
 }
 
-/// The server's side of TLS: who it is, and whom it lets in. One serves any number of connections, on any thread.
+/// The server's side of TLS: its identity, and the clients that it admits. One server can be used for any number of
+/// connections, on any thread.
 // @unchecked: OpenSSL counts and locks its context, which nobody changes after `init`.
 public final class TLSServer: @unchecked Sendable {
-  /// The certificates that clients have to show.
+  /// The certificates that clients must present.
   public enum ClientCertificates: Sendable {
-    /// Nothing; nothing is requested.
+    /// None; no certificate is requested.
     case ignored
-    /// A certificate that one of these vouches for, or none.
+    /// A certificate issued under one of these, or none.
     case verified(TrustedRoots)
-    /// A certificate that one of these vouches for.
+    /// A certificate issued under one of these.
     case required(TrustedRoots)
   }
 
@@ -69,10 +72,11 @@ public final class TLSServer: @unchecked Sendable {
 
   /// - Parameters:
   ///   - identity: the server's certificate and key.
-  ///   - clientCertificates: what clients have to show: nothing by default.
-  ///   - protocols: the application protocols that are spoken, the preferred one first (ALPN, RFC 7301). A client that offers
+  ///   - clientCertificates: the certificates that clients must present; none by default.
+  ///   - protocols: the supported application protocols, the preferred one first (ALPN, RFC 7301). A client that offers
   ///     some, but none of these, is refused; one that offers none is let in.
-  ///   - wallClock: the time of day, in seconds since 1970, at which certificates have to be valid; the system's by default.
+  ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
+  ///     default.
   /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` for an identity that OpenSSL refuses.
   public init(
     identity: TLSIdentity, clientCertificates: ClientCertificates = .ignored, protocols: [String] = [],
@@ -104,7 +108,8 @@ public final class TLSServer: @unchecked Sendable {
   func engine() -> TLSEngine { TLSEngine(context, isServer: true, at: wallClock()) }
 }
 
-/// Chooses the application protocol of a server. OpenSSL's context has a pointer to it, and its `TLSServer` keeps both.
+/// Chooses the application protocol of a server. OpenSSL's context has a pointer to it, and its `TLSServer` retains
+/// both.
 private final class ProtocolChoice {
   private let list: [UInt8]
 

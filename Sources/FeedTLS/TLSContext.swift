@@ -52,7 +52,7 @@ final class TLSContext: @unchecked Sendable {
     return true
   }
 
-  /// Names as ALPN has them: each after its length.
+  /// Names in ALPN's form: each after its length.
   static func list(of protocols: [String]) throws(TLSError) -> [UInt8] {
     var list: [UInt8] = []
     for name in protocols {

@@ -1,23 +1,23 @@
 internal import COpenSSL
 internal import FeedStream
 
-/// One conversation in TLS, without a connection: ciphertext in and out, plaintext out and in. It decides nothing about time
+/// One TLS session, without a connection: ciphertext in and out, plaintext out and in. It decides nothing about time
 /// or demand.
 ///
-/// It reads ciphertext from the chunk that it was given and writes into chunks, by its own BIO: nothing is copied on the
-/// way in, and an idle conversation holds no buffer.
+/// It reads ciphertext from the given chunk and writes into chunks, with its own BIO: input isn't copied, and an idle
+/// session holds no buffer.
 final class TLSEngine {
   let ssl: OpaquePointer
   private let context: TLSContext
-  /// Ciphertext that is not read yet.
+  /// The unread ciphertext.
   private var input = Chunk()
-  /// Ciphertext that is to be sent.
+  /// The ciphertext to send.
   private(set) var output: [Chunk] = []
   private(set) var outputCount = 0
-  /// No call may follow one that failed.
+  /// True after a failed call, after which no other call is allowed.
   private(set) var hasFailed = false
   private(set) var hasSaidGoodbye = false
-  /// The certificate that the peer has shown, and the first one of its chain that is wrong.
+  /// The certificate that the peer has presented, and the first invalid one of its chain.
   private var refusal: (shown: Certificate, at: Certificate)?
 
   init(_ context: TLSContext, isServer: Bool, at time: Int64) {
@@ -46,7 +46,7 @@ final class TLSEngine {
 
   // MARK: Ciphertext
 
-  /// True when there is ciphertext that was not read, or plaintext that was not taken.
+  /// True if there is unread ciphertext or plaintext.
   var holdsInput: Bool { !input.isEmpty || SSL_pending(ssl) > 0 }
 
   func feed(_ chunk: Chunk) { input = input.isEmpty ? chunk : Chunk(joining: [input, chunk]) }
@@ -93,7 +93,7 @@ final class TLSEngine {
     case done(Value)
     /// More ciphertext is needed.
     case wantsInput
-    /// The peer has ended its half.
+    /// The peer has closed its side.
     case ended
     case failed(TLSError)
   }
@@ -141,7 +141,7 @@ final class TLSEngine {
     return .protocolViolation(reason: "it requested a renegotiation")
   }
 
-  /// Says that nothing more is written.
+  /// Announces that nothing more will be written.
   func sayGoodbye() {
     guard !hasFailed, !hasSaidGoodbye, SSL_is_init_finished(ssl) == 1 else { return }
     hasSaidGoodbye = true
@@ -209,6 +209,6 @@ final class TLSEngine {
     }
   }
 
-  /// The certificate that the peer has shown.
+  /// The certificate that the peer has presented.
   var peerCertificate: Certificate? { SSL_get1_peer_certificate(ssl).map(Certificate.init) }
 }

@@ -8,34 +8,34 @@ public import FeedStream
   import Darwin
 #endif
 
-/// The reason why a connection is not secure, or is not any more.
+/// The reason why a connection is not secure, or no longer secure.
 public enum TLSError: Error, Hashable, Sendable {
   // The certificate of the peer.
-  /// It was valid once.
+  /// It has expired.
   case expired(certificate: String)
-  /// It will be valid later; or a clock is wrong.
+  /// It isn't valid yet, or a clock is wrong.
   case notYetValid(certificate: String)
-  /// It is for others: `names` are those that it is for.
+  /// It is for other hosts: `names` are the hosts for which it is valid.
   case wrongHost(String, names: [String])
-  /// It is signed by itself and is none of the trusted roots.
+  /// It is self-signed and isn't one of the trusted roots.
   case selfSigned(certificate: String)
   /// It isn't signed by a trusted issuer, or an issuer is unknown.
   case untrusted(certificate: String, issuer: String)
-  /// Anything else that is wrong with it, in OpenSSL's words.
+  /// Any other problem, in OpenSSL's words.
   case badCertificate(String, reason: String)
-  /// The client was to show one, and has shown none.
+  /// The client was required to present one, but presented none.
   case noCertificate
 
   // The conversation.
-  /// The peer has refused, for this reason: often a wrong or missing certificate of ours.
+  /// The peer has refused, for this reason: often a wrong or missing certificate on this side.
   case refused(reason: String)
-  /// None of the offered application protocols is the peer's too.
+  /// The peer supports none of the offered application protocols.
   case noCommonProtocol
   /// The peer does not speak TLS.
   case notTLS
   /// The peer breaks the protocol, in OpenSSL's words.
   case protocolViolation(reason: String)
-  /// The connection ended without TLS's own ending: somebody may have cut it off.
+  /// The connection ended without TLS's own end: an attacker may have cut it off.
   case truncated
   /// The handshake took longer than this.
   case timedOut(StreamInstant.Stride)
@@ -43,13 +43,13 @@ public enum TLSError: Error, Hashable, Sendable {
   case system(SystemError)
 
   // What we were given.
-  /// Certificates or a key that cannot be read.
+  /// The certificates or the key can't be read.
   case unreadable(String, reason: String)
-  /// The key is not that of the certificate.
+  /// The key doesn't match the certificate.
   case keyIsAnother(certificate: String)
-  /// A name that no certificate can be for.
+  /// The name can't be in any certificate.
   case badHost(String)
-  /// An application protocol that has no name, or one of more than 255 bytes.
+  /// An application protocol's name is empty or longer than 255 bytes.
   case badProtocol(String)
 }
 
@@ -82,7 +82,7 @@ extension TLSError: CustomStringConvertible {
 }
 
 extension TLSError {
-  /// The system's error number that comes nearest: what a stream of bytes fails with.
+  /// The closest system error number, with which a stream of bytes fails.
   var code: Int32 {
     switch self {
     case .system(let error): error.code

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
-/// A certificate with those that vouch for it, and its private key: who a server is, or a client that has to show it.
+/// A certificate with its chain, and its private key: the identity of a server, or of a client that must present one.
 // @unchecked: OpenSSL counts both with atomics, and nobody changes them.
 public final class TLSIdentity: @unchecked Sendable {
-  /// The first is ours, the others are those that vouch for it.
+  /// The first is this side's, and the others are its chain.
   let certificates: [Certificate]
   let key: OpaquePointer
 
@@ -17,7 +17,7 @@ public final class TLSIdentity: @unchecked Sendable {
     try check()
   }
 
-  /// Reads files; blocks while it does.
+  /// Reads files, and blocks meanwhile.
   ///
   /// - Parameters:
   ///   - certificateFile: PEM: the certificate, then those that vouch for it, without the root.
@@ -47,19 +47,19 @@ public struct TrustedRoots: Sendable {
   /// The certificates that the system trusts.
   public static let system = TrustedRoots(includesSystem: true, certificates: [])
 
-  /// These and no others.
+  /// These certificates and no others.
   ///
-  /// - Parameter pem: certificates; one that is none of a root is trusted all the same.
+  /// - Parameter pem: the certificates; even one that isn't a root certificate is trusted.
   public static func only(_ pem: String) throws(TLSError) -> TrustedRoots {
     TrustedRoots(includesSystem: false, certificates: try Certificate.all(in: PEM(pem), "the trusted roots"))
   }
 
-  /// The certificates in a file and no others. Blocks while it reads.
+  /// The certificates in a file, and no others. Blocks while it reads.
   public static func only(file: String) throws(TLSError) -> TrustedRoots {
     TrustedRoots(includesSystem: false, certificates: try Certificate.all(in: PEM(file: file), file))
   }
 
-  /// These, and those of `other`.
+  /// These certificates, and those of `other`.
   public func adding(_ other: TrustedRoots) -> TrustedRoots {
     TrustedRoots(
       includesSystem: includesSystem || other.includesSystem, certificates: certificates + other.certificates)

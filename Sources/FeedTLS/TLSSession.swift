@@ -3,27 +3,28 @@ public import FeedStream
 
 /// The parameters that the two sides of a secure connection have agreed on.
 public struct TLSSession: Hashable, Sendable {
-  /// `TLSv1.3` or `TLSv1.2`.
+  /// The protocol version: `TLSv1.3` or `TLSv1.2`.
   public let version: String
-  /// Such as `TLS_AES_256_GCM_SHA384`.
+  /// The cipher suite, such as `TLS_AES_256_GCM_SHA384`.
   public let cipher: String
   /// The application protocol that was agreed on (ALPN).
   public let applicationProtocol: String?
   /// The name that the client has requested (SNI).
   public let serverName: String?
-  /// The subject of the peer's certificate; `nil` when it has shown none.
+  /// The subject of the peer's certificate; `nil` if it presented none.
   public let peerSubject: String?
-  /// The names and addresses that the certificate of the peer is for.
+  /// The names and addresses for which the peer's certificate is valid.
   public let peerNames: [String]
-  /// The SHA-256 of the certificate of the peer.
+  /// The SHA-256 of the peer's certificate.
   public let peerFingerprint: [UInt8]?
 }
 
 extension Connection {
-  /// The parameters agreed on, for a connection that is secure.
+  /// The negotiated parameters; `nil` for a connection that isn't secure.
   public var tls: TLSSession? { (channel as? TLSChannel)?.engine.session }
 
-  /// The reason why it is not secure any more: ``TLSError/truncated``, ``TLSError/refused(reason:)`` and so on.
+  /// The reason why the connection is no longer secure: ``TLSError/truncated``, ``TLSError/refused(reason:)`` and so
+  /// on.
   public var tlsFailure: TLSError? { (channel as? TLSChannel)?.failure }
 }
 

@@ -1,7 +1,7 @@
 public import Foundation
 public import ImageFeed
 
-/// Writes a body as a feed's server sends it: the reverse of `CaseStudyFormat`.
+/// Writes a body as a feed's server would send it: the reverse of `CaseStudyFormat`.
 public enum FeedPayload {
   /// The body of a response, in UTF-8; an absent description or location is left out.
   public static func bytes(of images: some Sequence<FeedImage>) -> Data {

@@ -1,5 +1,5 @@
 extension Int {
-  /// A number of bytes in the unit that suits it: `32 MiB`, `1.5 GiB`, `100 bytes`.
+  /// A number of bytes in a suitable unit: `32 MiB`, `1.5 GiB`, `100 bytes`.
   package var byteSize: String {
     let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
     guard let (unit, size) = units.first(where: { self >= $0.1 }) else {

@@ -1,8 +1,8 @@
 extension Character {
   /// The number of columns that the character takes: 0, 1 or 2.
   ///
-  /// Wide are the characters that Unicode calls so (UAX #11, W and F) and emoji, in sequences too; combining marks, joiners
-  /// and control characters take none.
+  /// Characters that Unicode classifies as wide (UAX #11, W and F) are wide, and so are emoji, even in sequences;
+  /// combining marks, joiners and control characters take none.
   public var columns: Int {
     // Nearly every character.
     if let ascii = asciiValue { return ascii >= 0x20 && ascii < 0x7F ? 1 : 0 }
@@ -30,7 +30,7 @@ extension StringProtocol {
 }
 
 extension StringProtocol {
-  /// The end of the sequence for a color that the text begins with: `ESC [ 3 1 m`.
+  /// The end of the color sequence at the beginning of the text: `ESC [ 3 1 m`.
   var endOfColour: Index? {
     guard first == "\u{1B}" else { return nil }
     let parameters = dropFirst()
@@ -42,7 +42,7 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-  /// 0, 1 or 2.
+  /// The width: 0, 1 or 2.
   fileprivate var columns: Int {
     switch value {
     case 0x00..<0x20, 0x7F..<0xA0: return 0

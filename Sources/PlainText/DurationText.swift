@@ -1,6 +1,6 @@
 extension Duration {
-  /// Reads a whole number with one unit, `500ms`, `90s`, `15m`, `36h` or `7d`: at most ``longestText``, nothing
-  /// negative, no spaces, no fractions (`90m`, not `1.5h`).
+  /// Reads a whole number with one unit, `500ms`, `90s`, `15m`, `36h` or `7d`: at most ``longestText``, not negative,
+  /// without spaces and fractions (`90m`, not `1.5h`).
   public init(parsing text: String) throws(DurationTextError) {
     guard !text.isEmpty else { throw .empty }
     guard !text.hasPrefix("-") else { throw .negative(text) }
@@ -18,11 +18,11 @@ extension Duration {
     self = .milliseconds(product)
   }
 
-  /// The longest duration that ``init(parsing:)`` accepts: 36,500 days. Anything longer is a mistake, and would not
-  /// fit in dates and timers.
+  /// The longest duration that ``init(parsing:)`` accepts: 36,500 days. A longer one would be a mistake, and would not
+  /// fit into dates and timers.
   public static let longestText = Duration.seconds(36_500 * 86_400)
 
-  /// The shortest spelling that ``init(parsing:)`` reads back: `7d`, `90s`, `1500ms`. Parts below a millisecond are
+  /// The shortest spelling that ``init(parsing:)`` reads back: `7d`, `90s`, `1500ms`. Fractions of a millisecond are
   /// dropped.
   public var text: String {
     let total = wholeMilliseconds
@@ -56,7 +56,7 @@ extension Duration {
     ("ms", "millisecond", 1),
   ]
 
-  /// Saturates: a text need not distinguish 292 million years from more.
+  /// It saturates, because text needn't distinguish more than 292 million years.
   private var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -66,7 +66,7 @@ extension Duration {
   }
 }
 
-/// The reason why a text is not a duration.
+/// The reason why text isn't a duration.
 public enum DurationTextError: Error, Hashable, Sendable {
   /// The text is empty.
   case empty
@@ -76,9 +76,9 @@ public enum DurationTextError: Error, Hashable, Sendable {
   case noNumber(String)
   /// A number without a unit.
   case noUnit(String)
-  /// A number that is not whole.
+  /// A fractional number.
   case fraction(String)
-  /// A unit that is none of the five, or more than one.
+  /// An unknown unit, or more than one.
   case unknownUnit(String)
   /// More than ``Swift/Duration/longestText``.
   case tooLong(String)
@@ -93,7 +93,7 @@ extension DurationTextError: CustomStringConvertible {
     case .noNumber(let text): "\(Self.quote(text)) is not a duration. \(Self.usage)"
     case .noUnit(let text): "\(Self.quote(text)) has no unit. \(Self.usage)"
     case .fraction(let text): "\(Self.quote(text)) is not a whole number; take a smaller unit. \(Self.usage)"
-    case .unknownUnit(let text): "\(Self.quote(text)) is not a number with one known unit. \(Self.usage)"
+    case .unknownUnit(let text): "\(Self.quote(text)) is not a number with a known unit. \(Self.usage)"
     case .tooLong(let text): "\(Self.quote(text)) is too long; the maximum is \(Duration.longestText.text)."
     }
   }

@@ -1,9 +1,9 @@
 extension String {
   /// The text with lines of at most `columns` columns, broken at spaces and between wide characters.
   ///
-  /// A continued line is indented to its text: below what follows its spaces, its number (`12. `) or its label
-  /// (`server: `). A word that is longer than a line is broken anywhere, but an address, which a reader may want to copy, is
-  /// left whole. Colors are kept and take no room.
+  /// A continued line is indented to its text: after its leading spaces, its number (`12. `) or its label (`server: `).
+  /// A word that is longer than a line is broken anywhere, but a URL, which a reader may want to copy, is left whole.
+  /// Colors are kept and take no columns.
   ///
   /// - Parameter columns: at least 20.
   public func wrapped(to columns: Int) -> String {
@@ -20,7 +20,7 @@ private struct Wrapping {
   private let columns: Int
   private let margin: String
   private(set) var text = ""
-  /// The number of columns of the last line that are taken.
+  /// The number of used columns of the last line.
   private var used = 0
 
   init(_ line: Substring, to columns: Int) {
@@ -59,7 +59,7 @@ private struct Wrapping {
     }
   }
 
-  /// A word that may be broken: between wide characters, or since it is longer than a line.
+  /// A word that may be broken, between wide characters or because it is longer than a line.
   private mutating func appendInParts(_ word: Substring, after spaces: Substring) {
     var rest = word
     let isWide = word.contains { $0.columns == 2 }
@@ -102,7 +102,7 @@ private struct Wrapping {
 }
 
 extension Substring {
-  /// The spaces, and the number or the label, that a line begins with.
+  /// The spaces, and the number or the label, at the beginning of a line.
   fileprivate var prefixOfEntry: Substring {
     let spaces = prefix { $0 == " " }
     var rest = self[spaces.endIndex...]
@@ -116,7 +116,7 @@ extension Substring {
     return self[..<self[rest.endIndex...].prefix { $0 == " " }.endIndex]
   }
 
-  /// A wide character, or all up to the next one.
+  /// A wide character, or all characters up to the next one.
   fileprivate var unbreakable: Substring {
     guard let first, first.columns < 2 else { return prefix(1) }
     return prefix { $0.columns < 2 && $0 != "\u{1B}" }

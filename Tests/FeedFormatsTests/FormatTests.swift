@@ -280,7 +280,7 @@ import Testing
   @Test func `a JSON Feed with commas too many, and one that is cut off`() throws {
     let commas = try read(jsonFeed(#"{"id": "1", "tags": ["a,]", ], "title": "x",}, {"id": "2"} , "#))
     #expect(commas.items.map(\.guid) == ["1", "2"] && commas.items[0].title?.value == "x")
-    #expect(commas.repairs == ["a comma that no value follows was skipped"])
+    #expect(commas.repairs == ["a trailing comma was skipped"])
     let whole = jsonFeed(#"{"id": "1", "a": [{}]}, {"id": "2"}, {"id": "3", "image": "https://e.com/3.jpg"}"#)
     for end in [#""id": "3""#, #""https://e.com"#, "3.jpg"] {
       let cut = try read(String(whole[..<whole.firstRange(of: end)!.upperBound]))

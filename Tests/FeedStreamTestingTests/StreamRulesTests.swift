@@ -54,7 +54,7 @@ import Testing
     }
     #expect(
       failures.first?.message == """
-        faulty() breaks rule 4, never more than asked: the value 0 was delivered without demand; \
+        faulty() breaks rule 4, never more than requested: the value 0 was delivered without demand; \
         requested 1, received 2.
         The shortest script that shows it: a synchronous source, 1 value, then it finishes; demand: 1, everything late; \
         never cancelled.

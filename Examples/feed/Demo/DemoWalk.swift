@@ -72,8 +72,8 @@ extension DemoWalk {
     report.check("the feed came from the server, once", result.values.map(\.source) == [.remote])
     report.check("it is the server's, in its order", result.values.first.map { isCaseStudy($0.images) } ?? false)
     report.check(
-      "the cache was replaced by it: yesterday's image is gone", saved?.images == result.values.first?.images)
-    report.check("it was stamped with the moment of the request", saved?.timestamp == clock.now)
+      "it replaced the cache: yesterday's image is gone", saved?.images == result.values.first?.images)
+    report.check("its timestamp is the time of the request", saved?.timestamp == clock.now)
   }
 
   private func young(_ client: CurlHTTPClient, _ cache: FeedCache) async {
@@ -111,7 +111,7 @@ extension DemoWalk {
 
   private func anyAge(_ client: CurlHTTPClient, _ cache: FeedCache) async {
     report.scenario(
-      5, "No connectivity, a cached feed of any age, when the caller asks for any age", "the saved feed is delivered.")
+      5, "No connectivity, a cached feed of any age, when the caller accepts any age", "the saved feed is delivered.")
     do {
       try await origin.start()
     } catch {

@@ -11,8 +11,8 @@ struct FleetMetrics {
   init(_ status: FleetStatus) {
     gauge("feeds", "Feeds that are polled.", Double(status.feeds))
     gauge("hosts", "Hosts that have feeds.", Double(status.hosts))
-    gauge("due_hosts", "Hosts that are due and have no request.", Double(status.dueHosts))
-    gauge("due_feeds", "Feeds that are due and have no request.", Double(status.dueFeeds))
+    gauge("due_hosts", "Due hosts without a running request.", Double(status.dueHosts))
+    gauge("due_feeds", "Due feeds without a running request.", Double(status.dueFeeds))
     gauge("queued_feeds", "Due feeds that wait for a request to their host.", Double(status.queuedFeeds))
     gauge("lateness_seconds", "Longest time that a due feed has waited.", status.lateness / .seconds(1))
     gauge("taken_hosts", "Hosts leased to workers.", Double(status.leases.count))
@@ -41,7 +41,7 @@ struct FleetMetrics {
   /// The lateness of requests.
   private mutating func late(_ status: FleetStatus) {
     let (upTo, sum) = status.latePolls
-    family("poll_lateness_seconds", "histogram", "Time from when a feed was due until a worker took it.")
+    family("poll_lateness_seconds", "histogram", "Time between a feed's due time and the worker's claim.")
     for (seconds, polls) in upTo.dropLast() {
       sample("poll_lateness_seconds_bucket", [("le", "\(seconds)")], Double(polls))
     }

@@ -10,7 +10,7 @@ struct SearchCommand: ParsableCommand {
     commandName: "search",
     abstract: "Search the current and former items of feeds.",
     discussion: """
-      Finds items whose title, text, alternative text or place contains all words, newest first. A word that ends with * \
+      Finds items whose title, text, alternative text or location contains all words, newest first. A word that ends with * \
       matches words that begin with it. Without words, shows every item that the options allow. Makes no request. The status is \
       1 if nothing was found.
       """)

@@ -11,7 +11,7 @@ struct StarCommand: ParsableCommand {
     abstract: "Star items, to keep them permanently.",
     discussion: """
       Name an item by its id, or by the URL of its post or its image, as "feed load" and "feed search" show them. Without \
-      arguments, shows the starred items. A star stays when the item leaves its feed, and when the cache is cleared without \
+      arguments, shows the starred items. A star is kept when the item is removed from its feed, and when the cache is cleared without \
       --all. The item's image is loaded, and kept as long as the star, even beyond --image-cache-size.
       """)
 
@@ -37,7 +37,7 @@ struct StarCommand: ParsableCommand {
 
   func validate() throws {
     try HistoryDesk.refuse(store)
-    if remove, items.isEmpty { throw ValidationError("--remove needs the items whose stars to remove.") }
+    if remove, items.isEmpty { throw ValidationError("--remove needs the items to unstar.") }
   }
 
   func run() throws {

@@ -24,7 +24,7 @@ struct CommonOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How many former items to keep per feed, and for how long, such as 500, 90d, or 500,90d; or none, or all. "
+      "How many former items to keep per feed, for how long, or both (500, 90d, or 500,90d); or none, or all. "
         + "(default: 1000,365d)", valueName: "n,d"), transform: HistoryArgument.policy)
   var keep = HistoryPolicy()
 

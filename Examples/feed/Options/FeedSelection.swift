@@ -72,7 +72,7 @@ extension FeedSelection {
   private static func refusal(of list: OPML, _ folder: [String], named opml: String?) -> String {
     let feeds = list.subscriptions
     guard !folder.isEmpty, !feeds.isEmpty else {
-      return "\(opml ?? "The list") names no feed with an http or https URL."
+      return "\(opml ?? "The list") has no feed with an http or https URL."
     }
     var known: Set<[String]> = []
     let folders = feeds.map(\.folders).filter { !$0.isEmpty && known.insert($0).inserted }

@@ -18,7 +18,7 @@ struct RequestOptions: ParsableArguments {
   var netrc = false
 
   @Option(
-    help: ArgumentHelp("Read credentials from this file, which only you may be able to read.", valueName: "file"),
+    help: ArgumentHelp("Read credentials from this file, which must be readable only by you.", valueName: "file"),
     completion: .file())
   var netrcFile: String?
 

@@ -14,7 +14,7 @@ struct TrustOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A URL at which operators of servers can reach you, sent in User-Agent. (default: $FEED_CONTACT, or none)",
+      "A URL where server operators can contact you, sent in User-Agent. (default: $FEED_CONTACT, or none)",
       valueName: "url"))
   var contact: String?
 

@@ -16,7 +16,7 @@ struct PictureOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Show images: if the terminal supports graphics, always, or never. (default: auto)",
+      "When to show images: auto (if the terminal supports graphics), always, or never. (default: auto)",
       valueName: "auto|always|never"))
   var pictures: PictureChoice?
 

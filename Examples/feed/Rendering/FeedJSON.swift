@@ -113,7 +113,7 @@ struct JSONWriter {
       var writer = JSONWriter(end: start)
       body(&writer)
       count = writer.end - start
-      precondition(count <= room, "JSONWriter: a text took more room than was counted")
+      precondition(count <= room, "JSONWriter: a string is longer than was calculated")
     }
   }
 

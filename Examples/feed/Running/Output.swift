@@ -41,7 +41,7 @@ final class Output {
 
   /// Writes `text`, and calls `then` when all of it has been written. Only one write at a time.
   func write(_ text: [UInt8], then: @escaping () -> Void) {
-    precondition(whenWritten == nil, "Output.write: wait until what was written before is gone")
+    precondition(whenWritten == nil, "Output.write: wait until the previous write has completed")
     guard !hasEnded else { return }
     waiting = text[...]
     whenWritten = then

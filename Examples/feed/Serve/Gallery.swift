@@ -33,7 +33,7 @@ final class Gallery {
   var marks: [URL: FeedHistory.Visit] = [:]
   /// The facts about images that were decoded, by their keys.
   var facts: [String: ImageFacts] = [:]
-  /// Delivers a value whenever a feed has other images than before.
+  /// Delivers a value whenever the images of a feed have changed.
   let news = PassthroughSubject<Void, Never>(of: "Gallery")
 
   /// - Parameter secret: what images are named with.

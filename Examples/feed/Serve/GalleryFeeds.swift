@@ -46,7 +46,7 @@ extension GalleryFeeds.Part {
     }
     struct Document: Encodable {
       let version = "https://jsonfeed.org/version/1.1"
-      let title = "Pictures"
+      let title = "Images"
       let homePageURL: String
       let feedURL: String
       let hubs: [Hub]?
@@ -78,7 +78,7 @@ extension GalleryFeeds.Part {
     var text = """
       <?xml version="1.0" encoding="utf-8"?>
       <feed xmlns="http://www.w3.org/2005/Atom">
-      <title>Pictures</title>
+      <title>Images</title>
       <id>\((base + query.address()).markup)</id>
       <updated>\(gallery.changed.stamp)</updated>
       <link href="\((base + place("/")).markup)"/>

@@ -19,7 +19,7 @@ enum GalleryMetrics {
       feeds { $0.checks > 0 && $0.trouble == nil ? 1 : 0 })
     family("feed_images", "gauge", "Images of a feed that are shown.", feeds(\.entries.count))
     family(
-      "feed_last_check_timestamp_seconds", "gauge", "When the last load ended.",
+      "feed_last_check_timestamp_seconds", "gauge", "Time when the last load completed.",
       feeds { Int($0.checked?.timeIntervalSince1970 ?? 0) })
     family("feed_serve_connections", "gauge", "Open connections.", [("", connections)])
     family("feed_serve_waiting_bytes", "gauge", "Bytes of responses waiting to be written.", [("", waiting)])

@@ -36,7 +36,7 @@ enum HealthPage {
       """
       <div class="scrolling" tabindex="0" role="region" aria-label="Feeds"><table>
       <thead><tr><th scope="col">Feed</th><th scope="col">State</th><th scope="col">Checked</th>\
-      <th scope="col" class="number">Pictures</th><th scope="col" class="number">Checks</th>\
+      <th scope="col" class="number">Images</th><th scope="col" class="number">Checks</th>\
       <th scope="col" class="number">Failures</th></tr></thead>
       <tbody>
       \(rows)</tbody></table></div>

@@ -14,11 +14,11 @@ enum PageDialogs {
     </dialog>
     <dialog id="help" aria-labelledby="keys"><h2 id="keys">Keys</h2><dl>
     <dt>← → h l</dt><dd>previous, next image</dd>
-    <dt>↑ ↓ j k</dt><dd>the row above, below; in the window: the post before, after</dd>
+    <dt>↑ ↓ j k</dt><dd>the row above, below; in the enlarged view: the previous, next post</dd>
     <dt>Enter, Esc</dt><dd>enlarge, close</dd>
-    <dt>+ − 0</dt><dd>closer, further, whole; the arrows move what is closer</dd>
+    <dt>+ − 0</dt><dd>zoom in, zoom out, fit; the arrows move an enlarged image</dd>
     <dt>o</dt><dd>open the post</dd>
-    <dt>s</dt><dd>star it, so that it is kept; again: no longer</dd>
+    <dt>s</dt><dd>star or unstar; starred items are kept</dd>
     <dt>/</dt><dd>search</dd>
     <dt>f</dt><dd>full screen</dd>
     <dt>?</dt><dd>this help</dd></dl>

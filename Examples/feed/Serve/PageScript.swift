@@ -220,7 +220,7 @@ extension PageAssets {
         if (text) question.set("q", text);
         const address = question.size ? "/?" + question : "/";
         // The first search after many new images indexes them, which takes a while.
-        const waiting = setTimeout(() => empty("Searching… What is new since the last search is indexed first."), 700);
+        const waiting = setTimeout(() => empty("Searching… Items added since the last search are indexed first."), 700);
         try {
           const fresh = await page(address);
           if (number !== asked) return;

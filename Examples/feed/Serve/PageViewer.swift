@@ -47,7 +47,7 @@ extension PageAssets {
         clearTimeout(waiting);
         image.classList.add("missing");
         const text = await why(image);
-        if (isShown()) reason.textContent = (view.querySelector(".thumb") ? "Only this small copy is here. " : "") + text;
+        if (isShown()) reason.textContent = (view.querySelector(".thumb") ? "Only this thumbnail is available. " : "") + text;
       });
       [image.alt, image.src] = [one.alt, one.href];
       view.append(image);

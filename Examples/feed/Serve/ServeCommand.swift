@@ -101,8 +101,8 @@ struct ServeCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      The URL at which the internet reaches this server. With it, hubs that feeds name (WebSub) announce changes here, and \
-      this server is a hub for its own feeds.
+      This server's public URL, at which hubs (WebSub) announce changes of feeds; with it, this server is also a hub for \
+      its own feeds.
       """,
       valueName: "url"), transform: FeedAddress.parse)
   var publicUrl: URL?

@@ -4,23 +4,25 @@ public import Foundation
 
 /// The feeds of an engine and each change to them, for a gateway to show.
 ///
-/// First a snapshot; then an update for each entry of the log, never of an older version than before, and the list when it has
-/// changed. Each entry keeps its own id and version, even when the feed has a later one by then, whose entry follows: a client that
-/// goes on elsewhere at an id has seen everything before it, and nothing after it. While the engine is away, the
-/// follower says so and tries again; when it is back, it goes on where it stopped, or, where the log has lost that place or went
-/// back, begins again with another snapshot, which says so: nothing is missed silently.
+/// Delivers a snapshot first, then an update for each entry of the log (never of an older version than before), and the
+/// list when it has changed. Each entry keeps its own id and version, even when the feed already has a later one, whose
+/// entry follows: a client that continues elsewhere at an id has seen everything before it, and nothing after it. While
+/// the engine is unreachable, the follower reports this and tries again. Then it continues where it stopped. If the log
+/// has lost that position or was rolled back, the follower begins again with a snapshot that says so: nothing is missed
+/// silently.
 ///
-/// **Demand:** the log is read when an event is wanted. **Failure:** none. **Cancellation:** ends reading.
+/// **Demand:** the log is read when an event is requested. **Failure:** none. **Cancellation:** ends reading.
 public struct FleetFollower {
   /// An event for a gateway.
   public enum Event: Sendable {
-    /// All feeds as they are, instead of everything before.
+    /// All feeds in their current state, replacing everything before.
     case snapshot(FleetSnapshot)
-    /// An entry of the log, and the feed as it is by now: `nil` when that was delivered already, or the feed was removed.
+    /// An entry of the log, and the feed's current state: `nil` if that was already delivered, or the feed was removed.
     case update(FleetFeed?, for: LoggedUpdate)
     /// Feeds were added or removed.
     case list(FleetList)
-    /// The engine is unreachable, or refuses; delivered feeds may be out of date. Sent again if the reason changes.
+    /// The engine is unreachable, or refuses commands; delivered feeds may be out of date. Delivered again if the
+    /// reason changes.
     case away(FleetError)
     /// The engine is reachable again, and nothing was missed.
     case back
@@ -38,9 +40,9 @@ public struct FleetFollower {
 
   /// - Parameters:
   ///   - addresses: the feeds to follow; `nil` for the first `most` of all.
-  ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest: shorter than clients of other
-  ///     gateways wait until this one has read as far.
-  ///   - look: how often it checks that the log still holds its place and that the list is the same.
+  ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest pause: shorter
+  ///     than clients of other gateways wait until this one has read as far.
+  ///   - look: how often it checks that the log still has its position and that the list is unchanged.
   ///   - seed: determines the pauses. The system's choice unless given.
   ///   - scheduler: an event loop, or virtual time in a test.
   public init(
@@ -60,27 +62,28 @@ public struct FleetFollower {
   }
 }
 
-/// The feeds of a gateway when others were added or removed.
+/// The feeds of a gateway after feeds were added or removed.
 public struct FleetList: Sendable {
-  /// All of them, in their order.
+  /// The URLs of all feeds, in their order.
   public var addresses: [URL]
-  /// The feeds that were not among them before, or are known again; the others are unchanged.
+  /// The feeds that were not in the list before, or are known again; the others are unchanged.
   public var added: [FleetFeed]
-  /// The feeds that are no longer known: they were removed, and are among ``addresses`` only if they were requested by name.
+  /// The feeds that are no longer known: they were removed. They are in ``addresses`` only if they were requested by
+  /// name.
   public var forgotten: Set<URL>
-  /// True when there are more.
+  /// True when there are more feeds than these.
   public var isCut: Bool
 }
 
 /// The feeds of a gateway at one moment.
 public struct FleetSnapshot: Sendable {
-  /// In a fixed order; `nil` for those that nothing is known of yet.
+  /// The feeds in a fixed order; `nil` for a feed of which nothing is known yet.
   public var feeds: [(address: URL, feed: FleetFeed?)]
-  /// The latest updates up to the snapshot, the oldest first: what a client that comes from another gateway has seen.
+  /// The latest updates up to the snapshot, the oldest first: those that a client of another gateway has seen.
   public var history: [LoggedUpdate]
-  /// The place where the updates go on.
+  /// The position after which the updates continue.
   public var cursor: UpdateCursor
-  /// True when something may have been missed before it.
+  /// True when something before the snapshot may have been missed.
   public var isReset: Bool
   /// True when there are more feeds, which are not followed.
   public var isCut: Bool

@@ -18,19 +18,19 @@ final class FollowingRun: Subscription {
   private var isLogAsked = false
   private var timer: (any Cancellable)?
   private var failures = 0
-  /// The failure that was delivered last; `nil` while the engine is well.
+  /// The failure that was delivered last; `nil` while the engine works.
   private var away: FleetError?
-  /// The place up to which everything was delivered.
+  /// The position up to which everything was delivered.
   private var cursor: UpdateCursor?
   private var versions: [URL: FeedVersion?] = [:]
-  /// Counts connections to the log, so that what an old one says late is not heard.
+  /// Counts connections to the log, so that late events of an old one are ignored.
   private var round = 0
   private var random: SplitMix64
   /// The list that was delivered last.
   private var edition = ""
   private var looking: AnyCancellable?
   private var lookTimer: (any Cancellable)?
-  /// A place that the log did not hold when it was looked for last.
+  /// A position that the log did not have at the last check.
   private var missing: UpdateCursor?
 
   init(_ follower: FleetFollower, _ deliver: @escaping (FleetFollower.Event) -> Subscribers.Demand) {
@@ -123,10 +123,10 @@ final class FollowingRun: Subscription {
     }
   }
 
-  /// The number of updates that a snapshot has, for clients that come from elsewhere.
+  /// The number of updates in a snapshot, for clients that come from other gateways.
   private static let history = 4000
 
-  /// The feeds to follow, and if there are more.
+  /// The feeds to follow, and whether there are more.
   private var addresses: AnyPublisher<([URL], isCut: Bool), FleetError> {
     let most = follower.most
     if let wanted = follower.wanted {
@@ -243,7 +243,7 @@ final class FollowingRun: Subscription {
     lookTimer = follower.scheduler.once(after: .init(follower.look)) { [weak self] in self?.look() }
   }
 
-  /// Looks whether the log is still the one that is read, which a reader that waits for its next entry does not notice.
+  /// Checks that the log was not replaced, which a reader that waits for the next entry would not notice.
   private func look() {
     guard deliver != nil, let asked = cursor else { return }
     looking = engine.holds(asked).zip(engine.edition()).sink { [weak self] in

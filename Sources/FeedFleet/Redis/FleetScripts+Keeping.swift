@@ -64,7 +64,7 @@ extension FleetScripts {
     return 1
     """)
 
-  /// Forgets pauses that are over, of hosts that have no feeds any more, too.
+  /// Removes expired pauses, including those of hosts without feeds.
   private static let forgetting = """
     for _, over in ipairs(redis.call('ZRANGEBYSCORE', p .. 'pauses', '-inf', whole(now), 'LIMIT', 0, 100)) do
       redis.call('ZREM', p .. 'pauses', over)
@@ -72,7 +72,7 @@ extension FleetScripts {
     end
     """
 
-  /// Arguments: worker, what there is to know of it.
+  /// Arguments: worker, its state.
   static let beat = script(
     "beat",
     """
@@ -99,10 +99,10 @@ extension FleetScripts {
   static let append = script(
     "append", "return redis.call('XADD', p .. 'updates', '*', 'a', ARGV[1], 'v', ARGV[2])")
 
-  /// The end of the log. Before its first update there is none.
+  /// The end of the log. Before the first update, there is none.
   static let end = RedisScript("end", reading + beginning + guarding + ending + "return ending()")
 
-  /// Names the list as it is.
+  /// Returns the version of the list.
   static let edition = RedisScript(
     "edition",
     reading + beginning + guarding + """
@@ -110,7 +110,8 @@ extension FleetScripts {
       return (about[1] or '') .. ' ' .. (about[2] or '') .. ' ' .. (about[3] or '')
       """)
 
-  /// 1 if everything after a place in the log is still there: its entry is, or nothing was written after it. Arguments: place.
+  /// Returns 1 if everything after a position in the log is still there: its entry exists, or nothing was written after
+  /// it. Arguments: place.
   static let holds = RedisScript(
     "holds",
     reading + beginning + guarding + ending + """
@@ -127,8 +128,8 @@ extension FleetScripts {
 
     """
 
-  /// Writes a feed as a store does, if it still is as it was read. Arguments: address, the version that was read, the new one,
-  /// record, images or nothing, how long the log keeps, 1 if there is an update.
+  /// Writes a feed as a store does, if it is unchanged since it was read. Arguments: address, the version that was
+  /// read, the new one, record, images or nothing, the log's retention time, 1 if there is an update.
   static let replace = script(
     "replace",
     """
@@ -143,7 +144,7 @@ extension FleetScripts {
     return 1
     """)
 
-  /// Deletes what is saved of a feed, if it still is as it was read. Arguments: address, version.
+  /// Deletes a saved feed, if it is unchanged since it was read. Arguments: address, version.
   static let forget = freeing(
     "forget",
     """

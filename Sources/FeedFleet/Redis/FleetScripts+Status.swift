@@ -2,7 +2,7 @@ import FeedPolling
 import FeedRedis
 
 extension FleetScripts {
-  /// Arguments: how many hosts of each kind are looked at.
+  /// Arguments: the number of hosts of each kind to examine.
   static let status = RedisScript(
     "status",
     reading + beginning + guarding + looking + ending + """

@@ -3,7 +3,7 @@ import FeedRedis
 
 /// The scripts of a poll.
 extension FleetScripts {
-  /// Arguments: how many, milliseconds of the lease, nonce, worker, how long an idle worker sleeps at most.
+  /// Arguments: the number of hosts, milliseconds of the lease, nonce, worker, the maximum sleep of an idle worker.
   static let claim = script(
     "claim",
     abandoning + sleeping + """
@@ -57,8 +57,8 @@ extension FleetScripts {
       return {whole(now), next[2] or '', out, damaged, #out < tonumber(ARGV[1]) and whole(sleep(next[2], ARGV[4], ARGV[5]) - now) or ''}
       """)
 
-  /// Where nothing was heard of a worker within its lease. What it asked for may have killed it, and the next one: from the third time
-  /// in a row such a feed waits, for longer each time.
+  /// Handles a lease that expired without a sign of its worker. The request may have killed the worker, and may kill
+  /// the next one: from the third time in a row, such a feed waits, longer each time.
   private static let abandoning = """
     local function abandon(h, a)
       if not read('ZSCORE', p .. 'h:' .. h, a) then return end
@@ -71,8 +71,8 @@ extension FleetScripts {
 
     """
 
-  /// Says when an idle worker is to look again: one when the next host's time comes, and the others by turns, so that somebody looks
-  /// once in `longest` however many there are.
+  /// Decides when an idle worker checks again: one worker when the next host is due, and the others in turn, so that
+  /// one of them checks once per `longest`, no matter how many there are.
   private static let sleeping = """
     local function sleep(next, worker, longest)
       local sleepers = p .. 'sleepers'
@@ -106,7 +106,8 @@ extension FleetScripts {
     return 1
     """)
 
-  /// Takes another host for a request that a lease leads to. Arguments: host, nonce, milliseconds, worker, address.
+  /// Leases another host, to which a leased request was redirected. Arguments: host, nonce, milliseconds, worker,
+  /// address.
   static let visit = script(
     "visit",
     """
@@ -137,8 +138,8 @@ extension FleetScripts {
     return 1
     """)
 
-  /// Arguments: host, nonce, address, due, gap, end of the pause, its reason, record, the version seen, the new one, images,
-  /// outcome, how long the log keeps, the host from now on, the pace of the lease's host or nothing.
+  /// Arguments: host, nonce, address, due, gap, end of the pause, its reason, record, the version seen, the new one,
+  /// images, outcome, the log's retention time, the host from now on, the pace of the lease's host or nothing.
   static let complete = script(
     "complete",
     """

@@ -1,24 +1,28 @@
 import FeedPolling
 import FeedRedis
 
-/// The scripts of a fleet. Each is one step of the server, goes by the fleet's time (`FleetTime`), and refuses to touch a
-/// database that is not a fleet's.
+/// The scripts of a fleet. Each runs atomically, uses the fleet's time (`FleetTime`), and refuses to touch a database
+/// that isn't a fleet's.
 ///
-/// All keys begin with the one that is given, whose tag keeps them in one slot of a cluster:
-/// - `meta`, a hash: `program`, `schema`, `feeds`, how many; `born`, when it was begun; `list`, which counts changes of the list;
-///   `clock` and `raw`, the fleet's time and the server's when a script wrote last;
-/// - `hosts`, a sorted set: when each host's time comes; `h:<host>`, one: when each of its feeds is due;
-/// - `leases`, a hash: `nonce until worker address` of each host that is asked; `done:<nonce>`, for five minutes;
-/// - `pauses`, a sorted set: until when hosts are left alone; `reasons`, a hash; `g:<host>`, while a host rests after a request;
-/// - `paces`, a hash: the milliseconds between requests to a host that was learned to take no more, and how they were learned;
-/// - `f:<address>`, a hash: `v` its version, `m` its record, `d` its images, `q` its host if that is not the address';
-/// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers look again;
-/// - `s:<minute>`, a hash of counts, and `totals`, of all; `lapses`, a hash: how often in a row nothing was heard of a feed's worker.
+/// All keys begin with the given one, whose tag keeps them in one slot of a cluster:
+/// - `meta`, a hash: `program`, `schema`, `feeds`, their number; `born`, the time of creation; `list`, the number of
+///   changes of the list; `clock` and `raw`, the fleet's time and the server's at the last write by a script;
+/// - `hosts`, a sorted set: the due time of each host; `h:<host>`, a sorted set: the due time of each of its feeds;
+/// - `leases`, a hash: `nonce until worker address` of each host that is being requested; `done:<nonce>`, for five
+///   minutes;
+/// - `pauses`, a sorted set: the end of each host's pause; `reasons`, a hash; `g:<host>`, while a host rests after a
+///   request;
+/// - `paces`, a hash: the learned milliseconds between requests to a host, and how they were learned;
+/// - `f:<address>`, a hash: `v` its version, `m` its record, `d` its images, `q` its host if that isn't the URL's;
+/// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers
+///   check again;
+/// - `s:<minute>`, a hash of counts, and `totals`, of all; `lapses`, a hash: how many workers of a feed in a row have
+///   died.
 enum FleetScripts {
   static let schema = 1
   /// The pause of a host whose keys another program has written, in milliseconds.
   static let heldOff = 60_000
-  /// Stands for never: beyond every time, and exact as a score.
+  /// Means never: later than any time, and exact as a score.
   static let never = 9_000_000_000_000_000
 
   // With its first line, a script runs whole or not at all: not on a replica, and not without memory (Redis 7).
@@ -37,8 +41,9 @@ enum FleetScripts {
 
     """
 
-  /// Refuses what is not a fleet's, and tells the time, `now`: as `FleetTime`. The last two arguments of each script are a time that
-  /// its caller was told, and how many milliseconds of the caller's own clock have passed since, or nothing.
+  /// Refuses a database that isn't a fleet's, and computes the time, `now`, like `FleetTime`. The last two arguments of
+  /// each script are the fleet's time that its caller last received, and the milliseconds since then by the caller's
+  /// own clock, or nothing.
   static let guarding = """
     local about = redis.call('HMGET', p .. 'meta', 'schema', 'clock', 'raw')
     if about[1] ~= '\(schema)' then return redis.error_reply('NOFLEET') end
@@ -58,7 +63,7 @@ enum FleetScripts {
 
     """
 
-  /// The functions of scripts that write. First of all such a script notes the time.
+  /// The functions of scripts that write. Such a script first records the time.
   private static let tools = """
     redis.call('HSET', p .. 'meta', 'clock', string.format('%.3f', clock), 'raw', whole(raw))
     local function list() redis.call('HINCRBY', p .. 'meta', 'list', 1) end
@@ -90,7 +95,7 @@ enum FleetScripts {
 
     """
 
-  /// The functions of scripts that look at hosts.
+  /// The functions of scripts that examine hosts.
   static let looking = """
     -- The reply to a command on a key of one host alone, or false if something else has written that key.
     local function read(...)
@@ -114,7 +119,7 @@ enum FleetScripts {
     RedisScript(name, relieving + beginning + guarding + looking + tools + text)
   }
 
-  /// Looks what the database is.
+  /// Determines what the database contains.
   static let look = RedisScript(
     "look",
     reading + beginning + """

@@ -1,14 +1,14 @@
 public import FeedPolling
 public import Foundation
 
-/// How a fleet is doing.
+/// The state of a fleet.
 public struct FleetStatus: Hashable, Sendable {
   public struct Worker: Hashable, Sendable {
     public var name: String
-    /// When it was last seen, by the engine's clock.
+    /// The time when it was last seen, by the engine's clock.
     public var seen: Date
-    /// Its own figures: `concurrency`, `running`, `polls`, `failures`; `errors` of the engine, and the `latency` of its last claim in
-    /// microseconds.
+    /// The figures that it reports: `concurrency`, `running`, `polls`, `failures`; `errors` of the engine, and the
+    /// `latency` of its last claim in microseconds.
     public var about: [String: Int]
   }
 
@@ -19,17 +19,17 @@ public struct FleetStatus: Hashable, Sendable {
     public var until: Date
   }
 
-  /// Feeds of one host that are due, and wait.
+  /// The due feeds of one host that are waiting.
   public struct Queue: Hashable, Sendable {
     public var host: String
     public var feeds: Int
-    /// When the first of them was due.
+    /// The time when the first of them was due.
     public var since: Date
   }
 
   public struct Pause: Hashable, Sendable {
     public var host: String
-    /// `nil` for one without an end.
+    /// `nil` for a pause without an end.
     public var until: Date?
     public var reason: String
   }
@@ -38,17 +38,18 @@ public struct FleetStatus: Hashable, Sendable {
   public var now: Date
   public var feeds: Int
   public var hosts: Int
-  /// How many hosts may be polled now and aren't.
+  /// The number of hosts that may be polled now but aren't.
   public var dueHosts: Int
-  /// The number of feeds that are due and not requested; at least that many when ``isCut``. Those of paused hosts are not among them.
+  /// The number of feeds that are due and not requested; at least that many when ``isCut``. Those of paused hosts are
+  /// not among them.
   public var dueFeeds: Int
-  /// How many of these wait for others of their host, which is requested, or rests.
+  /// The number of these that wait for other feeds of their host, because it is being requested or rests.
   public var queuedFeeds: Int
-  /// When the feed was due that has waited for longest.
+  /// The due time of the feed that has waited longest.
   public var oldestDue: Date?
-  /// True when there are more hosts than were looked at, of those that have time or are taken.
+  /// True when there are more free or leased hosts than were examined.
   public var isCut: Bool
-  /// The hosts with the most feeds that wait, at most ten.
+  /// The hosts with the most waiting feeds, at most ten.
   public var queues: [Queue]
   public var leases: [Lease]
   public var pausedHosts: Int
@@ -59,9 +60,9 @@ public struct FleetStatus: Hashable, Sendable {
   public var lastMinute: [String: Int]
   public var thisMinute: [String: Int]
   public var updates: Int
-  /// When the next host's time comes.
+  /// The time when the next host is due.
   public var next: Date?
-  /// The end of the log.
+  /// The position of the log's end.
   public var logEnd: UpdateCursor
   /// Feeds whose workers died, three times in a row or more: they are requested less often.
   public var abandoned: [String: Int]
@@ -69,18 +70,20 @@ public struct FleetStatus: Hashable, Sendable {
   public var totals: [String: Int]
   /// The number of polls for each upper limit of their lateness in seconds, and all of them together in seconds.
   public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
-  /// How far the engine's clock is ahead of the fleet's time, which follows it: beyond seconds, it was set.
+  /// The lead of the engine's clock over the fleet's time, which follows it: a lead of more than seconds means that the
+  /// clock was set.
   public var clockAhead: Duration
-  /// How long the engine took to reply.
+  /// The time that the engine took to reply.
   public var latency: Duration
-  /// How many refusals the engine has replied since it started, by their first word.
+  /// The number of errors that the engine has replied since it started, by their first word.
   public var refusals: [String: Int]
-  /// How many bytes the engine uses; 0 when it does not say.
+  /// The number of bytes that the engine uses; 0 when it does not report this.
   public var memory: Int
-  /// The rule by which the engine deletes keys when its memory is full, which loses feeds; `nil` when it keeps them, or does not say.
+  /// The rule by which the engine deletes keys when its memory is full, which loses feeds; `nil` when it keeps them, or
+  /// does not report this.
   public var evictionPolicy: String?
 
-  /// How long the feed has waited that waits for longest.
+  /// The wait of the feed that has waited longest.
   public var lateness: Duration { oldestDue.map { .seconds(max(0, now.timeIntervalSince($0))) } ?? .zero }
 
   /// Polls of the minute before this one.

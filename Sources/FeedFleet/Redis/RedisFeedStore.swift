@@ -6,15 +6,15 @@ public import Foundation
 public import ImageFeed
 import Synchronization
 
-/// The saved feeds of a fleet, for everything that is written for a `FeedStore`.
+/// The saved feeds of a fleet, as a `FeedStore`.
 ///
-/// Every call blocks until the server has answered, or the client's time limit is over; it has a loop and a connection of its own. What
-/// others save meanwhile is never lost: a call that finds it begins again.
+/// Every call blocks until the server has replied, or the client's time limit has passed; the store has its own loop
+/// and connection. Changes that others save meanwhile are never lost: a call that finds one starts over.
 public final class RedisFeedStore: FeedStore {
   private let thread: EventLoopThread
   // @unchecked below: only the loop's thread touches what is in it.
   private let held: Held
-  /// The address of the server, as its errors name it.
+  /// The server's address, as errors show it.
   public let place: String
 
   private final class Held: @unchecked Sendable {
@@ -117,7 +117,7 @@ public final class RedisFeedStore: FeedStore {
     }
   }
 
-  /// Reads a feed, and writes what `change` makes of it if it still is as it was read.
+  /// Reads a feed, and writes the result of `change`, if the feed is unchanged since it was read.
   private func changing(
     _ address: URL,
     _ change: (FleetFeed?, inout FeedRecord) -> (FeedReplacement?, write: (FeedVersion, Chunk?)?)
@@ -158,11 +158,11 @@ public final class RedisFeedStore: FeedStore {
 }
 
 extension Date {
-  /// This date, if it is not one of a ``FeedVersion``.
+  /// This date, unless a ``FeedVersion`` represents it exactly.
   fileprivate var beyondMicroseconds: Date? { FeedVersion(self).date == self ? nil : self }
 }
 
-/// One call: lives until it has its result.
+/// One call, which lives until its result arrives.
 // @unchecked: made by the caller, and used on the loop alone from then on.
 private final class Waiting<Value: Sendable>: @unchecked Sendable {
   private var done: ((Result<Value, FleetError>) -> Void)?
@@ -201,7 +201,7 @@ extension FleetError {
     }
   }
 
-  /// Without its full stop, which follows.
+  /// The text without its final period, which is added later.
   private var sentence: String {
     let text = "\(self)"
     return text.hasSuffix(".") ? String(text.dropLast()) : text

@@ -28,11 +28,11 @@ extension RedisFleet: FeedLibrary {
     }
   }
 
-  /// The addresses of all feeds, those of a host together, a page at a time.
+  /// The URLs of all feeds, grouped by host, one page at a time.
   ///
-  /// A feed that is added meanwhile may be left out; one that is there all the time is not.
+  /// A feed that is added during the listing may be left out; a feed that exists throughout is not.
   ///
-  /// **Demand:** reads a page when there is demand. **Failure:** ``FleetError``. **Cancellation:** ends it.
+  /// **Demand:** reads a page when there is demand. **Failure:** ``FleetError``. **Cancellation:** ends the listing.
   public func addresses() -> AnyPublisher<[URL], FleetError> {
     let seen = Seen()
     return page(of: "0", seen)
@@ -43,7 +43,7 @@ extension RedisFleet: FeedLibrary {
       .eraseToAnyPublisher()
   }
 
-  /// True when a feed that is polled is on this host.
+  /// True if a polled feed is on this host.
   package func hasFeeds(on host: String) -> AnyPublisher<Bool, FleetError> {
     send(RedisCommand("EXISTS", RedisArgument(key("h:\(host)")))).reading(in: self) { $0.integer.map { $0 == 1 } }
   }
@@ -53,7 +53,7 @@ extension RedisFleet: FeedLibrary {
     var addresses: [URL]
   }
 
-  /// A server may give a host twice.
+  /// A server may return a host twice.
   private final class Seen { var hosts: Set<String> = [] }
 
   private struct HostPage {
@@ -70,7 +70,8 @@ extension RedisFleet: FeedLibrary {
       }
   }
 
-  /// Reads the names of all hosts, and the feeds of the first: as many as there can be feeds, since nearly each has one.
+  /// Reads the names of all hosts, and the feeds of the first: nearly every feed may have its own host, so there can be
+  /// as many as feeds.
   public func first(_ count: Int) -> AnyPublisher<[URL], FleetError> {
     func start(at cursor: String) -> AnyPublisher<HostPage, FleetError> { hosts(from: cursor, 1000) }
     return start(at: "0")
@@ -157,7 +158,7 @@ extension RedisFleet: FeedLibrary {
   }
 }
 
-/// The first of any number of names, without keeping all of them.
+/// The first names of any number, without keeping all of them.
 struct FirstNames {
   private(set) var sorted: [String] = []
   private let count: Int

@@ -4,7 +4,7 @@ public import FeedStream
 import Foundation
 
 extension RedisFleet {
-  /// Writes a feed, if it still is as it was read.
+  /// Writes a feed, if it is unchanged since it was read.
   func replace(_ old: FleetFeed?, by new: FleetFeed) -> AnyPublisher<Bool, FleetError> {
     keeping(
       run(
@@ -18,7 +18,7 @@ extension RedisFleet {
     .reading(in: self) { $0.integer.map { $0 == 1 } }
   }
 
-  /// Deletes what is saved of a feed, if it still is as it was read.
+  /// Deletes a saved feed, if it is unchanged since it was read.
   func forget(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {
     run(
       FleetScripts.forget,
@@ -27,7 +27,7 @@ extension RedisFleet {
     .reading(in: self) { $0.integer.map { $0 > 0 } }
   }
 
-  /// The addresses of all feeds of which something is saved: looks at every key.
+  /// The URLs of all saved feeds; this reads every key.
   func savedAddresses() -> AnyPublisher<[URL], FleetError> {
     let beginning = key("f:")
     func page(_ cursor: String) -> AnyPublisher<(next: String, keys: [String]), FleetError> {
@@ -47,7 +47,7 @@ extension RedisFleet {
 
   /// Writes a feed over an older version, or none.
   ///
-  /// - Returns: false when the saved one is as new.
+  /// - Returns: false when the saved version is as new or newer.
   public func put(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {
     feeds([feed.address], withImages: false)
       .flatMap { [self] saved -> AnyPublisher<Bool, FleetError> in

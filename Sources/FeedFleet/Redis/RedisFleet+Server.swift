@@ -2,11 +2,11 @@ import FeedPolling
 import FeedRedis
 import FeedStream
 
-/// Facts that a server tells of itself (`INFO`).
+/// Facts about a server, from `INFO`.
 struct ServerFacts {
   private var fields: [Substring: Substring] = [:]
 
-  /// - Parameter text: `name:value` on a line each; lines that begin with `#` are titles.
+  /// - Parameter text: lines of `name:value`; lines that begin with `#` are titles.
   init(_ text: String) {
     for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
       guard let colon = line.firstIndex(of: ":") else { continue }
@@ -14,16 +14,16 @@ struct ServerFacts {
     }
   }
 
-  /// How many bytes it uses; 0 when it does not say.
+  /// The number of bytes that it uses; 0 if it doesn't report this.
   var memory: Int { fields["used_memory"].flatMap { Int($0) } ?? 0 }
 
-  /// The rule by which it deletes keys when its memory is full; `nil` when it does not say.
+  /// The rule by which it deletes keys when its memory is full; `nil` if it doesn't report this.
   var policy: String? { fields["maxmemory_policy"].map(String.init) }
 
-  /// True unless keys may be deleted to make room. A server that does not say is believed.
+  /// True unless keys may be deleted to make room. True if the server doesn't report this.
   var keepsKeys: Bool { policy.map { $0 == "noeviction" } ?? true }
 
-  /// How many errors it has replied since it started, by their first word.
+  /// The number of errors that it has replied since it started, by their first word.
   var errors: [String: Int] {
     var errors: [String: Int] = [:]
     for (name, value) in fields where name.hasPrefix("errorstat_") {
@@ -35,7 +35,7 @@ struct ServerFacts {
 }
 
 extension RedisFleet {
-  /// The facts that the server tells of itself: none when this user may not ask for that.
+  /// The facts about the server; empty if this user may not read them.
   func facts() -> AnyPublisher<ServerFacts, FleetError> {
     send(RedisCommand("INFO", "memory", "errorstats"))
       .reading(in: self) { $0.text.map { ServerFacts($0) } }
@@ -48,8 +48,9 @@ extension RedisFleet {
       .eraseToAnyPublisher()
   }
 
-  /// Runs what makes the fleet's data more, on a server that keeps what it is given: fails with ``FleetError/evicting(_:policy:)``
-  /// when it would delete keys to make room. The server is asked every half minute, since its policy may be changed while it runs.
+  /// Runs work that adds data, if the server keeps all data: fails with ``FleetError/evicting(_:policy:)`` when it
+  /// would delete keys to make room. The server's policy is read every half minute, because it may be changed while the
+  /// server runs.
   func keeping<Value>(_ call: AnyPublisher<Value, FleetError>) -> AnyPublisher<Value, FleetError> {
     Deferred { [self] in
       if let looked, looked.distance(to: client.scheduler.now) < .seconds(30) { return call }

@@ -4,13 +4,13 @@ public import FeedStream
 import Foundation
 
 extension RedisFleet {
-  /// Notes that a worker lives.
+  /// Records that a worker is alive.
   public func beat(_ worker: String, about: [String: Int]) -> AnyPublisher<Void, FleetError> {
     let text = about.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
     return run(FleetScripts.beat, [RedisArgument(worker), RedisArgument(text)]).map { _ in }.eraseToAnyPublisher()
   }
 
-  /// Notes that a worker has ended.
+  /// Records that a worker has stopped.
   public func leave(_ worker: String) -> AnyPublisher<Void, FleetError> {
     run(FleetScripts.leave, [RedisArgument(worker)]).map { _ in }.eraseToAnyPublisher()
   }

@@ -6,8 +6,8 @@ import ImageFeed
 
 /// A fleet's work, updates and feeds in one database of a Redis or Valkey server.
 ///
-/// Nothing happens on creation. The first call looks what the database is: one that holds another program's keys, or
-/// another schema, is refused and never written. Lives on its scheduler's thread.
+/// Nothing happens on creation. The first call checks the database: one that holds another program's keys, or another
+/// schema, is refused and never written. Lives on its scheduler's thread.
 public final class RedisFleet {
   /// The time that the log keeps updates for gateways that may have missed them: an hour.
   public static let logDuration = Duration.seconds(3600)
@@ -18,17 +18,17 @@ public final class RedisFleet {
   private let creates: Bool
   private var isOpen = false
   let logDuration: Duration
-  /// When the server said last that it keeps its keys.
+  /// The time when the server last reported that it keeps its keys.
   var looked: StreamInstant?
-  /// A clock that nobody sets.
+  /// A clock that can't be set.
   let uptime: @Sendable () -> Duration
-  /// The fleet's time as it was told last, and when.
+  /// The last known fleet time, and when it was received.
   var told: (now: Date, at: Duration)?
 
   /// - Parameters:
   ///   - creates: begins a fleet in an empty database: for commands that add feeds.
-  ///   - logDuration: how long the log keeps updates.
-  ///   - uptime: a clock that nobody sets, by which it is noticed that the server's is: the machine's unless changed.
+  ///   - logDuration: the time for which the log keeps updates.
+  ///   - uptime: a clock that nobody can set, which reveals that the server's was set; the machine's by default.
   public init(
     _ client: RedisClient, creates: Bool = false, keeping logDuration: Duration = RedisFleet.logDuration,
     uptime: @escaping @Sendable () -> Duration = { MachineTime.now }
@@ -65,7 +65,7 @@ public final class RedisFleet {
     send([command]).map { $0[0] }.eraseToAnyPublisher()
   }
 
-  /// Checks the database, and makes it a fleet's if it is empty and that is wanted.
+  /// Checks the database, and makes it a fleet's if it is empty and `creates` is true.
   public func open() -> AnyPublisher<Void, FleetError> {
     client.run(FleetScripts.look, keys: [Self.prefix])
       .mapError { [self] in failure($0) }
@@ -111,9 +111,9 @@ extension FleetError {
 }
 
 extension Publisher where Output == RedisValue, Failure == FleetError {
-  /// Reads a reply. One of another shape is a failure: nothing but an empty store is ever taken for an empty store.
+  /// Reads a reply. A reply of another form is a failure, so that only an empty store ever counts as empty.
   ///
-  /// - Parameter read: returns `nil` for what makes no sense.
+  /// - Parameter read: returns `nil` for an invalid reply.
   func reading<Value>(in fleet: RedisFleet, _ read: @escaping (RedisValue) -> Value?) -> AnyPublisher<Value, FleetError>
   {
     tryMap { reply in

@@ -10,17 +10,18 @@ import Foundation
 ///     let fleet = RedisFleet(client, creates: true)
 ///     let cached = CurlHTTPClient(on: loop).cached(in: RedisHTTPCache(fleet))
 ///
-/// It is bounded by bytes: beyond ``capacity``, responses that were not used for longest are deleted. A change is one step of the
-/// server; one that finds that somebody else has changed the same key meanwhile begins again. Lives on its fleet's thread.
+/// It is bounded in bytes: beyond ``capacity``, the least recently used responses are deleted. Each change is atomic on
+/// the server; a change that finds that another client has changed the same key starts over. Lives on its fleet's
+/// thread.
 public final class RedisHTTPCache: HTTPCacheStore {
   /// 50 MB.
   public static let defaultCapacity = 50_000_000
 
-  /// The most bytes kept, as `HTTPStoredResponse.byteCount` counts them.
+  /// The maximum number of bytes kept, as `HTTPStoredResponse.byteCount` counts them.
   public let capacity: Int
   private let fleet: RedisFleet
 
-  /// - Parameter capacity: the most bytes kept; the same for all processes that share it.
+  /// - Parameter capacity: the maximum number of bytes kept; use the same for all processes that share the cache.
   public init(_ fleet: RedisFleet, capacity: Int = RedisHTTPCache.defaultCapacity) {
     self.fleet = fleet
     self.capacity = capacity
@@ -100,9 +101,9 @@ public final class RedisHTTPCache: HTTPCacheStore {
       .eraseToAnyPublisher()
   }
 
-  /// The responses under a key, without bodies, the last received last.
+  /// The responses under a key, without bodies, in the order of arrival.
   private struct Kept {
-    /// Changes with each change of the key.
+    /// A number that changes with each change of the key.
     var version = ""
     var responses: [(id: String, head: HTTPStoredResponse.Head)] = []
   }
@@ -127,7 +128,7 @@ public final class RedisHTTPCache: HTTPCacheStore {
   }
 }
 
-/// Everything of a response but its body, as a line of text.
+/// A response without its body, as a line of text.
 private struct CachedHead: Codable {
   var s: Int
   var u: String
@@ -146,7 +147,7 @@ private struct CachedHead: Codable {
   // Values of these types always can be.
   var text: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}" }
 
-  /// - Returns: `nil` for text that is none.
+  /// - Returns: `nil` for text that isn't a response.
   init?(_ text: String) {
     guard let head = try? JSONDecoder().decode(CachedHead.self, from: Data(text.utf8)) else { return nil }
     self = head
@@ -163,7 +164,8 @@ private struct CachedHead: Codable {
 }
 
 /// Besides a fleet's other keys:
-/// - `c:<key>`, a hash: the head of each response by its number, and `n`, which changes with it; `cb:<number>`, its body;
+/// - `c:<key>`, a hash: the head of each response by its number, and `n`, which changes with it; `cb:<number>`, its
+///   body;
 /// - `cu`, a sorted set: the numbers by their last use; `ci`, a hash: bytes and key of each; `cm`, a hash of counters.
 extension FleetScripts {
   private static let dropping = """
@@ -193,8 +195,8 @@ extension FleetScripts {
       return 1
       """)
 
-  /// Changes a key if it still is as it was read. Arguments: key, what `n` was, `remove`, `save` or `freshen`, capacity, head,
-  /// bytes (of `freshen`, by how many it grows), body, and the numbers that are meant.
+  /// Changes a key, if it is unchanged since it was read. Arguments: key, the earlier `n`, `remove`, `save` or
+  /// `freshen`, capacity, head, bytes (for `freshen`, the growth), body, and the numbers of the responses to change.
   static let cacheChange = script(
     "cacheChange",
     dropping + """

@@ -15,7 +15,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     Bytes(start: baseAddress.map { $0 + start }, count: end - start)
   }
 
-  /// The first place of `byte` from `start` on, before `end`.
+  /// The first index of `byte` from `start` on, before `end`.
   @inline(__always)
   func firstIndex(of byte: UInt8, from start: Int, to end: Int) -> Int? {
     guard start < end, let base = baseAddress, let found = memchr(base + start, Int32(byte), end - start) else {
@@ -24,7 +24,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return base.distance(to: found.assumingMemoryBound(to: UInt8.self))
   }
 
-  /// The first place of `text` from `start` on.
+  /// The first index of `text` from `start` on.
   func firstRange(of text: StaticString, from start: Int = 0) -> Int? {
     let last = count - text.utf8CodeUnitCount
     var index = start
@@ -41,12 +41,12 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return memcmp(base + index, text.utf8Start, text.utf8CodeUnitCount) == 0
   }
 
-  /// True if they end with `text`, ASCII letters in whatever case.
+  /// True if they end with `text`; the case of ASCII letters doesn't matter.
   func endsIgnoringCase(with text: StaticString) -> Bool {
     count >= text.utf8CodeUnitCount && startsIgnoringCase(with: text, at: count - text.utf8CodeUnitCount)
   }
 
-  /// Compares ASCII letters without their case; `text` is in lower case.
+  /// Ignores the case of ASCII letters; `text` is in lower case.
   func startsIgnoringCase(with text: StaticString, at index: Int = 0) -> Bool {
     let length = text.utf8CodeUnitCount
     guard count - index >= length else { return false }
@@ -61,7 +61,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     count == text.utf8CodeUnitCount && startsIgnoringCase(with: text)
   }
 
-  /// Without white space and control characters at both ends.
+  /// The bytes without white space and control characters at both ends.
   var trimmed: Bytes {
     var (start, end) = (0, count)
     while start < end, self[start] <= 0x20 { start += 1 }

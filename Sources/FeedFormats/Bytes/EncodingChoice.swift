@@ -72,8 +72,8 @@ enum EncodingChoice {
     return digit == "2" ? windows1252 : "WINDOWS-125\(digit)"
   }
 
-  /// The encodings that these names mean on the web (WHATWG Encoding Standard, section 4.2), where glibc doesn't know the name or
-  /// means another encoding by it.
+  /// The encodings that these names mean on the web (WHATWG Encoding Standard, section 4.2), if glibc doesn't know the
+  /// name or uses it for another encoding.
   private static let aliases: [String: String] = {
     let names = [
       (windows1252, "iso-8859-1 iso8859-1 iso88591 latin1 latin-1 l1 csisolatin1 ibm819 cp819 iso-ir-100 iso_8859-1"),

@@ -3,9 +3,9 @@
 /// The encoding is the first of these: a byte order mark's; UTF-8 while the bytes are valid, unless a 7-bit encoding is
 /// declared; the XML declaration's; the response's type's; windows-1252. NUL bytes are dropped.
 ///
-/// Texts that are joined from several encodings are common: from the first invalid byte on, what may be windows-1252 is
-/// read in parts of 64 KiB as what most of its characters are so far. In those that are UTF-8, each invalid byte is one
-/// of windows-1252.
+/// Texts that are joined from several encodings are common: from the first invalid byte on, text that may be
+/// windows-1252 is read in parts of 64 KiB, each as the encoding of most of its characters so far. In parts that are
+/// UTF-8, each invalid byte is read as windows-1252.
 struct TextDecoder {
   private enum State {
     case head
@@ -26,7 +26,7 @@ struct TextDecoder {
   private let charset: String?
   private var state = State.head
   private var waiting: [UInt8] = []
-  /// The characters of UTF-8 that are not ASCII so far, and the bytes that are none.
+  /// The number of non-ASCII UTF-8 characters so far, and of bytes that aren't UTF-8.
   private var characters = 0
   private var strays = 0
 

@@ -38,7 +38,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return index
   }
 
-  /// The numbers of characters of UTF-8 that are not ASCII, and of bytes that are none.
+  /// The number of non-ASCII UTF-8 characters, and of bytes that aren't UTF-8.
   var countsOfCharacters: (characters: Int, strays: Int) {
     var (index, characters, strays) = (0, 0, 0)
     while index < count {
@@ -55,7 +55,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
     return (characters, strays)
   }
 
-  /// The length of the UTF-8 character at `index`; `nil` where there is none.
+  /// The length of the UTF-8 character at `index`; `nil` if there is none.
   func lengthOfCharacter(at index: Int) -> Int? {
     let first = self[index]
     let (length, lowest, highest): (Int, UInt8, UInt8)

@@ -20,7 +20,7 @@ enum DateNames {
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
   ]
 
-  /// Beginnings that English has not, in lower case.
+  /// Beginnings of names that aren't English, in lower case.
   private static let others: [(name: String, month: Int)] = {
     let names = [
       // German, French, Spanish, Italian, Portuguese, Dutch, the Nordic languages, Polish, Turkish, Hungarian.

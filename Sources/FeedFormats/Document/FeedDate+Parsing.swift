@@ -92,7 +92,7 @@ private struct DateReader {
     skip(UInt8(ascii: "-")) || skip(UInt8(ascii: "/")) || skip(UInt8(ascii: "."))
   }
 
-  /// Reads the time and what else is behind a date. False for anything but times, zones and words.
+  /// Reads the time and other text after a date. False for anything except times, zones and words.
   private mutating func readTime() -> Bool {
     if !skip(UInt8(ascii: "T")), !skip(UInt8(ascii: "t")) {
       // `20031231101455`
@@ -159,7 +159,7 @@ private struct DateReader {
     return word.allSatisfy { $0.isLetter || $0 >= 0x80 || [0x2E, 0x2F, 0x5F, 0x27].contains($0) }
   }
 
-  /// `19:48`, `19:48:21.5`, `19h48`, with a zone at its end or not; `19.48` where the date is known.
+  /// `19:48`, `19:48:21.5`, `19h48`, with or without a zone at its end; `19.48` if the date is known.
   private mutating func takeTime(_ word: Bytes) -> Bool {
     if word.contains(UInt8(ascii: "/")), let colon = word.firstIndex(of: UInt8(ascii: ":"), from: 0, to: word.count) {
       // `02/Jan/2006:15:04:05`

@@ -37,7 +37,7 @@ extension FeedDate: CustomStringConvertible {
   }
 }
 
-/// The parts of a date while they are found.
+/// The parts of a date that have been found so far.
 struct DateParts {
   var year: Int?
   var month: Int?
@@ -49,7 +49,7 @@ struct DateParts {
   var half: Int?
   /// Seconds east of Greenwich, by a number.
   var offset: Int?
-  /// The same by a name, which counts without a number.
+  /// The same, by a name, which counts if there is no number.
   var zone: Int?
 
   var date: FeedDate? {

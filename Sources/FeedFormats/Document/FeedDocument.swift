@@ -1,23 +1,24 @@
 /// The content of a feed's document, the same for every format.
 ///
-/// Texts are unchanged except that entities of XML and escapes of JSON are resolved; addresses are absolute, http or
-/// https. A missing field is `nil`.
+/// Texts are unchanged, except that XML's entities and JSON's escapes are resolved; URLs are absolute, http or https. A
+/// missing field is `nil`.
 public struct FeedDocument: Hashable, Sendable {
   public var format: FeedKind
   /// The encoding of the bytes, by its usual name: `UTF-8`, `windows-1252`.
   public var encoding: String
   public var title: FeedText?
-  /// The address of the site.
+  /// The URL of the site.
   public var link: String?
   public var items: [FeedItem]
-  /// The address of the next page (Atom's `rel=next`, RFC 5005; JSON Feed's `next_url`).
+  /// The URL of the next page (Atom's `rel=next`, RFC 5005; JSON Feed's `next_url`).
   public var next: String?
-  /// The address that notifies subscribers of changes (WebSub).
+  /// The URL of the hub that notifies subscribers of changes (WebSub).
   public var hubs: [String]
   public var polling: PollingHints
   /// The repairs, in sentences without a full stop, each once.
   public var repairs: [String]
-  /// True when the document's end is missing: the items are those that arrived, and the last of them may lack some fields.
+  /// True when the document's end is missing: the items are those that arrived, and the last of them may lack some
+  /// fields.
   public var isCutOff = false
 
   public init(
@@ -66,9 +67,9 @@ public struct PollingHints: Hashable, Sendable, Codable {
   public var updateInterval: Int?
   /// The hours, 0 to 23 in GMT, at which nothing changes.
   public var skippedHours: [Int] = []
-  /// The days, in English as they came, on which nothing changes.
+  /// The days, in English, as the document has them, on which nothing changes.
   public var skippedDays: [String] = []
-  /// The first address that notifies subscribers of changes (WebSub), and the feed's own address there.
+  /// The URL of the first hub that notifies subscribers of changes (WebSub), and the feed's own URL there.
   public var hub: String?
   public var topic: String?
 

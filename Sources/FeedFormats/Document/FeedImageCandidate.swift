@@ -14,13 +14,13 @@ public struct FeedImageCandidate: Hashable, Sendable {
     case summary
   }
 
-  /// An absolute http or https address.
+  /// An absolute http or https URL.
   public var address: String
   public var source: Source
-  /// In pixels, by the document.
+  /// The size in pixels, according to the document.
   public var width: Int?
   public var height: Int?
-  /// The media type, by the document.
+  /// The media type, according to the document.
   public var type: String?
   /// `isDefault` of Media RSS.
   public var isDefault: Bool

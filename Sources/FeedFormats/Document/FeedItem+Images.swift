@@ -1,9 +1,9 @@
 extension FeedItem {
   /// The images of the item, each once: first the chosen one, and then the others in the order of the document.
   ///
-  /// Feeds name one image in several places and sizes. What is in one `media:group` is one image, and so are addresses that
-  /// differ only in the size that they ask for. Thumbnails, and images as small as an icon, only go with others: they are left
-  /// out, unless there is nothing else. Each has the first alternative text of its candidates.
+  /// Feeds name one image in several places and sizes. The contents of one `media:group` are one image, and so are URLs
+  /// that differ only in the size that they request. Thumbnails, and images as small as an icon, are left out if there
+  /// are other images. Each has the first alternative text of its candidates.
   public var distinctImages: [FeedImageCandidate] {
     guard let chosen = image else { return [] }
     var (found, places): ([FeedImageCandidate], [String: Int]) = ([], [:])
@@ -34,7 +34,7 @@ extension FeedImageCandidate {
     [ImageName(address).text] + (group.map { ["group \($0)"] } ?? [])
   }
 
-  /// False for what only goes with an image.
+  /// False for candidates that only accompany an image.
   fileprivate var isOfItsOwn: Bool {
     switch source {
     case .mediaThumbnail, .itunesImage: return false
@@ -47,7 +47,7 @@ extension FeedImageCandidate {
   private static var widestIcon: Int { 48 }
 }
 
-/// An address without what asks for a size.
+/// A URL without the parts that request a size.
 struct ImageName {
   let text: String
 
@@ -56,7 +56,7 @@ struct ImageName {
     "w", "h", "width", "height", "size", "sz", "resize", "fit", "crop", "dpr", "quality", "auto", "fm", "format", "ssl",
     "strip", "zoom", "itok",
   ]
-  /// Signatures of those.
+  /// The signatures of such queries.
   private static let signatures: Set<Substring> = ["s", "sig", "signature"]
 
   init(_ address: String) {
@@ -81,7 +81,8 @@ struct ImageName {
     return kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
   }
 
-  /// `photo-1024x768.jpg`, `photo-scaled.jpg` and `photo@2x.jpg` are `photo.jpg`; `i0.wp.com/` is in front of another host.
+  /// `photo-1024x768.jpg`, `photo-scaled.jpg` and `photo@2x.jpg` are `photo.jpg`; `i0.wp.com/` is in front of another
+  /// host.
   private static func path(_ path: Substring) -> String {
     var path = path
     let host = path.prefix { $0 != "/" }

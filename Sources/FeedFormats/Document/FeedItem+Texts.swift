@@ -1,27 +1,28 @@
 extension FeedItem {
   /// The maximum number of characters of ``plainText``: 1,000.
   public static let longestText = 1_000
-  /// The maximum number of characters that are taken of a text instead of a title: 100.
+  /// The maximum number of characters that are taken from a text in place of a title: 100.
   public static let longestCaption = 100
 
   /// The title without markup; `nil` when it has no visible character.
   public var plainTitle: String? { title?.plain.nonempty }
 
-  /// The text to show with the image, on one line: the title, else the first words of the item, else the alternative text of
-  /// the image.
+  /// The text to show with the image, on one line: the title, else the first words of the item, else the alternative
+  /// text of the image.
   public var plainDescription: String? { plainTitle ?? firstWords ?? plainAlt }
 
   /// The beginning of the item's text, on one line and without markup, of at most ``longestText`` characters:
   /// `media:description`, else the summary, else the first sentence of the content.
   ///
-  /// Without a title the summary comes first, for `media:description` is then the alternative text of the image.
+  /// Without a title the summary comes first, because `media:description` is then the image's alternative text.
   public var plainText: String? {
     let summary = summary?.plainBeginning?.cut(to: Self.longestText)
     let media = mediaDescription?.plainBeginning?.cut(to: Self.longestText)
     return (describesImage ? summary ?? firstSentence : media ?? summary ?? firstSentence) ?? media
   }
 
-  /// The alternative text of the chosen image, on one line; without one `media:description`, where that describes the image.
+  /// The alternative text of the chosen image, on one line; without one `media:description`, where that describes the
+  /// image.
   public var plainAlt: String? {
     let other = images.first { $0.address == image?.address && $0.alt != nil }
     let media = describesImage ? mediaDescription?.plainBeginning : nil
@@ -55,7 +56,7 @@ extension FeedText {
   /// The number of bytes of markup that are read for the beginning of a text.
   private static let beginning = 16 << 10
 
-  /// The beginning of ``plain``; all of it when the text is short. `nil` when nothing of it is visible.
+  /// The beginning of ``plain``; all of it when the text is short. `nil` if none of it is visible.
   fileprivate var plainBeginning: String? {
     guard value.utf8.count > Self.beginning else { return plain.nonempty }
     let start = String(decoding: value.utf8.prefix(Self.beginning), as: UTF8.self)
@@ -69,7 +70,7 @@ extension FeedText {
 extension String {
   fileprivate var nonempty: String? { contains { !$0.isWhitespace } ? self : nil }
 
-  /// The text up to the first full stop, question mark or exclamation mark that a space follows.
+  /// The text up to the first period, question mark or exclamation mark that a space follows.
   fileprivate var firstSentence: String {
     var wasEnd = false
     for place in indices {
@@ -79,7 +80,7 @@ extension String {
     return self
   }
 
-  /// The text, or its beginning with an ellipsis, of at most `count` characters; cut between words where that is possible.
+  /// The text, or its beginning with an ellipsis, of at most `count` characters; cut between words if possible.
   fileprivate func cut(to count: Int) -> String {
     guard let end = index(startIndex, offsetBy: count - 1, limitedBy: endIndex), end < endIndex,
       index(after: end) < endIndex

@@ -9,14 +9,14 @@ public struct FeedItem: Hashable, Sendable {
   public var content: FeedText?
   /// `media:description`.
   public var mediaDescription: FeedText?
-  /// The address of the item's page.
+  /// The URL of the item's page.
   public var link: String?
   public var published: FeedDate?
   public var updated: FeedDate?
   public var location: FeedPlace?
-  /// Every image that the item names, in the order of the document, each address once for each source.
+  /// Every image that the item names, in the order of the document, each URL once per source.
   public var images: [FeedImageCandidate]
-  /// The index in ``images`` of the picture to show.
+  /// The index in ``images`` of the image to show.
   public var chosenImage: Int?
 
   public init() { images = [] }

@@ -5,12 +5,12 @@ public struct FeedLimits: Hashable, Sendable {
   /// The maximum number of bytes before the beginning of a feed, which are dropped: 64 KiB.
   /// ``FeedFormatError/notAFeed``.
   public var recognitionBytes = 64 << 10
-  /// The deepest nesting of XML elements: 256. ``FeedFormatError/tooDeep(limit:)``. JSON may be nested 512 deep, which is
-  /// the decoder's limit: ``FeedFormatError/notJSON(_:)``.
+  /// The deepest nesting of XML elements: 256. ``FeedFormatError/tooDeep(limit:)``. JSON may be nested 512 deep, which
+  /// is the decoder's limit: ``FeedFormatError/notJSON(_:)``.
   public var depth = 256
   /// The maximum number of bytes of a tag, its attributes included: 64 KiB. ``FeedFormatError/tagTooLong(limit:)``.
   public var tagBytes = 64 << 10
-  /// The most attributes of a tag: 256. ``FeedFormatError/tooManyAttributes(limit:)``.
+  /// The maximum number of attributes of a tag: 256. ``FeedFormatError/tooManyAttributes(limit:)``.
   public var attributes = 256
   /// The maximum number of bytes of an element's or attribute's name: 1 KiB. ``FeedFormatError/nameTooLong(limit:)``.
   public var nameBytes = 1 << 10
@@ -21,10 +21,10 @@ public struct FeedLimits: Hashable, Sendable {
   public var textBytes = 4 << 20
   /// The maximum number of items of a feed: 200,000. ``FeedFormatError/tooManyItems(limit:)``.
   public var items = 200_000
-  /// The maximum number of bytes of the addresses of all images, which are longer than in the document when they are relative: 64
-  /// MiB. ``FeedFormatError/addressesTooLong(limit:)``.
+  /// The maximum number of bytes of the URLs of all images, which are longer than in the document if they are relative
+  /// there: 64 MiB. ``FeedFormatError/addressesTooLong(limit:)``.
   public var addressBytes = 64 << 20
-  /// The maximum number of images of one item: 64. Others are left out, which is a repair, not an error.
+  /// The maximum number of images of one item: 64. Further images are left out, which counts as a repair, not an error.
   public var imagesPerItem = 64
   /// The maximum number of values of a JSON document: two million. ``FeedFormatError/tooManyValues(limit:)``.
   public var values = 2_000_000
@@ -52,10 +52,10 @@ public enum FeedFormatError: Error, Hashable, Sendable {
   case tooManyItems(limit: Int)
   case tooManyValues(limit: Int)
   case addressesTooLong(limit: Int)
-  /// It begins as JSON and is not JSON: the error.
+  /// It begins like JSON but isn't JSON: the decoder's error.
   case notJSON(String)
-  /// It is JSON of another shape: the place (`items[3].id`; empty for the whole) and what was expected.
+  /// It is JSON with another structure: the place (`items[3].id`; empty for the whole) and what was expected.
   case wrongShape(at: String, String)
-  /// The image address of the item at this index of the case study's format is not an absolute http or https address.
+  /// The image URL of the item at this index of Essential Feed JSON isn't an absolute http or https URL.
   case imageAddress(item: Int, String)
 }

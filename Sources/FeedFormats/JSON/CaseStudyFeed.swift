@@ -1,6 +1,6 @@
 public import struct Foundation.UUID
 
-/// The case study's format: `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in
+/// Essential Feed JSON: `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in
 /// UTF-8 or UTF-16.
 ///
 /// The server's order is kept, and so are items that repeat an id; a `null` description or location is absent; unknown
@@ -14,9 +14,9 @@ public enum CaseStudyFeed {
     var identity: Identity
     public var description: SharedText?
     public var location: SharedText?
-    /// An absolute http or https address.
+    /// An absolute http or https URL.
     public var address: SharedText
-    /// True for a text that is certainly an address, which no parser has checked: see ``isPlainWebAddress(_:)``.
+    /// True for a string that is certainly a URL, even though no parser has checked it: see ``isPlainWebAddress(_:)``.
     public var isPlain: Bool
 
     public init(id: UUID, description: SharedText?, location: SharedText?, address: SharedText, isPlain: Bool) {
@@ -36,7 +36,7 @@ public enum CaseStudyFeed {
     public var id: UUID { identity.uuid }
   }
 
-  /// The bytes of a document in memory that the parser need not copy: it reads a little behind their end.
+  /// The bytes of a document in memory that the parser need not copy: it may read a little beyond their end.
   public static func padded(_ body: some Collection<UInt8>) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: body.count + JSONTape.padding) { memory, count in
       preferLargePages(for: UnsafeMutableRawBufferPointer(memory))
@@ -48,7 +48,7 @@ public enum CaseStudyFeed {
   ///
   /// - Parameters:
   ///   - body: a complete document.
-  ///   - maxValues: the most JSON values it may have.
+  ///   - maxValues: the maximum number of JSON values.
   public static func images(
     in body: [UInt8], maxValues: Int = FeedLimits().values
   ) throws(FeedFormatError) -> Images {
@@ -59,7 +59,7 @@ public enum CaseStudyFeed {
     return Images(try CaseStudyOracle.images(in: body, maxValues: maxValues))
   }
 
-  /// The same by `JSONDecoder` alone, which defines the format: for comparisons.
+  /// The same images, read by `JSONDecoder` alone, which defines the format; for comparisons.
   public static func imagesByDecoder(
     in body: [UInt8], maxValues: Int = FeedLimits().values
   ) throws(FeedFormatError) -> Images {

@@ -5,7 +5,7 @@ extension CaseStudyFeed {
   public struct Images: RandomAccessCollection, Hashable, Sendable {
     struct Record: Sendable {
       var identity: Identity
-      /// The place of a text; `absent` for none.
+      /// The position of a string; `absent` for none.
       var description: Place
       var location: Place
       var address: Place
@@ -62,7 +62,7 @@ extension CaseStudyFeed {
 }
 
 extension CaseStudyFeed.Images {
-  /// The same as an array, in memory of its own.
+  /// A copy as an array, in its own memory.
   init(_ images: [CaseStudyFeed.Image]) {
     var (texts, encoded): ([UInt8], [UInt8]) = ([], [])
     func place(_ text: SharedText, in memory: inout [UInt8]) -> Place {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The case study's format as `JSONDecoder` reads it, which defines the format and the messages.
+/// Essential Feed JSON as `JSONDecoder` reads it, which defines the format and the messages.
 enum CaseStudyOracle {
   static func images(in body: [UInt8], maxValues: Int) throws(FeedFormatError) -> [CaseStudyFeed.Image] {
     guard !body.isEmpty else { throw .empty }
@@ -23,9 +23,9 @@ enum CaseStudyOracle {
     return images
   }
 
-  /// `text` as an address, if it is an absolute http or https one with a host.
+  /// `text` as a URL, if it is an absolute http or https URL with a host.
   ///
-  /// A character that an address may not contain, such as a space, is percent-encoded, as browsers do.
+  /// A character that a URL may not contain, such as a space, is percent-encoded, as browsers do.
   static func address(_ text: String) -> String? {
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
       let host = url.host(), !host.isEmpty
@@ -73,9 +73,9 @@ enum CaseStudyOracle {
     }
   }
 
-  /// The part of `body` that is not JSON, and its place.
+  /// The part of `body` that isn't JSON, and its position.
   ///
-  /// On Linux `JSONDecoder` does not say; `JSONSerialization` does, but takes 0.3 s and much memory for a megabyte.
+  /// On Linux, `JSONDecoder` doesn't say; `JSONSerialization` does, but takes 0.3 s and much memory for a megabyte.
   private static func reason(for body: Data) -> String? {
     guard body.count <= 1 << 18 else { return nil }
     do {
@@ -116,7 +116,7 @@ extension FeedFormatError {
     }
   }
 
-  /// Without the full stop: the message has its own.
+  /// The text without the final period, which the message adds.
   fileprivate static func sentence(_ text: String) -> String {
     text.hasSuffix(".") ? String(text.dropLast()) : text
   }
@@ -124,7 +124,7 @@ extension FeedFormatError {
 
 extension UnsafeRawBufferPointer {
   /// True when the JSON in these bytes may have more values than `limit`: one for each comma and opening bracket
-  /// outside of strings. It needs no decoder, which would take 50 bytes for each.
+  /// outside of strings. Counting needs no decoder, which would take 50 bytes per value.
   func holdsMoreJSONValues(than limit: Int) -> Bool {
     // In UTF-16 and UTF-32 half a character may look like a quotation mark: so all are counted, even those in strings.
     let isOfBytes = !prefix(4).contains { $0 == 0 || $0 >= 0xFE }

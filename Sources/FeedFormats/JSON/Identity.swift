@@ -1,6 +1,6 @@
 import Foundation
 
-/// A UUID as two numbers: moving Foundation's takes calls, and as long as reading it.
+/// A UUID as two numbers: copying Foundation's type takes calls, and as much time as reading it.
 struct Identity: Hashable, Sendable {
   private let first: UInt64
   private let second: UInt64
@@ -63,7 +63,7 @@ extension UnsafeBufferPointer where Element == UInt8 {
   }
 }
 
-/// The values of all bytes as hexadecimal digits; 0x80 for a byte that is none.
+/// The values of all bytes as hexadecimal digits; 0x80 for a byte that isn't one.
 private let hexadecimalValues = HexadecimalValues()
 
 /// - Note: `@unchecked Sendable`: the memory is written once, before its first use, and never released.

@@ -1,7 +1,7 @@
-/// Shared parts of the readers of feeds in JSON: URLs, texts and images, and the repairs that were needed.
+/// The shared parts of the readers of JSON feeds: URLs, texts and images, and the repairs that were needed.
 protocol JSONReading {
   var limits: FeedLimits { get }
-  /// The base of relative addresses.
+  /// The base of relative URLs.
   var base: String? { get }
   var repairs: Repairs { get set }
 }

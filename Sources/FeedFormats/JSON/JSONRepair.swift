@@ -1,12 +1,12 @@
-/// Repairs the usual mistakes of a document in JSON: control characters and halves of surrogate pairs in strings, commas
-/// that no value follows, and a missing end.
+/// Repairs the usual mistakes of a document in JSON: control characters and halves of surrogate pairs in strings,
+/// commas that no value follows, and a missing end.
 struct JSONRepair {
   private(set) var text: [UInt8]
   private(set) var repairs: Repairs
   private var isInString = false
   /// The open brackets.
   private var open: [UInt8] = []
-  /// The place of a comma behind which there was no value yet.
+  /// The position of a comma after which no value has come yet.
   private var comma: Int?
   /// The end of the last object that is complete in an array of the document.
   private var lastItemEnd: Int?

@@ -7,7 +7,7 @@ struct JSONTape {
   fileprivate let tape: UnsafePointer<UInt64>
   fileprivate let strings: UnsafePointer<UInt8>
 
-  /// `JSONDecoder` judges deeper documents.
+  /// `JSONDecoder` reads deeper documents.
   private static let depth = 500
 
   /// The number of bytes past the end of a document that simdjson reads.
@@ -32,7 +32,7 @@ struct JSONTape {
     return try body(JSONTape(parser: parser, tape: document.tape, strings: document.strings))
   }
 
-  /// The memory of the strings, which then outlives the tape. Call it once.
+  /// The memory of the strings, which then outlives the tape. Call this once.
   func takeStrings() -> TextBuffer { TextBuffer(taking: csimdjson_take_strings(parser)) }
 
   /// At least the number of values.
@@ -46,7 +46,7 @@ struct JSONValue {
   fileprivate let tape: JSONTape
   fileprivate let index: Int
 
-  /// The byte that marks a word of the tape. Not an enumeration, whose cases would have to be searched.
+  /// The byte that marks a word of the tape. It isn't an enumeration, because finding a case would take a search.
   struct Kind: Equatable {
     let byte: UInt8
 
@@ -106,7 +106,7 @@ struct JSONValue {
     }
   }
 
-  /// The number of values of an array, or of pairs of an object; 16,777,215 stands for more.
+  /// The number of values of an array, or of pairs of an object; 16,777,215 means that many or more.
   var count: Int { kind == .array || kind == .object ? Int(word >> 32 & 0xFF_FFFF) : 0 }
 
   /// The values of an array; `nil` for another value.

@@ -70,10 +70,10 @@ struct RSSInJSONReader: JSONReading {
     string(Self.content(value)).map { FeedText($0, isMarkup: true) }
   }
 
-  /// The text of an element, which is an object when it has attributes too.
+  /// The text of an element, which is an object if it has attributes, too.
   private static func content(_ value: JSONValue?) -> JSONValue? { value?["#value"] ?? value }
 
-  /// The values of an array; anything else stands for one.
+  /// The values of an array; any other value counts as an array of one.
   private static func several(_ value: JSONValue?) -> [JSONValue] {
     guard let value, value.kind != .null else { return [] }
     return value.elements.map(Array.init) ?? [value]

@@ -8,11 +8,11 @@ import CSimdJSON
   import Darwin
 #endif
 
-/// A text that becomes a `String` only when somebody requests one: until then it is a part of the memory that all texts
-/// of its document share.
+/// A string that becomes a `String` only when it is read: until then, it is a part of the memory that all strings of
+/// its document share.
 ///
-/// Making strings of 100,000 images takes three times as long as parsing them, and most are compared, saved and written
-/// as bytes. One text keeps the memory of all texts of its document.
+/// Creating the strings of 100,000 images takes three times as long as parsing them, and most strings are compared,
+/// saved and written as bytes. One string keeps the memory of all strings of its document alive.
 public struct SharedText: Hashable, Sendable {
   let buffer: TextBuffer
   let start: UInt32
@@ -25,7 +25,7 @@ public struct SharedText: Hashable, Sendable {
     self.length = length
   }
 
-  /// A text in memory of its own.
+  /// A string in its own memory.
   public init(_ text: String) {
     self = text.withBytes { bytes in
       SharedText(buffer: TextBuffer(bytes), start: 0, length: UInt32(bytes.count))
@@ -34,7 +34,7 @@ public struct SharedText: Hashable, Sendable {
 
   public var string: String { bytes.checkedString }
 
-  /// Calls `body` with the text in UTF-8, which is checked.
+  /// Calls `body` with the string in UTF-8, which is valid.
   public func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
     try withExtendedLifetime(buffer) { try body(bytes) }
   }
@@ -83,7 +83,7 @@ final class TextBuffer: @unchecked Sendable {
     if isParsers { csimdjson_free_strings(base) } else { base.deallocate() }
   }
 
-  /// The place of `bytes` in this memory.
+  /// The position of `bytes` in this memory.
   @inline(__always)
   func place(of bytes: Bytes) -> CaseStudyFeed.Images.Place {
     guard let start = bytes.baseAddress else { return .init(start: 0, length: 0) }

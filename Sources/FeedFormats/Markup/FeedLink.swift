@@ -1,6 +1,6 @@
 /// A feed that a web page names.
 public struct FeedLink: Hashable, Sendable {
-  /// An absolute http or https address.
+  /// An absolute http or https URL.
   public var address: String
   public var title: String?
   /// The media type, in lower case.
@@ -12,10 +12,10 @@ public struct FeedLink: Hashable, Sendable {
     self.type = type
   }
 
-  /// The feeds that a page names with `<link rel="alternate">`, or `rel="feed"`, in its first megabyte, in its order, each
-  /// once.
+  /// The feeds that a page names with `<link rel="alternate">`, or `rel="feed"`, in its first megabyte, in its order,
+  /// each once.
   ///
-  /// - Parameter address: the page's final address, the base of relative ones unless there is a `<base>`.
+  /// - Parameter address: the page's final URL, the base of relative ones unless there is a `<base>`.
   public static func links(inPage html: [UInt8], address: String?) -> [FeedLink] {
     html.withUnsafeBufferPointer { html in
       var links = PageLinks(html.part(0, min(html.count, 1 << 20)), address: address)
@@ -25,8 +25,8 @@ public struct FeedLink: Hashable, Sendable {
 }
 
 extension FeedLink {
-  /// True for a feed of the comments on a site or a post, as its address or title says: WordPress names one next to each
-  /// feed of posts.
+  /// True for a feed of the comments on a site or a post, according to its URL or title: WordPress names one next to
+  /// each feed of posts.
   public var isOfComments: Bool {
     let address = self.address.lowercased()
     if address.contains("/comments/") || address.contains("feed=comments") { return true }

@@ -15,7 +15,7 @@ struct HTMLImages {
   private var index = 0
   private var endsComments = true
   private var tag: XMLTag
-  /// The widest address that a `<picture>` has offered so far.
+  /// The widest URL that a `<picture>` has offered so far.
   private var offered: (address: [UInt8], width: Int?)?
 
   init(_ html: Bytes) {
@@ -87,7 +87,7 @@ struct HTMLImages {
     return value.integer
   }
 
-  /// The widest address of all sets of the tag: where a page loads images late, `srcset` may have a small one.
+  /// The widest URL of all sets of the tag: if a page loads images late, `srcset` may have a small one.
   private var widest: (address: [UInt8], width: Int?)? {
     var best: (address: [UInt8], size: Double, width: Int?)?
     for name in ["srcset", "data-srcset", "data-lazy-srcset"] as [StaticString] {
@@ -112,7 +112,7 @@ struct HTMLImages {
     }
   }
 
-  /// The address of a `srcset` with the greatest width or density (HTML Standard, section 4.8.4.3.10).
+  /// The URL of a `srcset` with the greatest width or density (HTML Standard, section 4.8.4.3.10).
   private static func widest(_ set: Bytes) -> (address: [UInt8], size: Double, width: Int?)? {
     var best: (address: [UInt8], size: Double, width: Int?)?
     var index = 0
@@ -137,7 +137,7 @@ struct HTMLImages {
     return best
   }
 
-  /// `800w`, `800w 600h`, `2x`; a height says nothing, and without a width or a density it is 1.
+  /// `800w`, `800w 600h`, `2x`; a height is ignored, and without a width or a density, the density is 1.
   private static func size(of descriptors: Bytes) -> (Double, isWidth: Bool) {
     for descriptor in descriptors.split(whereSeparator: \.isSpace) {
       let isWidth = descriptor.last == UInt8(ascii: "w")

@@ -1,6 +1,6 @@
-/// The elements of a web page that have one of a few names, in order; none within comments, scripts and styles.
+/// The elements of a web page that have one of a few names, in order; except those in comments, scripts and styles.
 ///
-/// Untrusted: each byte is read once, and a tag has at most 256 attributes.
+/// The page is untrusted: each byte is read once, and a tag has at most 256 attributes.
 struct PageElements {
   private let html: Bytes
   private let names: [StaticString]
@@ -34,7 +34,7 @@ struct PageElements {
     return nil
   }
 
-  /// The absolute web address in an attribute of the element.
+  /// The absolute http or https URL in an attribute of the element.
   func address(_ attribute: StaticString, base: String?) -> String? {
     tag.value(attribute)?.withBytes { absoluteAddress($0, base: base) }
   }
@@ -45,7 +45,7 @@ struct PageElements {
     return html[end].isSpace || html[end] == UInt8(ascii: "/")
   }
 
-  /// The end of a comment, a script or a style, which hold no elements.
+  /// The end of a comment, a script or a style, which contain no elements.
   private func endOfOpaque(at start: Int) -> Int? {
     let rest = html.part(start, html.count)
     func end(_ text: StaticString) -> Int { rest.firstRange(of: text).map { start + $0 + 3 } ?? html.count }

@@ -3,15 +3,15 @@ public enum PageImage {
   /// The number of bytes of a page that are read: 128 KiB.
   public static let mostBytes = 128 << 10
 
-  /// The URL of the page's image: its `og:image`, else its `twitter:image` or `<link rel="image_src">`, else the largest of
-  /// its `<img>` elements.
+  /// The URL of the page's image: its `og:image`, else its `twitter:image` or `<link rel="image_src">`, else the
+  /// largest of its `<img>` elements.
   ///
-  /// The elements in the first `<article>` or `<main>` count, where there is one. An `<img>` is as large as its `width` and
-  /// `height` say. One of less than 100 pixels isn't taken, nor are logos, avatars and the like, by their URLs. Without any
-  /// sizes, the first in an article is taken. SVG is never taken.
+  /// If there is an `<article>` or `<main>`, only the elements in the first one count. An `<img>` is as large as its
+  /// `width` and `height` say. An `<img>` of less than 100 pixels isn't taken, nor are logos and avatars, recognized by
+  /// their URLs. Without any sizes, the first in an article is taken. SVG is never taken.
   ///
   /// - Parameters:
-  ///   - html: the page, of which ``mostBytes`` are read; it may be cut off anywhere.
+  ///   - html: the page, of which the first ``mostBytes`` are read; it may be cut off anywhere.
   ///   - address: the page's final URL, the base of relative ones unless there is a `<base>`.
   /// - Returns: an absolute http or https URL; `nil` when the page has none.
   public static func address(inPage html: [UInt8], address: String?) -> String? {
@@ -44,7 +44,7 @@ public enum PageImage {
   private static let shortest = 100
   private static let longest = 100_000
 
-  /// False for what decorates a site, and for drawings, which are never rendered.
+  /// False for decorations of a site, and for drawings, which are never rendered.
   static func mayShow(_ address: String) -> Bool {
     let path = address.lowercased().prefix { $0 != "?" && $0 != "#" }
     guard !path.hasSuffix(".svg"), !path.hasSuffix(".svgz") else { return false }
@@ -99,7 +99,7 @@ private struct PageHead {
 }
 
 extension Bytes {
-  /// The place of the first opening tag of a name.
+  /// The position of the first opening tag with a name.
   fileprivate func firstRange(ofElement name: StaticString) -> Int? {
     var index = 0
     while let start = firstIndex(of: UInt8(ascii: "<"), from: index, to: count) {

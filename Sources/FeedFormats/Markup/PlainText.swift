@@ -28,7 +28,7 @@ private struct Round {
   private let html: Bytes
   private var tag: XMLTag
   private var result: [UInt8] = []
-  /// The texts that were searched for up to the end in vain; they are not searched for again.
+  /// The texts that a search up to the end did not find; they are not searched for again.
   private var missing: Set<Int> = []
   private static let silent: [StaticString] = [
     "script", "style", "head", "template", "iframe", "noframes", "xmp", "textarea",
@@ -101,7 +101,7 @@ private struct Round {
   }
 }
 
-/// Elements that begin a line of their own separate words; others do not.
+/// Block elements separate words; others don't.
 private func appendBreak(after name: Bytes, to result: inout [UInt8]) {
   let name = name.prefix { $0.isLetter || $0.isDigit }
   let inline: [StaticString] = [
@@ -111,7 +111,7 @@ private func appendBreak(after name: Bytes, to result: inout [UInt8]) {
   if !inline.contains(where: { Bytes(rebasing: name).equalsIgnoringCase($0) }) { result.append(UInt8(ascii: " ")) }
 }
 
-/// Breaks what would still be a tag or an entity.
+/// Breaks up text that would still be a tag or an entity.
 private func withoutTags(_ text: Bytes) -> [UInt8] {
   var result: [UInt8] = []
   result.reserveCapacity(text.count)
@@ -129,7 +129,7 @@ private func withoutTags(_ text: Bytes) -> [UInt8] {
   return result
 }
 
-/// Without control characters, and white space as one space.
+/// The text without control characters, with white space as one space.
 private func line(_ text: Bytes) -> String {
   var result: [UInt8] = []
   result.reserveCapacity(text.count)

@@ -1,4 +1,4 @@
-/// Resolves `reference` against `base` (RFC 3986, section 5.2), if the result is an absolute http or https address.
+/// Resolves `reference` against `base` (RFC 3986, section 5.2), if the result is an absolute http or https URL.
 ///
 /// White space around it and line breaks within it are dropped, as in browsers; nothing else is changed.
 func absoluteAddress(_ reference: Bytes, base: String?) -> String? {

@@ -3,9 +3,9 @@ extension OPML {
   ///
   /// - Parameters:
   ///   - bytes: the document, in any encoding that feeds have.
-  ///   - limits: how much it may hold; outlines count as items.
-  /// - Throws: ``FeedFormatError/notAFeed`` when its first kilobytes hold no OPML, ``FeedFormatError/empty``, and each
-  ///   limit's own error.
+  ///   - limits: the document's limits; outlines count as items.
+  /// - Throws: ``FeedFormatError/notAFeed`` when its first kilobytes contain no OPML, ``FeedFormatError/empty``, and
+  ///   each limit's own error.
   public init(parsing bytes: [UInt8], limits: FeedLimits = FeedLimits()) throws(FeedFormatError) {
     guard !bytes.isEmpty else { throw .empty }
     guard bytes.count <= limits.documentBytes else { throw .documentTooLong(limit: limits.documentBytes) }
@@ -41,7 +41,7 @@ struct OPMLReader: XMLSink {
   private var open: [OPML.Outline] = []
   private var count = 0
   private var titleText: [UInt8]?
-  /// True once the outermost element, or an outline, was seen.
+  /// True once the outermost element, or an outline, has been found.
   private(set) var isRecognized = false
   private var isRootOpen = false
 
@@ -168,7 +168,7 @@ extension OPMLReader {
     while !open.isEmpty { closeLastWithoutTag() }
   }
 
-  /// A feed that was not closed holds what follows it, which is next to it; a folder keeps what it holds.
+  /// Outlines inside an unclosed feed belong next to it; those inside a folder belong to the folder.
   private mutating func closeLastWithoutTag() {
     guard var outline = open.popLast() else { return }
     guard outline.address != nil else { return append([outline]) }
@@ -179,7 +179,7 @@ extension OPMLReader {
 }
 
 extension String {
-  /// True for what may be written as the name of an attribute.
+  /// True for a valid attribute name.
   fileprivate var isAttributeName: Bool {
     guard let first = utf8.first, first.beginsName else { return false }
     return !hasPrefix("xmlns")

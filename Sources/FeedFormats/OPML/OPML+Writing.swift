@@ -1,7 +1,7 @@
 extension OPML {
   /// The list as a document of OPML 2.0, in UTF-8.
   ///
-  /// Attributes with a prefix that ``namespaces`` does not declare are left out, as OPML 2.0 demands.
+  /// Attributes with a prefix that ``namespaces`` does not declare are left out, as OPML 2.0 requires.
   public var document: String {
     var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<opml version=\"2.0\""
     for namespace in namespaces { text += " xmlns:\(namespace.name)=\"\(Self.escaped(namespace.value))\"" }
@@ -45,8 +45,8 @@ extension OPML {
   }
 
   /// Characters that XML forbids are left out; line breaks in an attribute would be read as spaces. Characters that
-  /// reorder or hide the text around them on a terminal are written as references, which a parser reads as the same; controls,
-  /// which no reader shows, are left out, too.
+  /// reorder or hide the text around them on a terminal are written as references, which a parser reads as the same;
+  /// controls, which no reader shows, are left out, too.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

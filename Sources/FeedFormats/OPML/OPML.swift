@@ -4,7 +4,7 @@
 ///     for feed in list.feeds { print(feed.folders, feed.outline.name, feed.address) }
 ///
 /// Reading is lenient: unquoted attributes, bare `&`, unclosed outlines, wrong encodings and missing heads are read as
-/// they are meant. What an outline says besides what is named here is kept, in its order, and written again.
+/// intended. Attributes without a property here are kept in their order, and written again.
 public struct OPML: Hashable, Sendable {
   /// One line of the list: a folder, or a feed.
   public struct Outline: Hashable, Sendable {
@@ -12,13 +12,13 @@ public struct OPML: Hashable, Sendable {
     public var text: String?
     /// The feed's own title (`title`).
     public var title: String?
-    /// The feed's address (`xmlUrl`), as it came.
+    /// The feed's URL (`xmlUrl`), unchanged.
     public var address: String?
-    /// The address of the feed's site (`htmlUrl`), as it came.
+    /// The URL of the feed's site (`htmlUrl`), unchanged.
     public var page: String?
-    /// Everything else, as it came.
+    /// All other attributes, unchanged.
     public var attributes: [Attribute]
-    /// The outlines inside: of a folder, usually.
+    /// The outlines inside this one, usually a folder's.
     public var outlines: [Outline]
 
     public init(
@@ -48,7 +48,7 @@ public struct OPML: Hashable, Sendable {
 
   /// The list's name.
   public var title: String?
-  /// The vocabularies that the outlines use besides OPML's: `xmlns:` prefixes and their addresses.
+  /// The vocabularies that the outlines use besides OPML's: `xmlns:` prefixes and their URIs.
   public var namespaces: [Attribute]
   public var outlines: [Outline]
   /// True when the document's end is missing: the outlines are those that arrived.
@@ -70,7 +70,7 @@ extension OPML.Outline {
     return nil
   }
 
-  /// The value of an attribute that is not one of those with a property; letters count without their case.
+  /// The value of an attribute that has no property; case doesn't matter.
   public subscript(attribute name: String) -> String? {
     get { attributes.first { $0.name.lowercased() == name.lowercased() }?.value }
     set {
@@ -84,7 +84,7 @@ extension OPML.Outline {
     }
   }
 
-  /// ``address``, if it is an absolute http or https address; `feed:` stands for `http:`.
+  /// ``address``, if it is an absolute http or https URL; `feed:` is read as `http:`.
   public var webAddress: String? {
     guard var text = address else { return nil }
     text = text.withBytes { $0.trimmed.string }
@@ -102,12 +102,12 @@ extension OPML {
   /// A feed of a list, and the names of the folders that it is in.
   public struct Feed: Hashable, Sendable {
     public var outline: Outline
-    /// Absolute, http or https.
+    /// An absolute http or https URL.
     public var address: String
     public var folders: [String]
   }
 
-  /// The feeds with an address of http or https, in the list's order, each address once.
+  /// The feeds with an http or https URL, in the list's order, each URL once.
   public var feeds: [Feed] {
     var (feeds, known): ([Feed], Set<String>) = ([], [])
     visit(outlines, in: []) { outline, folders in
@@ -117,7 +117,7 @@ extension OPML {
     return feeds
   }
 
-  /// The number of outlines that name a feed whose address is not one of http or https.
+  /// The number of outlines that name a feed whose URL isn't http or https.
   public var unusableFeeds: Int {
     var count = 0
     visit(outlines, in: []) { outline, _ in
@@ -126,7 +126,7 @@ extension OPML {
     return count
   }
 
-  /// As deep as outlines nest, which ``FeedLimits/depth`` bounds.
+  /// The recursion is as deep as outlines nest, which ``FeedLimits/depth`` limits.
   private func visit(_ outlines: [Outline], in folders: [String], _ body: (Outline, [String]) -> Void) {
     for outline in outlines {
       body(outline, folders)

@@ -35,7 +35,7 @@ struct ItemDraft {
   var guid: String?
   var guidIsAddress = false
   var link: String?
-  /// True when ``link`` is certainly the item's page, not another link.
+  /// True if ``link`` is certainly the item's page, not another link.
   var linkIsAlternate = false
   var title: FeedText?
   var otherTitle: FeedText?

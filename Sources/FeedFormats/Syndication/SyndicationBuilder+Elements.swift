@@ -185,7 +185,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// Begins an image, whose address is an attribute, the text of the element, or that of a `<url>` in it.
+  /// Begins an image, whose URL is an attribute, the text of the element, or that of a `<url>` in it.
   mutating func beginImage(
     _ address: Bytes?, from source: FeedImageCandidate.Source, _ tag: borrowing XMLTag, _ hash: UInt64
   ) -> Frame {
@@ -217,7 +217,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// Begins a field that is not a human-readable text: an address, a date, a number.
+  /// Begins a field that is not a human-readable text: a URL, a date, a number.
   mutating func field(_ field: FeedField, _ hash: UInt64) -> Frame {
     text.removeAll(keepingCapacity: true)
     kind = .html

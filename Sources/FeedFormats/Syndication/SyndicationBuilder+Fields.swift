@@ -1,5 +1,5 @@
 extension SyndicationBuilder {
-  /// Begins a human-readable text, in the notation that its `type` and `mode` say.
+  /// Begins a human-readable text, in the notation that its `type` and `mode` declare.
   mutating func text(_ field: FeedField, _ tag: borrowing XMLTag, _ element: Element, _ hash: UInt64) -> Frame {
     kind = Self.textKind(tag, element)
     text.removeAll(keepingCapacity: true)
@@ -118,7 +118,7 @@ extension SyndicationBuilder {
     return result
   }
 
-  /// The text of one line that only a program reads; `nil` when it is empty or cut off.
+  /// The text of a machine-readable line; `nil` if it is empty or cut off.
   private var line: String? {
     guard !isCutOff else { return nil }
     let line = text.withBytes { $0.trimmed.string }
@@ -149,8 +149,8 @@ extension [UInt8] {
   fileprivate var trimmed: String { withBytes { $0.trimmed.string } }
 }
 
-/// Latitude and longitude as written, with one space between them: the first two of all numbers, which are those of a line's
-/// first point. `nil` for anything but numbers.
+/// Latitude and longitude as written, with one space between them: the first two of all numbers, which are those of a
+/// line's first point. `nil` for anything except numbers.
 func coordinates(_ bytes: Bytes) -> String? {
   // A line may have thousands.
   let numbers = bytes.split(maxSplits: 3) { $0.isSpace || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
@@ -165,7 +165,7 @@ func coordinates(_ bytes: Bytes) -> String? {
   return numbers.prefix(2).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
 }
 
-/// The text that `bytes` are in base 64, white space apart; `nil` if they are something else.
+/// The text that `bytes` encode in base 64, ignoring white space; `nil` if they aren't base 64.
 func base64(_ bytes: Bytes) -> String? {
   var result: [UInt8] = []
   var (bits, count) = (UInt32(0), 0)

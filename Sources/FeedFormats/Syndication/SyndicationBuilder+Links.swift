@@ -1,5 +1,5 @@
 extension SyndicationBuilder {
-  /// True for a link whose address is an attribute: Atom's, in any namespace.
+  /// True for a link whose URL is an attribute: Atom's, in any namespace.
   func isAtomLink(_ element: Element, _ tag: borrowing XMLTag) -> Bool {
     element.namespace == .atom || element.namespace == .atom03 || tag.rawValue("href") != nil
   }
@@ -19,7 +19,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// `alternate` without one (RFC 4287, 4.2.7.2); the registry's address in front of a name changes nothing.
+  /// `alternate` without one (RFC 4287, 4.2.7.2); the registry's URL before a name changes nothing.
   private static func relation(of tag: borrowing XMLTag) -> String {
     let relation = tag.value("rel")?.lowercased() ?? ""
     let registry = "http://www.iana.org/assignments/relation/"
@@ -98,7 +98,7 @@ extension SyndicationBuilder {
     return stack.last { $0.group > 0 }?.group
   }
 
-  /// Adds the picture at an address from an attribute.
+  /// Adds the image at a URL from an attribute.
   mutating func noteImage(
     _ address: Bytes?, from source: FeedImageCandidate.Source, _ tag: borrowing XMLTag
   ) {
@@ -176,7 +176,7 @@ extension SyndicationBuilder {
 }
 
 extension FeedItem {
-  /// False when there is no room for another image.
+  /// Returns false if there is no room for another image.
   mutating func addImage(_ image: FeedImageCandidate, limit: Int) -> Bool {
     if images.contains(where: { $0.address == image.address && $0.source == image.source }) { return true }
     guard images.count < limit else { return false }
@@ -185,7 +185,7 @@ extension FeedItem {
   }
 }
 
-/// True for an image by its type; without one by its medium; without either by the extension of its address. An
+/// True for an image by its type; without one by its medium; without either by the extension of its URL. An
 /// invalid type (`imaage/png`) does not count.
 func isImage(type: Bytes?, medium: Bytes?, address: Bytes) -> Bool {
   if let type, type.count > 0 {

@@ -19,7 +19,7 @@ extension SyndicationBuilder {
     wantsText = context.wantsText
   }
 
-  /// Every relative address becomes as long as its base; a longer one is left out.
+  /// Resolving makes a relative URL as long as its base; URLs that are too long are left out.
   private static var longestBase: Int { 2048 }
 
   mutating func pushBase(_ tag: borrowing XMLTag) -> Bool {

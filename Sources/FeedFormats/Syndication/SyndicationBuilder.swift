@@ -1,8 +1,8 @@
 /// Builds a document from the parts of RSS or Atom that ``XMLScanner`` finds.
 ///
-/// It keeps a stack of open elements, each with its meaning at its place. An end tag closes everything up to the
-/// element of its name, so that an element without an end tag ends with the one around it. An item begins anywhere
-/// except in an item.
+/// It keeps a stack of open elements, each with its meaning at its position. An end tag closes everything up to the
+/// element of its name, so that an element without an end tag ends with its parent. An item can begin anywhere except
+/// inside an item.
 struct SyndicationBuilder: XMLSink {
   /// The meaning of an open element.
   enum Context: UInt8 {
@@ -18,7 +18,7 @@ struct SyndicationBuilder: XMLSink {
     /// `skipHours`, `skipDays`.
     case skipping
     case field
-    /// An element that says everything in its attributes: without its end, the next one ends it.
+    /// An element with all of its content in attributes; if it isn't closed, the next element ends it.
     case void
     /// An element inside a text.
     case markup
@@ -46,7 +46,7 @@ struct SyndicationBuilder: XMLSink {
   var isRecognized = false
   /// True when a channel is the outermost element: the root of CDF, or of RSS whose own is missing.
   var beginsWithChannel = false
-  /// True after HTML's document type, which some feeds have too.
+  /// True after HTML's document type, which some feeds have, too.
   var looksLikePage = false
   /// True within HTML's root element, where only the root of a feed begins one.
   var isPage = false
@@ -63,13 +63,13 @@ struct SyndicationBuilder: XMLSink {
   var selfLink: String?
   var updatePeriod: Int?
   var updateFrequency = 1
-  /// The length of the addresses of all images.
+  /// The total length of all images' URLs.
   var addressBytes = 0
 
   /// The text of the field that is open.
   var text: [UInt8] = []
   var kind = TextKind.html
-  /// The source of the image whose address is being read.
+  /// The source of the image whose URL is being read.
   var imageSource = FeedImageCandidate.Source.image
   var wantsText = false
   var bases: [String] = []
@@ -78,13 +78,13 @@ struct SyndicationBuilder: XMLSink {
   var namespaces = Namespaces()
   let names = ElementName.Table()
 
-  /// - Parameter address: the document's final address.
+  /// - Parameter address: the document's final URL.
   init(address: String?, limits: FeedLimits) {
     self.address = address
     self.limits = limits
   }
 
-  /// The base of relative addresses: `xml:base`, the document's address or, without one, what it says of itself.
+  /// The base of relative URLs: `xml:base`, the document's address or, without one, its own link.
   var base: String? { bases.last ?? address ?? selfLink ?? siteLink?.address }
 
   var context: Context { stack.last?.context ?? .outside }
@@ -131,7 +131,7 @@ struct SyndicationBuilder: XMLSink {
     try push(frame, isClosed: tag.isClosed)
   }
 
-  /// True for the root of a feed within a web page: it says which one it is.
+  /// True for the root of a feed within a web page: its name or attributes identify the format.
   private func isRoot(_ element: Element, _ tag: borrowing XMLTag) -> Bool {
     switch (element.namespace, element.name) {
     case (.core, .rss): tag.rawValue("version") != nil

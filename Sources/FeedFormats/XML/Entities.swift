@@ -5,9 +5,10 @@ enum Entities {
   /// The longest name, and the longest number that is read, with `&` and `;`.
   static let longest = 40
 
-  /// The entity at `start`, where there is an ampersand, and its end; `nil` for an ampersand that begins no entity.
+  /// The entity at `start`, where there is an ampersand, and its end; `nil` for an ampersand that doesn't begin an
+  /// entity.
   ///
-  /// The semicolon is required: `?a=1&copy=2` is an address.
+  /// The semicolon is required: `?a=1&copy=2` is a URL.
   static func resolve(_ bytes: Bytes, at start: Int) -> (text: Resolved, end: Int)? {
     guard let end = bytes.firstIndex(of: UInt8(ascii: ";"), from: start + 1, to: min(bytes.count, start + longest)),
       end > start + 1
@@ -26,7 +27,7 @@ enum Entities {
     var second: Unicode.Scalar?
   }
 
-  /// Appends `bytes` with their entities resolved; an ampersand that begins none stays.
+  /// Appends `bytes` with their entities resolved; an ampersand that doesn't begin an entity stays.
   ///
   /// - Returns: false if there was such an ampersand.
   @discardableResult
@@ -49,7 +50,7 @@ enum Entities {
     return isClean
   }
 
-  /// The character of a number, U+FFFD when there is none. Those of windows-1252 that HTML maps are mapped.
+  /// The character of a number; U+FFFD if there is none. Numbers of windows-1252 are mapped as in HTML.
   private static func number(_ digits: Bytes) -> Unicode.Scalar? {
     let isHexadecimal = digits.count > 1 && digits[0] | 0x20 == UInt8(ascii: "x")
     var value: UInt32 = 0

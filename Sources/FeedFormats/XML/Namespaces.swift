@@ -13,7 +13,7 @@ enum Namespace: UInt8 {
     }
   }
 
-  /// By the address in a declaration; real ones differ in case, scheme and final slashes.
+  /// The namespace of a declared URI; real URIs differ in case, scheme and final slashes.
   init(address: Bytes) {
     for (part, namespace) in Self.addresses where Self.contains(address, part) {
       self = namespace
@@ -22,7 +22,7 @@ enum Namespace: UInt8 {
     self = .other
   }
 
-  /// By the usual prefix, for documents without a declaration.
+  /// The namespace of a usual prefix, for documents without a declaration.
   init?(usualPrefix hash: UInt64) {
     guard let namespace = Self.prefixes[hash] else { return nil }
     self = namespace
@@ -65,7 +65,7 @@ struct Namespaces {
   }
 
   private static let defaultPrefix: UInt64 = 0
-  /// The most namespaces: they are searched for each element.
+  /// The maximum number of namespaces, because they are searched for each element.
   private static let most = 256
   private var bindings: [Binding] = []
 
@@ -94,7 +94,7 @@ struct Namespaces {
     while let last = bindings.last, last.depth > depth { bindings.removeLast() }
   }
 
-  /// The namespace of a name without a prefix. An unknown one counts as RSS's own.
+  /// The namespace of a name without a prefix. An unknown namespace counts as RSS's own.
   var ofUnprefixed: Namespace {
     for binding in bindings.reversed() where binding.prefix == Self.defaultPrefix {
       return binding.namespace == .other ? .core : binding.namespace

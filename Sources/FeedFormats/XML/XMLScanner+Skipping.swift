@@ -47,7 +47,7 @@ extension XMLScanner {
     return end
   }
 
-  /// A CDATA section is passed on as a whole. One without an end ends with the element around it.
+  /// A CDATA section is passed on as a whole. A section without an end ends with its parent element.
   mutating func cdata<Sink: XMLSink>(
     _ bytes: Bytes, from start: Int, isLast: Bool, into sink: inout Sink
   ) throws(FeedFormatError) -> Int? {
@@ -74,7 +74,7 @@ extension XMLScanner {
     return bytes.count
   }
 
-  /// Ends a section at the end tag of its element, if it contains that, and returns the place.
+  /// Ends a section at the end tag of its element, if it contains that tag, and returns the position.
   private mutating func endOfUnclosed<Sink: XMLSink>(
     _ section: Bytes, into sink: inout Sink
   ) throws(FeedFormatError) -> Int? {
@@ -87,7 +87,8 @@ extension XMLScanner {
     return end
   }
 
-  /// The next `]]>` or `<![CDATA[`: in parts that double, since the other may be far away and is looked for again.
+  /// The next `]]>` or `<![CDATA[`: searched in parts of doubling size, because the other one may be far away and is
+  /// searched for again.
   private static func nextMark(_ bytes: Bytes, from start: Int) -> (index: Int, isEnd: Bool)? {
     var (start, length) = (start, 256)
     while start < bytes.count {
@@ -101,7 +102,7 @@ extension XMLScanner {
     return nil
   }
 
-  /// The place of the first `</name` whose name has this hash.
+  /// The position of the first `</name` whose name has this hash.
   private static func endTag(of element: UInt64, in bytes: Bytes) -> Int? {
     var index = 0
     while let tag = bytes.part(index, bytes.count).firstRange(of: "</").map({ $0 + index }) {

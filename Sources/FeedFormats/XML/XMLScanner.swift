@@ -1,6 +1,6 @@
 /// Receives the parts of a document from ``XMLScanner``.
 protocol XMLSink {
-  /// False where text is not needed and is skipped.
+  /// False if text is not needed and is skipped.
   var wantsText: Bool { get }
   /// The hash of the name of the element whose text is being read: its end tag ends an unterminated CDATA section.
   var textElement: UInt64? { get }
@@ -14,8 +14,8 @@ protocol XMLSink {
 
 /// Finds the tags and the texts of a document that need not be well-formed XML, chunk by chunk.
 ///
-/// The only errors are exceeded limits. No document type is read, and no entity except HTML's. Reading again is
-/// bounded: an incomplete tag is read again when it is a quarter longer.
+/// The only errors are exceeded limits. No document type is read, and no entity except HTML's. Rereading is limited: an
+/// incomplete tag is read again only when it is a quarter longer.
 struct XMLScanner {
   enum State {
     case text, comment, instruction
@@ -90,7 +90,7 @@ struct XMLScanner {
     return end
   }
 
-  /// The place at the end of the bytes where an entity, or a line break of two characters, may be cut in two.
+  /// The position near the end of the bytes where an entity, or a line break of two characters, may be split.
   private static func wholeText(_ bytes: Bytes, from start: Int) -> Int {
     var index = bytes.count
     if bytes[index - 1] == UInt8(ascii: "\r") { index -= 1 }
@@ -135,7 +135,7 @@ struct XMLScanner {
     }
   }
 
-  /// A `<` that begins nothing.
+  /// Handles a `<` that doesn't begin markup.
   private func lessThan<Sink: XMLSink>(
     _ bytes: Bytes, at index: Int, into sink: inout Sink
   ) throws(FeedFormatError) -> Int {

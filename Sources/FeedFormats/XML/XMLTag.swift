@@ -52,7 +52,7 @@ struct XMLAttribute {
 enum TagProblem {
   /// The bytes end inside it.
   case unfinished
-  /// It contains a `<`: what looked like a tag is text.
+  /// It contains a `<`: the supposed tag is text.
   case text
   case tooManyAttributes
   case nameTooLong
@@ -60,7 +60,7 @@ enum TagProblem {
 
 extension XMLTag {
   /// Reads the tag that begins at `start`, where there is a `<` and a letter, the way browsers do: attributes without
-  /// quotes or values, and repeated ones, are taken; the first of a name counts.
+  /// quotes or values, and repeated ones, are accepted; the first attribute of a name counts.
   ///
   /// - Returns: the end of the tag, or the reason why there is none.
   mutating func read(at start: Int, limits: (attributes: Int, name: Int), repairs: inout Repairs) -> (Int, TagProblem?)

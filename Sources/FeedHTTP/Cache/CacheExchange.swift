@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// One subscription: the redirects of a request, hop by hop, each answered from the store or by a flight.
+/// One subscription: the redirects of a request, hop by hop; the store or a flight provides each response.
 final class CacheExchange: PullSource {
   private let client: CachedHTTPClient
   /// The request, or the one that it was redirected to.
@@ -13,7 +13,7 @@ final class CacheExchange: PullSource {
   private var began: Date?
   private let steps = CacheSteps()
   private var flight: CacheFlight?
-  /// False when the store has failed.
+  /// False if the store has failed.
   private var hasStore = true
 
   init(_ client: CachedHTTPClient, _ request: HTTPRequest) {
@@ -57,7 +57,7 @@ final class CacheExchange: PullSource {
     }
   }
 
-  /// The one that its server made last (section 4).
+  /// The most recent one by its server's date (section 4).
   private static func latest(_ found: [HTTPStoredResponse]) -> HTTPStoredResponse? {
     func order(_ response: HTTPStoredResponse) -> (Date, Date) {
       let received = response.head.received
@@ -99,13 +99,13 @@ final class CacheExchange: PullSource {
     fly(request, stored: request.isConditional ? nil : stored, isShared: true)
   }
 
-  /// Asks the server, as if there were no cache.
+  /// Sends the request to the server, as without a cache.
   private func bypass(_ request: CacheRequest) {
     client.report(.bypassed, self.request)
     fly(request, stored: nil, isShared: false)
   }
 
-  /// Asks the server, or waits for somebody who does.
+  /// Sends the request to the server, or waits for an equal request in flight.
   private func fly(_ request: CacheRequest, stored: HTTPStoredResponse?, isShared: Bool) {
     if isShared, request.maySharePending, let flight = client.flights[request.sharingKey], flight.isPending {
       client.report(.shared, self.request)
@@ -121,7 +121,8 @@ final class CacheExchange: PullSource {
 
   // MARK: What a flight reports
 
-  /// Its response, of which the completion comes later. One that this request may not share is requested again.
+  /// Handles its response; the completion comes later. If this request may not share the response, it is sent
+  /// separately.
   func receive(_ outcome: CacheFlight.Outcome, isFirst: Bool) {
     guard subscription != nil else { return }
     switch outcome.result {
@@ -136,7 +137,7 @@ final class CacheExchange: PullSource {
     }
   }
 
-  /// Its end: what was to be stored is stored.
+  /// Handles its completion: everything to store has been stored.
   func receiveEnd(of flight: CacheFlight) {
     guard self.flight === flight else { return }
     complete(.finished)

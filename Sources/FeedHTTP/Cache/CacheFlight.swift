@@ -1,19 +1,19 @@
 import FeedStream
 import Foundation
 
-/// One request to the server, for everybody who waits for its response, and what it changes in the store.
+/// One request to the server, for all subscribers that wait for its response, and the resulting changes in the store.
 ///
-/// While it lasts its client keeps it, and it keeps its client.
+/// While it runs, it and its client retain each other.
 final class CacheFlight {
   /// The result of the request.
   struct Outcome {
     var result: Result<HTTPResponse, HTTPError>
     /// The response as stored now, or the one stored before.
     var stored: HTTPStoredResponse?
-    /// True when a stale response stands in for an error, which it does for everybody.
+    /// True if a stale response replaces an error, for all subscribers.
     var isStandIn = false
 
-    /// True when a request that arrived later may be answered with it as well (RFC 9111, section 4).
+    /// True if the response may also be used for a request that arrived later (RFC 9111, section 4).
     func mayBeShared(by request: CacheRequest, at now: Date) -> Bool {
       guard case .success = result, let stored, request.selection(stored.head) else { return false }
       return isStandIn || request.use(of: stored.head, at: now) == .fresh
@@ -25,7 +25,7 @@ final class CacheFlight {
   private let stored: HTTPStoredResponse?
   private let isShared: Bool
   private let isInBackground: Bool
-  /// False when the store has just failed: it would be waited for in vain.
+  /// False if the store has just failed: waiting for it would be in vain.
   private let hasStore: Bool
   private let steps = CacheSteps()
   @exclusivity(unchecked)  // One thread, and nothing is held across a call that may come back.
@@ -33,7 +33,7 @@ final class CacheFlight {
   // Whoever made it gets its response whatever it is.
   private weak var first: CacheExchange?
   private var requested: Date
-  /// True until the response is there.
+  /// True until the response arrives.
   private(set) var isPending = true
 
   init(
@@ -54,7 +54,7 @@ final class CacheFlight {
     waiting.append(exchange)
   }
 
-  /// A request whose last waiter leaves is cancelled, unless it renews the store.
+  /// A request is cancelled when its last subscriber cancels, unless it renews a stored response.
   func leave(_ exchange: CacheExchange) {
     waiting.removeAll { $0 === exchange }
     if waiting.isEmpty, isPending, !isInBackground { end() }
@@ -186,7 +186,7 @@ final class CacheFlight {
 }
 
 extension HTTPError {
-  /// True when no whole response arrived because the network failed, or the server is down.
+  /// True if no whole response arrived because the network failed or the server is down.
   fileprivate var isFailureOfNetwork: Bool {
     switch kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut: true

@@ -12,7 +12,7 @@ struct CacheFreshness {
 
   // MARK: Lifetime
 
-  /// The time that it is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and does not count.
+  /// The time for which it is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and does not count.
   ///
   /// A malformed or contradictory lifetime makes it stale: `max-age=5, max-age=6`, `Expires: 0`.
   var lifetime: TimeInterval {
@@ -29,7 +29,7 @@ struct CacheFreshness {
     return heuristicLifetime
   }
 
-  /// A tenth of the time for which it had not changed (section 4.2.2), where nothing says how long it is fresh.
+  /// A tenth of the time for which it had not changed (section 4.2.2), if it has no explicit freshness.
   private var heuristicLifetime: TimeInterval {
     guard Self.isHeuristicallyCacheable(head.status) || control.has("public"),
       let text = head.headers["Last-Modified"], let changed = HTTPDate.parse(text, now: head.received)
@@ -44,7 +44,7 @@ struct CacheFreshness {
 
   // MARK: Age
 
-  /// The time when the origin made it; the time of its arrival if it does not say.
+  /// The time when the origin created it; if unknown, the time of its arrival.
   private var date: Date {
     head.headers["Date"].flatMap { HTTPDate.parse($0, now: head.received) } ?? head.received
   }
@@ -72,16 +72,16 @@ struct CacheFreshness {
   /// True when it may be used without a request, for as long as it is fresh.
   var needsNoValidation: Bool { !control.wantsValidation }
 
-  /// True when it may be used stale, for whatever reason: nothing forbids that (section 4.2.4).
+  /// True if it may be used stale, for any reason, because nothing forbids that (section 4.2.4).
   var mayBeStale: Bool { needsNoValidation && !control.has("must-revalidate") }
 
-  /// The fields that are not shown without validation: those that `no-cache` names.
+  /// The fields that `no-cache` names, which may not be used without validation.
   var hiddenFields: Set<String> { control.fields(of: "no-cache") ?? [] }
 
   /// The seconds for which it may be used stale while it is revalidated (RFC 5861, section 3).
   var staleWhileRevalidate: TimeInterval { seconds("stale-while-revalidate") ?? 0 }
 
-  /// The seconds for which it may be used stale when its server has an error (RFC 5861, section 4); `nil` when it does not
+  /// The seconds for which it may be used stale when its server has an error (RFC 5861, section 4); `nil` if it doesn't
   /// say.
   var staleIfError: TimeInterval? { seconds("stale-if-error") }
 

@@ -2,10 +2,10 @@ import Foundation
 
 /// Parts of bodies that are stored whole (RFC 9110, section 14). Parts themselves are not stored.
 extension CacheRequest {
-  /// True when a part is requested that may come from the store.
+  /// True if the requested part may come from the store.
   var asksForPart: Bool { isBypassing && !mayNotStore }
 
-  /// The part of a fresh response; `nil` when only its server can answer: for several parts, or one beyond the end.
+  /// The part of a fresh response; `nil` if only the server can respond: for several parts, or a part beyond the end.
   func answer(from stored: HTTPStoredResponse, at now: Date) -> HTTPResponse? {
     var response = evaluated(stored, at: now)
     guard asksForPart, response.status == 200 else { return response }

@@ -14,7 +14,7 @@ struct CacheRequest: Sendable {
     control = CacheControl(lines.isEmpty && pragma.has("no-cache") ? ["no-cache"] : lines)
   }
 
-  /// The URL without what does not reach the server, in its usual form: it identifies what is stored.
+  /// The normalized URL without the parts that don't reach the server; it identifies stored responses.
   var key: String { Self.key(request.url) }
 
   static func key(_ url: URL) -> String {
@@ -41,12 +41,12 @@ struct CacheRequest: Sendable {
     return ([key, request.url.user ?? "", request.url.password ?? "", limits] + fields).joined(separator: "\n")
   }
 
-  /// True when the response is not to be stored: it forbids that, or requests a part.
+  /// True if the response must not be stored, because the request forbids that or requests a part.
   var isBypassing: Bool { mayNotStore || request.has("Range") || request.has("If-Range") }
 
   var mayNotStore: Bool { control.has("no-store") }
 
-  /// True when the caller has conditions of its own: the response is theirs to interpret.
+  /// True if the caller has its own conditions, and so interprets the response itself.
   var isConditional: Bool {
     request.has("If-None-Match") || request.has("If-Modified-Since") || isForOriginAlone
   }
@@ -56,7 +56,7 @@ struct CacheRequest: Sendable {
 
   var isOnlyIfCached: Bool { control.has("only-if-cached") }
 
-  /// True when other requests in flight can be waited for: this one requests nothing newer.
+  /// True if this request can wait for others in flight, because it doesn't require a newer response.
   var maySharePending: Bool { !isConditional && !asksForNewer }
 
   private var asksForNewer: Bool { control.has("no-cache") || control.has("max-age") || control.has("min-fresh") }
@@ -64,13 +64,13 @@ struct CacheRequest: Sendable {
   // MARK: Choosing
 
   enum Use: Equatable {
-    /// Without a request.
+    /// Use without a request.
     case fresh
-    /// Stale, because the request allows it.
+    /// Use although stale, because the request allows it.
     case stale
-    /// Stale, while it is revalidated.
+    /// Use although stale, while it is revalidated.
     case staleWhileRevalidating
-    /// Not without validation.
+    /// No use without validation.
     case validate
   }
 
@@ -105,8 +105,8 @@ struct CacheRequest: Sendable {
 
   /// True when a stale response may be used after its server has failed (RFC 9111, section 4.2.4; RFC 5861, section 4).
   ///
-  /// - Parameter isDisconnected: true when no response arrived, and a stored response may replace it. Then a response
-  ///   that says nothing of errors may be used too.
+  /// - Parameter isDisconnected: true when no response arrived, and a stored response may replace it. Then even a
+  ///   response without `stale-if-error` may be used.
   func mayUseAfterFailure(_ head: HTTPStoredResponse.Head, at now: Date, isDisconnected: Bool) -> Bool {
     let freshness = CacheFreshness(head)
     guard freshness.mayBeStale, !asksForNewer else { return false }
@@ -118,14 +118,14 @@ struct CacheRequest: Sendable {
 
   // MARK: Selecting
 
-  /// Stands among the selectors of a response out of a private network; no field has such a name.
+  /// The selector that marks a response from a private network; no field has such a name.
   static let privateNetwork = "private network"
 
-  /// True when what led to this one is not known to have come out of a private network: then its address may not lead to
-  /// one, which nobody knows before the connection.
+  /// True if the document or redirect that led to this request is not known to come from a private network: then its
+  /// URL may not lead to one, which is unknown before the connection.
   var isChosenByOthers: Bool { request.origin != nil && request.originIsPrivate != true }
 
-  /// The values of the fields that `Vary` names, as far as they tell requests apart; `nil` when nothing ever matches.
+  /// The values of the fields that `Vary` names, as far as they distinguish requests; `nil` if nothing ever matches.
   func selectors(for headers: HTTPHeaders) -> [String: String?]? {
     let names = headers.values(of: "Vary").flatMap(\.listMembers).map { $0.lowercased() }
     guard !names.contains("*") else { return nil }
@@ -148,7 +148,7 @@ struct CacheRequest: Sendable {
   }
 
   /// The value of a field in the form in which it is compared: lines joined, without space around commas, in lower case
-  /// if case doesn't matter. Secrets are compared by a number that many of them share.
+  /// if case doesn't matter. Secrets are compared by a short hash that many of them share.
   func selector(_ name: String) -> String? {
     if name == Self.privateNetwork { return isChosenByOthers ? nil : "own" }
     var lines = request.values(of: name)

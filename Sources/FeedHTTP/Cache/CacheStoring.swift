@@ -2,10 +2,10 @@ import Foundation
 
 /// The part of a response that a private cache stores, and how a 304 renews it (RFC 9111, sections 3 and 4.3.4).
 extension CacheRequest {
-  /// The head under which a response is stored; `nil` when it must not be.
+  /// The head under which a response is stored; `nil` if it must not be stored.
   ///
-  /// - Parameter isPrivate: true when it came from a private network. What an address that somebody else chose brought out of
-  ///   one is not stored, and what the user's own brought is only for those.
+  /// - Parameter isPrivate: true when it came from a private network. If the user didn't choose the URL, such a
+  ///   response is not stored; if the user did, it is stored only for the user's own requests.
   func head(
     of status: Int, _ headers: HTTPHeaders, from url: URL, isPrivate: Bool = false, requested: Date, received: Date
   ) -> HTTPStoredResponse.Head? {
@@ -37,8 +37,7 @@ extension CacheRequest {
     }
   }
 
-  /// This request, with the conditions to validate `stored` (section 4.3.1); `nil`
-  /// when there is nothing to compare.
+  /// This request, with the conditions to validate `stored` (section 4.3.1); `nil` if there is nothing to compare.
   func validating(_ stored: HTTPStoredResponse.Head) -> HTTPRequest? {
     var conditional = request
     for (condition, name) in [("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified")] {
@@ -74,7 +73,7 @@ extension CacheRequest {
     return head
   }
 
-  /// Fields of which the stored ones belong to the stored body.
+  /// The fields that describe the stored body, and so are not updated.
   private static let describesBody: Set<String> = ["content-encoding", "content-length", "content-range"]
 }
 
@@ -105,7 +104,7 @@ extension CacheRequest {
 // MARK: - Answers
 
 extension HTTPResponse {
-  /// The response of a cache that has none to give and cannot ask.
+  /// The response if nothing is stored and no request may be sent.
   static func gatewayTimeout(from url: URL, at now: Date) -> HTTPResponse {
     let headers = HTTPHeaders([("Date", HTTPDate.text(now)), ("Content-Length", "0")])
     return HTTPResponse(status: 504, headers: headers, body: Data(), url: url)
@@ -113,7 +112,7 @@ extension HTTPResponse {
 }
 
 extension HTTPStoredResponse {
-  /// The response that it is for a request that was not validated: with its age, and without what needs validation.
+  /// The stored response as delivered without validation: with its age, and without fields that need validation.
   func unvalidated(at now: Date) -> HTTPResponse {
     let freshness = CacheFreshness(head)
     let hidden = freshness.hiddenFields
@@ -122,7 +121,7 @@ extension HTTPStoredResponse {
     return response(headers.adding("Age", "\(Int(age))"))
   }
 
-  /// The response that it is after its validation.
+  /// The stored response as delivered after its validation.
   var validated: HTTPResponse { response(head.headers) }
 
   private func response(_ headers: HTTPHeaders) -> HTTPResponse {

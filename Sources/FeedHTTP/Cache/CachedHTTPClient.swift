@@ -10,27 +10,26 @@ extension HTTPClient {
   ///
   /// - **Fresh** responses are used without a request, with their `Age`. Without explicit freshness, a response
   ///   is fresh for a tenth of its age at the last change.
-  /// - **Others** are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews what is stored.
-  /// - **`stale-while-revalidate`**: the stale response is delivered, and a request of the client's own renews it, which
-  ///   keeps the client until it ends.
-  /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and failures of the
-  ///   network; without it, instead of the latter only. `no-cache` and `must-revalidate` forbid both:
-  ///   without a network, what is stored with them is status 504 (RFC 9111, section 5.2.2.2).
-  /// - **Requests** with `no-store` bypass the cache. One part of a body (`Range`, `If-Range`) comes out of a fresh
+  /// - **Others** are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews the stored response.
+  /// - **`stale-while-revalidate`**: the stale response is delivered, and the client sends a request of its own to
+  ///   renew it, which keeps the client alive until the request ends.
+  /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and failures of the network;
+  ///   without it, only failures of the network. `no-cache` and `must-revalidate` forbid both: without a network, a
+  ///   response stored with them becomes status 504 (RFC 9111, section 5.2.2.2).
+  /// - **Requests** with `no-store` bypass the cache. One part of a body (`Range`, `If-Range`) is taken from a fresh
   ///   response that is stored whole; other parts bypass the cache, and none is stored. Requests with their own
-  ///   conditions are compared with a fresh response, and otherwise passed on, and their whole responses stored.
+  ///   conditions are compared with a fresh response, and otherwise passed on; their whole responses are stored.
   ///   `only-if-cached` is rejected with status 504 rather than by the server.
-  /// - **Other methods than GET**, and requests with a body, bypass the cache. One that may change something and
-  ///   succeeds removes what is stored of its URL, and of those of its own origin that its response names (section
-  ///   4.4).
+  /// - **Other methods than GET**, and requests with a body, bypass the cache. If one that may change something
+  ///   succeeds, the responses stored for its URL are removed, and those for URLs of the same origin that its response
+  ///   names (section 4.4).
   /// - **Equal requests in flight** wait for the first one's response, and use it if they may.
   /// - **Redirects** are followed by the cache: each hop is stored separately.
   ///
   /// This is not a `FeedCache`, which keeps feeds to be shown without regard to HTTP's rules.
   ///
   /// - Parameters:
-  ///   - store: keeps the responses. Clients of one loop may share it; a failure of it is reported, and the
-  ///     server answers.
+  ///   - store: keeps the responses. Clients of one loop may share it; its failure is reported, and the server answers.
   ///   - now: the wall clock.
   public func cached(
     in store: any HTTPCacheStore, _ options: HTTPCacheOptions = HTTPCacheOptions(),
@@ -63,13 +62,13 @@ public final class CachedHTTPClient: HTTPClient {
   /// Gets the resource at a URL, from the cache or through it.
   ///
   /// **Demand:** as without a cache. **Completion:** comes when the response is stored. **Failure:** the network's; the
-  /// cache adds none. **Cancellation:** a request that others wait for continues.
+  /// cache adds none. **Cancellation:** a request that other subscribers wait for continues.
   public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     guard request.method == .get, request.body == nil else { return pass(request) }
     return AnyPublisher(CachedGet(client: self, request: request))
   }
 
-  /// Sends what is not cached, and removes what it may have changed.
+  /// Sends a request that isn't cached, and removes stored responses that it may have changed.
   private func pass(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
     guard !request.method.isSafe else { return upstream.get(request) }
     return upstream.get(request)
@@ -125,7 +124,7 @@ final class CacheSteps {
 
   /// Subscribes; `then` receives the last value, or `nil` when there is none, and nothing after ``cancel()``.
   ///
-  /// A publisher may end while it is subscribed to, and `then` take the next step.
+  /// A publisher may complete during its subscription, and `then` may take the next step.
   func take<Output, Failure: Error>(
     _ publisher: AnyPublisher<Output, Failure>, then: @escaping (Result<Output?, Failure>) -> Void
   ) {

@@ -3,15 +3,16 @@ public import Foundation
 
 /// A place where a private HTTP cache keeps responses: ``MemoryHTTPCache``, or a file.
 ///
-/// A store doesn't interpret HTTP: it keeps several responses per key, up to a number of bytes, and deletes those that
-/// were not used for longest. It lives on one thread, as streams do, and its publishers do their work when they are
-/// subscribed to, in that order.
+/// A store doesn't interpret HTTP: it keeps several responses per key, up to a number of bytes, and deletes the least
+/// recently used. It lives on one thread, as streams do, and its publishers do their work when they are subscribed to,
+/// in that order.
 public protocol HTTPCacheStore {
   /// The responses kept under a key.
   ///
-  /// **Demand, completion:** delivers one array, which may be empty, and finishes. **Cancellation:** nothing is delivered.
+  /// **Demand, completion:** delivers one array, which may be empty, and finishes. **Cancellation:** nothing is
+  /// delivered.
   ///
-  /// - Parameter isWanted: chooses among them; the bodies of others are not read.
+  /// - Parameter isWanted: chooses responses; the bodies of others are not read.
   func responses(
     for key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool
   ) -> AnyPublisher<[HTTPStoredResponse], HTTPCacheError>
@@ -30,7 +31,7 @@ public protocol HTTPCacheStore {
 public enum HTTPCacheChange: Sendable, Equatable {
   /// Removes the chosen responses.
   case remove
-  /// Replaces the chosen responses by this one. A response that is larger than the store is not kept.
+  /// Replaces the chosen responses with this one. A response that is larger than the store is not kept.
   case save(HTTPStoredResponse)
   /// Replaces the head of the chosen response that was received last, and keeps its body; the others are removed.
   /// Without a chosen response, does nothing.
@@ -84,7 +85,7 @@ public struct HTTPStoredResponse: Sendable, Equatable {
 
 /// The reason why a store's operation failed. The subscriber still receives its response.
 public struct HTTPCacheError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A readable sentence with the place.
+  /// A readable sentence that names the place.
   public var description: String
 
   public init(_ description: String) { self.description = description }

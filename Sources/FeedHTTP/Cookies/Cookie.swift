@@ -4,7 +4,7 @@ public import Foundation
 public struct Cookie: Sendable, Hashable {
   public var name: String
   public var value: String
-  /// The host that it is for, in lower case; its subdomains too unless ``isHostOnly``.
+  /// The host that it is for, in lower case, including its subdomains unless ``isHostOnly``.
   public var domain: String
   public var isHostOnly: Bool
   /// The path that it is for, including all paths below.

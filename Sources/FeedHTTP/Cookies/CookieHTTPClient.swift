@@ -7,7 +7,7 @@ extension HTTPClient {
   ///
   /// A request that has the field `Cookie` keeps its own, for its own origin. Each hop has the request's whole timeout.
   ///
-  /// - Parameter maxRedirects: how many redirects are followed for one request. 10 by default.
+  /// - Parameter maxRedirects: the number of redirects that are followed for one request; 10 by default.
   public func withCookies(in jar: CookieJar, maxRedirects: Int = 10) -> CookieHTTPClient {
     CookieHTTPClient(client: self, jar: jar, maxRedirects: maxRedirects)
   }

@@ -8,8 +8,8 @@ public import Foundation
 ///
 /// Lives on one thread, as streams do, and in memory: ``cookies`` can be stored and put back.
 public final class CookieJar {
-  /// The maximum number of cookies per domain, and in total: 50 and 3,000 by default. Beyond that, the oldest of the domain
-  /// or of all are dropped.
+  /// The maximum number of cookies per domain, and in total: 50 and 3,000 by default. Beyond that, the oldest of the
+  /// domain or of all are dropped.
   public var mostPerDomain = 50
   public var most = 3_000
   /// The maximum lifetime of a cookie.
@@ -72,7 +72,7 @@ public final class CookieJar {
 
   // MARK: Storing
 
-  /// The cookie that a field sets; `nil` when it may not (section 5.7).
+  /// The cookie that a field sets; `nil` if it may not (section 5.7).
   private func cookie(_ field: String, _ url: URL) -> Cookie? {
     guard let set = SetCookie(field), let host = Self.host(url) else { return nil }
     var domain = set.domain ?? ""
@@ -126,7 +126,7 @@ public final class CookieJar {
     for key in gone { stored[key] = nil }
   }
 
-  /// Those that may go over http first, then those used least lately.
+  /// The cookies that may be sent over http first, then the least recently used.
   private func drop(beyond most: Int, where isMeant: (Key) -> Bool) {
     let meant = stored.filter { isMeant($0.key) }
     guard meant.count > most else { return }

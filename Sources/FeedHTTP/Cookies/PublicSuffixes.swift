@@ -3,7 +3,7 @@ import Foundation
 /// The domains under which anybody may register a name, such as `com` and `co.uk`, and which can't have cookies
 /// (https://publicsuffix.org).
 public struct PublicSuffixes: Sendable {
-  /// The subject of a rule: the domain itself, all names right below it, or a name that is none of those.
+  /// The subject of a rule: the domain itself, all names right below it, or a name that is excluded from these.
   private enum Rule: Sendable {
     case suffix, wildcard, exception
   }
@@ -27,8 +27,8 @@ public struct PublicSuffixes: Sendable {
     }
   }
 
-  /// Without a list: every domain of one label is public, and one of two if the first has at most three letters and the second
-  /// two, as in `co.uk`. It errs on the side of fewer cookies, but does not know `github.io`.
+  /// Rules without a list: every domain of one label is public, and one of two if the first has at most three letters
+  /// and the second two, as in `co.uk`. It errs on the side of fewer cookies, but does not know `github.io`.
   public init() { isList = false }
 
   /// The list that the system has (Debian's package `publicsuffix`), or else ``init()``.

@@ -43,7 +43,7 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension HTTPRequest.Header: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The name, and the value of a field that cannot hold a secret.
+  /// The name, and the value if the field can't hold a secret.
   public var description: String {
     HTTPRequest.isSentAnywhere.contains(name.lowercased()) ? "\(name): \(value)" : "\(name): …"
   }

@@ -2,7 +2,8 @@ import Foundation
 
 /// The credentials of a `.netrc` file: `machine`, `default`, `login`, `password`; `account` and `macdef` are skipped.
 ///
-/// Values may be quoted, as curl writes them. The first entry for a host counts; `default` stands for hosts without one.
+/// Values may be quoted, as curl writes them. The first entry for a host counts; `default` stands for hosts without
+/// one.
 public struct Netrc: Sendable, Equatable {
   /// The reason why a file is not read.
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -103,7 +104,7 @@ public struct Netrc: Sendable, Equatable {
     return true
   }
 
-  /// The words of a line up to a comment; `nil` when a quoted one has no end.
+  /// The words of a line up to a comment; `nil` if a quoted word has no end.
   private static func words(in line: Substring) -> [String]? {
     var words: [String] = []
     var rest = line.drop(while: \.isWhitespace)

@@ -2,8 +2,8 @@ import FeedStream
 
 /// Decides which requests run and which wait: a limit for all, a limit for each host, and turns for the rest.
 ///
-/// Hosts take turns, and the requests to one host run in the order in which they were made. A host that never answers
-/// delays its own requests only. Every operation is O(1).
+/// Hosts take turns, and the requests to one host run in the order in which they were made. A host that never responds
+/// delays only its own requests. Every operation is O(1).
 struct Admission<Item> {
   /// Represents a host. Two hosts with the same key share a limit.
   typealias Key = Int
@@ -21,13 +21,13 @@ struct Admission<Item> {
       return true
     }
 
-    /// - Returns: true when it is idle then.
+    /// - Returns: true if it is then idle.
     mutating func release() -> Bool {
       running -= 1
       return running == 0 && waiting.isEmpty
     }
 
-    /// - Returns: true when its turn is to come.
+    /// - Returns: true if it now waits for its turn.
     mutating func enterTurn(atMost limit: Int) -> Bool {
       guard !isInTurn, !waiting.isEmpty, running < limit else { return false }
       isInTurn = true
@@ -61,7 +61,7 @@ struct Admission<Item> {
     return true
   }
 
-  /// Makes `item` wait; `next()` returns it in its turn. One that `cameBack` goes before the others of its host.
+  /// Makes `item` wait; `next()` returns it in its turn. One that `cameBack` comes before the others of its host.
   mutating func wait(_ item: Item, for key: Key, cameBack: Bool = false) {
     if cameBack {
       hosts[key, default: Host()].waiting.prepend(item)

@@ -6,7 +6,7 @@ struct BodyBuffer: ~Copyable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
   private(set) var count = 0
-  /// The number of bytes in it.
+  /// The number of bytes in the buffer.
   var limit = 0
 
   deinit { free(base) }

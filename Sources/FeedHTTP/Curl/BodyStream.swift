@@ -1,10 +1,10 @@
 import FeedStream
 import Foundation
 
-/// The bytes of a body between the connection and a reader who requests them: some of them, as they came over the wire, and
-/// decoded when they are requested.
+/// The bytes of a body between the connection and a reader who requests them: some of them are held as they arrived,
+/// and decoded on request.
 ///
-/// Decoding on demand is what bounds the work of one turn: 16 KiB may decode to 16 MiB.
+/// Decoding on demand limits the work of one turn: 16 KiB may decode to 16 MiB.
 final class BodyStream {
   enum Next {
     case chunk(Chunk)
@@ -38,7 +38,7 @@ final class BodyStream {
     count = 0
   }
 
-  /// The body is compressed with this.
+  /// The decoder of the body's content coding.
   func decode(with decoder: any ContentDecoder, coding: String) {
     self.decoder = decoder
     self.coding = coding
@@ -58,15 +58,15 @@ final class BodyStream {
   /// True when everything that has arrived is delivered.
   var isDrained: Bool { pieces.isEmpty && !holdsMore }
 
-  /// The problem of a body that is over, if it has one.
+  /// The problem of a completed body, if it has one.
   var problemAtEnd: (HTTPError.Kind, cause: String)? {
     guard let decoder, !decoder.isComplete else { return nil }
     return (.truncated, "the \(coding) data stops before its end")
   }
 
-  /// Takes bytes as they come.
+  /// Accepts bytes as they arrive.
   ///
-  /// - Returns: false when there are more than allowed.
+  /// - Returns: false if there are more than allowed.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if decoder == nil {
       count += bytes.count
@@ -107,7 +107,7 @@ final class BodyStream {
     return filled == 0 ? .nothing : .chunk(Chunk(room[..<filled]))
   }
 
-  /// Forgets bytes of the first piece, and the piece with its last one.
+  /// Drops bytes of the first piece, and the piece itself with its last byte.
   private func drop(_ consumed: Int) {
     guard let piece = pieces.first else { return }
     waiting -= consumed

@@ -9,7 +9,7 @@ import Foundation
 final class BodyUpload {
   enum Read {
     case bytes(Int)
-    /// Nothing is here yet: libcurl is to call again after `resume`.
+    /// No bytes are available yet: libcurl calls again after `resume`.
     case nothing
     case end
   }
@@ -25,11 +25,11 @@ final class BodyUpload {
   private var isAsked = false
   private var isOver = false
   private var chunks = FIFO<Chunk>()
-  /// The chunk that libcurl takes at present.
+  /// The chunk that libcurl is reading.
   private var rest = Chunk()
   private var delivered = 0
   private(set) var isPaused = false
-  /// Those that are over, cancelled when libcurl's call is.
+  /// Completed readings, which are cancelled after libcurl's call.
   private var abandoned: [Attempt] = []
 
   init(length: Int?, _ open: @escaping () -> AnyPublisher<Chunk, any Error>) {
@@ -44,7 +44,7 @@ final class BodyUpload {
     return isPaused || attempt?.readsCached != true || delivered == length
   }
 
-  /// True when something of it has been requested.
+  /// True if a part of it has been requested.
   var isBegun: Bool { attempt != nil }
 
   /// Fills `room`; called by libcurl.

@@ -12,7 +12,7 @@ protocol ContentDecoder: AnyObject {
 
   /// Decodes some of `input` into `output`.
   ///
-  /// - Returns: how many bytes were consumed and produced, or `nil` when the data is damaged.
+  /// - Returns: the numbers of consumed and produced bytes; `nil` if the data is damaged.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) -> (consumed: Int, produced: Int)?
@@ -49,7 +49,7 @@ private final class ZLib: ContentDecoder {
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
   private var isStarted = false
   private(set) var isComplete = false
-  /// The members that brought nothing, one after another.
+  /// The number of consecutive empty members.
   private var emptyMembers = 0
   private var isMemberEmpty = true
   private static let mostEmptyMembers = 100

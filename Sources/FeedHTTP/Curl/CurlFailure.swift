@@ -61,7 +61,7 @@ struct CurlFailure {
 
   private var isAboutScheme: Bool { sentence.hasPrefix("Protocol") || sentence.contains("URL scheme") }
 
-  /// The system's reason if there is one, otherwise libcurl's; empty where libcurl's text is about something else.
+  /// The system's reason if there is one, otherwise libcurl's; empty if libcurl's text is about something else.
   var cause: String {
     switch kind {
     case .headersTooLarge: return "one of them is longer than 100 KiB"
@@ -76,8 +76,8 @@ struct CurlFailure {
     return (sentence.isEmpty ? String(cString: curl_easy_strerror(code)) : sentence).lowercasedFirst
   }
 
-  /// True when this process or machine had no descriptor or thread left. They are available again when something else
-  /// ends.
+  /// True when this process or machine had no descriptor or thread left. They become available when another request
+  /// completes.
   var isExhaustion: Bool {
     switch code {
     case CURLE_OK: false

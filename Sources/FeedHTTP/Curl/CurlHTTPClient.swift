@@ -10,18 +10,18 @@ import Foundation
 /// - Redirects are followed to http and https only, and never from https to http; fields that may hold a secret are not
 ///   sent to another origin (``HTTPRedirect``).
 /// - A URL from a redirect or a document is refused when it leads to a private network, unless that redirect or
-///   document came out of one (``HTTPRequest/origin``). That is checked after the lookup, when connecting; with a proxy,
-///   which makes the connection itself, it is not.
-/// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as in libcurl, unless the
-///   client or the request sets another (``HTTPProxy``).
-/// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even when a connection that was kept
-///   turns out to be closed.
+///   document came from one (``HTTPRequest/origin``). This is checked after the lookup, when connecting. It isn't
+///   checked with a proxy, which makes the connection itself.
+/// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as in libcurl, unless
+///   the client or the request sets another (``HTTPProxy``).
+/// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even when a connection that was
+///   kept turns out to be closed.
 ///
-/// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, and
-/// their ``HTTPRequest/timeout`` runs meanwhile. So do those that find the process out of descriptors or threads.
+/// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, while
+/// their ``HTTPRequest/timeout`` runs. So do requests that find the process out of descriptors or threads.
 ///
-/// A request that runs or waits keeps the loop running; connections that idle do not. The client belongs to its loop's
-/// thread. Releasing it closes it, once no request is left.
+/// A request that runs or waits keeps the loop running; idle connections do not. The client belongs to its loop's
+/// thread. Releasing the client closes it once no request is left.
 public final class CurlHTTPClient: HTTPClient {
   /// A client's limits and options.
   public struct Configuration: Sendable {
@@ -42,8 +42,8 @@ public final class CurlHTTPClient: HTTPClient {
     public var certificateFolder: String?
     /// True, the default, to use the proxies that the environment names.
     public var usesProxies = true
-    /// The proxy setting of requests that have none themselves (``HTTPRequest/proxy``). `nil`, the default, for what
-    /// ``usesProxies`` says.
+    /// The proxy setting of requests that have none themselves (``HTTPRequest/proxy``). `nil`, the default, to follow
+    /// ``usesProxies``.
     public var proxy: HTTPProxy?
     /// Addresses in private networks that count as public, such as `127.0.0.1`. For tests on one machine;
     /// none by default.
@@ -69,14 +69,14 @@ public final class CurlHTTPClient: HTTPClient {
   private var admission: Admission<HTTPExchange>
   @exclusivity(unchecked) private var running: [CurlTransfer] = []
   @exclusivity(unchecked) private var spare: [CurlTransfer] = []
-  /// The requests with bytes that have arrived since libcurl was called.
+  /// The requests with bytes that arrived during libcurl's call.
   @exclusivity(unchecked) var arrivals: [StreamingExchange] = []
-  /// The bodies of which libcurl has taken what there was.
+  /// The bodies from which libcurl has taken all bytes.
   @exclusivity(unchecked) var uploads: [BodyUpload] = []
   private var retry: LoopTimer?
   private var isClosed = false
 
-  /// A client on `loop`, whose thread this must be called on.
+  /// A client on `loop`; call this on the loop's thread.
   public init(on loop: EventLoop, _ configuration: Configuration = Configuration()) {
     precondition(
       configuration.maxConnections > 0 && configuration.maxConnectionsPerHost > 0,
@@ -95,7 +95,7 @@ public final class CurlHTTPClient: HTTPClient {
 
   deinit { close() }
 
-  /// Half of those that are left: the cache, its files and name lookups need some, too.
+  /// Half of the remaining descriptors, because the cache, its files and name lookups need some, too.
   private static var descriptorsToUse: Int {
     var limit = rlimit()
     guard getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
@@ -111,7 +111,7 @@ public final class CurlHTTPClient: HTTPClient {
     AnyPublisher(WorkOnRequest("HTTP") { StreamingExchange(self, request) })
   }
 
-  /// Reports ten times a second how far a request is, if that has changed.
+  /// Receives the progress of each request, up to ten times per second, when it has changed.
   public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
     AnyPublisher(HTTPEvents(client: self, request: request))
   }
@@ -146,7 +146,7 @@ extension CurlHTTPClient {
     run(exchange)
   }
 
-  /// Stops `exchange`, which runs; its connection is closed when this returns.
+  /// Stops the running `exchange`; its connection is closed when this returns.
   func stop(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
     multi.remove(transfer)
     recycle(transfer)
@@ -223,7 +223,7 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Ends a request that leads to a private network; sends it again when it turns out that its origin does, too.
+  /// Ends a request that leads to a private network; sends it again if its origin turns out to be in one, too.
   private func judge(_ exchange: HTTPExchange, _ transfer: CurlTransfer, refused address: NetworkAddress) {
     recycle(transfer)
     exchange.state = .waiting

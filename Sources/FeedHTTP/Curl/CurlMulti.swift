@@ -11,7 +11,7 @@ final class CurlMulti {
   @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
   var onDone: ((CurlTransfer, CURLcode) -> Void)?
 
-  /// Called after each call of libcurl's, when what is done is collected.
+  /// Called after each call of libcurl, when completed requests have been collected.
   @exclusivity(unchecked) var onActed: (() -> Void)?
 
   let sockets: CurlSockets
@@ -65,8 +65,8 @@ final class CurlMulti {
     if !isActing { timer.settle() }
   }
 
-  /// Has the connection of a paused request continue, but for what `paused` names (`CURLPAUSE_RECV`, `CURLPAUSE_SEND`); what
-  /// libcurl holds of a response arrives within this call.
+  /// Continues the connection of a paused request, except in the directions in `paused` (`CURLPAUSE_RECV`,
+  /// `CURLPAUSE_SEND`); bytes of a response that libcurl holds arrive during this call.
   func resume(_ transfer: CurlTransfer, paused: Int32) {
     curl_easy_pause(transfer.easy, paused)
     if !isActing { timer.settle() }

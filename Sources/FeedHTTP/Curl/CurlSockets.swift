@@ -11,7 +11,8 @@ final class CurlSockets {
     var watch: PollHandle?
     /// The events that libcurl waits for.
     var wanted: PollHandle.Events = []
-    /// True for a connection's socket: libcurl reports when it closes one, but not for the sockets that wake itself.
+    /// True for a connection's socket: libcurl reports when it closes one, but not for the sockets with which it wakes
+    /// itself.
     var isConnection = false
   }
 
@@ -21,7 +22,7 @@ final class CurlSockets {
   /// The number of open connections.
   var count: Int { sockets.count { $0.isConnection } }
 
-  /// Called on the loop when a socket is ready: with `CURL_CSELECT_…`, or 0 when libcurl must find out itself.
+  /// Called on the loop when a socket is ready: with `CURL_CSELECT_…`, or 0 if libcurl must find out itself.
   @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
   var onReady: ((Int32, Int32) -> Void)?
 
@@ -43,7 +44,7 @@ final class CurlSockets {
     }
   }
 
-  /// Watches `descriptor` for what libcurl wants: one of `CURL_POLL_…`.
+  /// Watches `descriptor` for the events that libcurl requests: one of `CURL_POLL_…`.
   func update(_ descriptor: Int32, _ what: Int32) {
     switch what {
     case CURL_POLL_IN: wait(for: .readable, on: descriptor)

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// The timer that libcurl sets, several times for each request, to be called again.
+/// The timer that libcurl sets to be called again, several times per request.
 ///
 /// Usually libcurl requests an immediate call and then moves a distant deadline further away. So the loop's timer is
 /// set only when it would fire too late; when it fires too early, it is set again.
@@ -27,9 +27,9 @@ final class CurlTimer {
     }
   }
 
-  /// libcurl's callback: asks to be called in `milliseconds`, or, if negative, not any more.
+  /// libcurl's callback: requests a call in `milliseconds`, or, if negative, no further call.
   ///
-  /// 0 means the next turn: acting here would call libcurl from its own callback, and a millisecond later would make
+  /// 0 means the next turn: acting here would call libcurl from its own callback, and waiting a millisecond would make
   /// every request a millisecond longer.
   func want(_ milliseconds: Int) {
     guard milliseconds != 0 else {
@@ -41,7 +41,7 @@ final class CurlTimer {
     wanted = milliseconds < 0 ? nil : loop.now.advanced(by: .milliseconds(milliseconds))
   }
 
-  /// Sets the loop's timer as libcurl wants it now. Call this after every call of libcurl.
+  /// Sets the loop's timer to libcurl's current deadline. Call this after every call of libcurl.
   func settle() {
     guard let wanted else {
       // Nothing to wait for: a timer would keep the loop running.

@@ -50,7 +50,7 @@ extension CurlTransfer {
     }
   }
 
-  /// The error of a request that ended with `code`, or with what the reader found.
+  /// The error of a request that ended with `code`, or with an error that the reader found.
   func error(of exchange: HTTPExchange, _ code: CURLcode = CURLE_WRITE_ERROR) -> HTTPError {
     let host = exchange.request.url.hostAndPort
     if let kind = reader.failure { return HTTPError(kind, host: host, cause: reader.cause) }

@@ -6,7 +6,8 @@ extension CurlTransfer {
   /// The body length from which the client waits for the server's consent before sending (`Expect: 100-continue`).
   private static let mostUnannounced = 1 << 20
 
-  /// Sets the callbacks by which libcurl reads a body. They run only while this object exists, since it owns the handle.
+  /// Sets the callbacks by which libcurl reads a body. They run only while this object exists, because it owns the
+  /// handle.
   func setUpSending(_ this: UnsafeMutableRawPointer) {
     ccurl_set_pointer(easy, CURLOPT_READDATA, this)
     ccurl_set_read(easy) { room, size, count, this in
@@ -31,7 +32,7 @@ extension CurlTransfer {
     }
   }
 
-  /// Has the body begin again, if it can.
+  /// Restarts the body from the beginning, if possible.
   private func rewind() -> Bool {
     guard let exchange, let upload, upload.isBegun else { return true }
     guard exchange.request.canBeRepeated else { return false }
@@ -56,7 +57,7 @@ extension CurlTransfer {
     return fields
   }
 
-  /// The line about `Expect`, without which libcurl has the server asked before every body.
+  /// The `Expect` line, without which libcurl would wait for the server's consent before every body.
   func expectation(of request: HTTPRequest, _ upload: BodyUpload?) -> String? {
     guard sendsLength(request, upload), !request.has("Expect") else { return nil }
     let isLong = upload.map { $0.length.map { $0 > Self.mostUnannounced } ?? true } ?? false

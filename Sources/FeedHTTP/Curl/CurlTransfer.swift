@@ -5,7 +5,7 @@ import Foundation
 final class CurlTransfer {
   /// The handle. This object owns it; the multi handle uses it while the request runs.
   let easy: UnsafeMutableRawPointer
-  /// The present request.
+  /// The current request.
   @exclusivity(unchecked)  // Here and below: touched for every line and every piece of a body, on one thread.
   var exchange: HTTPExchange?
   /// Its index in the client's list of running transfers.
@@ -13,11 +13,10 @@ final class CurlTransfer {
   @exclusivity(unchecked) private(set) var reader: ResponseReader
   private let sockets: CurlSockets
   private let networkGuard: NetworkGuard
-  /// The address in a private network that was not connected to.
+  /// The address in a private network to which the connection was refused.
   private(set) var refused: NetworkAddress?
   private var isGuarded = false
-  /// True when there was no descriptor for a connection of this request; libcurl only reports that it could not
-  /// connect.
+  /// True if there was no descriptor for a connection of this request; libcurl reports only that it could not connect.
   private(set) var lackedDescriptor = false
   private(set) var hasOpenedSocket = false
   // The number of progress reports of libcurl in the turn with this number.
@@ -28,23 +27,23 @@ final class CurlTransfer {
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let names: [String: [String]]
   private var resolved: UnsafeMutablePointer<curl_slist>?
-  /// The request's body, and how often libcurl has begun to send the request.
+  /// The request's body, and the number of times that libcurl has begun to send the request.
   var upload: BodyUpload?
   private(set) var sends = 0
-  /// True when libcurl was kept from sending a request twice that must not be.
+  /// True if libcurl was prevented from repeating a request that must not be repeated.
   private(set) var wasKeptFromRepeating = false
   /// True for GET without a body, for which nothing needs to be set.
   var isPlain = true
   private let configuredProxy: HTTPProxy
   private var proxy: HTTPProxy
-  /// True when nothing stands between this and the host.
+  /// True if there is no proxy.
   private var isDirect = true
-  /// The TLS connection whose end is the body's.
+  /// The TLS connection whose end is the end of the body.
   private var connection: UnsafeMutableRawPointer?
-  /// True when that has ended as TLS has it.
+  /// True if that connection ended with TLS's own end.
   private var isConnectionEnded = false
 
-  /// - Returns: `nil` when there is no memory.
+  /// - Returns: `nil` if there is no memory.
   init?(_ configuration: CurlHTTPClient.Configuration, sockets: CurlSockets, _ networkGuard: NetworkGuard) {
     CurlLibrary.start()
     guard let easy = curl_easy_init() else { return nil }
@@ -129,17 +128,17 @@ final class CurlTransfer {
     return true
   }
 
-  /// Watches how the connection ends if that is the end of the body, too.
+  /// Observes the end of the connection, if that is also the end of the body.
   private func expectEnd() {
     guard exchange?.isSecure == true, !reader.isRedirect else { return }
     isConnectionEnded = false
     connection = sockets.endings.expect(self)
   }
 
-  /// Called when the server has said that nothing more comes.
+  /// Called when the server has announced the end.
   func connectionEnded() { isConnectionEnded = true }
 
-  /// Judges an address that was looked up, before it is connected to.
+  /// Checks a looked-up address before connecting to it.
   private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
     guard let exchange, isDirect else { return true }
     // It is larger than its type: libcurl has room for the longest URL after it.
@@ -151,7 +150,8 @@ final class CurlTransfer {
     return false
   }
 
-  /// Judges the connection before the request is sent: one that another request has opened is not opened again.
+  /// Checks the connection before the request is sent, because a connection opened by another request is not checked
+  /// when connecting.
   private func judgeConnections(_ isGuarded: Bool) {
     self.isGuarded = isGuarded
     ccurl_set_pointer(easy, CURLOPT_PREREQDATA, isGuarded ? Unmanaged.passUnretained(self).toOpaque() : nil)
@@ -174,8 +174,9 @@ final class CurlTransfer {
     offersContentCodings = offered
   }
 
-  /// Counts what libcurl sends: on a connection that was kept and turns out to be closed it sends once more, which no request
-  /// is that cannot be repeated. A response, such as 417, says that the first did nothing.
+  /// Counts libcurl's attempts to send: if a kept connection turns out to be closed, libcurl sends again, which is
+  /// prevented for requests that can't be repeated. A response, such as 417, proves that the first attempt had no
+  /// effect.
   private func mayBeSentAgain() -> Bool {
     sends += 1
     guard sends > 1, let exchange, reader.headerSize == exchange.headerSize else { return true }
@@ -186,7 +187,7 @@ final class CurlTransfer {
     return true
   }
 
-  /// Has requests go the way of `proxy`.
+  /// Routes requests according to `proxy`.
   private func apply(_ proxy: HTTPProxy) {
     self.proxy = proxy
     ccurl_set_pointer(easy, CURLOPT_PROXY, nil)
@@ -224,7 +225,7 @@ final class CurlTransfer {
       .contains { (name: String) in getenv(name) != nil }
   }
 
-  /// True when libcurl takes more steps without returning to the loop than any answer needs; called at every step.
+  /// True if libcurl takes more steps without returning to the loop than any response needs; called at every step.
   private var isStuck: Bool {
     if steps.turn != sockets.turn { steps = (sockets.turn, 0) }
     steps.calls += 1
@@ -265,7 +266,7 @@ extension CurlTransfer {
     setMethod(request, exchange.upload)
   }
 
-  /// Gives the host of a request the addresses that a test has for it.
+  /// Sets the addresses of a request's host that a test provides.
   private func name(_ url: URL) {
     guard let host = url.host()?.lowercased(), let addresses = names[host] else { return }
     curl_slist_free_all(resolved)
@@ -285,7 +286,7 @@ extension CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
   }
 
-  /// Releases what was received.
+  /// Releases the received bytes.
   func reset() {
     exchange = nil
     upload = nil
@@ -316,7 +317,7 @@ extension CurlTransfer {
     return head
   }
 
-  /// Records who has sent the response.
+  /// Records the sender of the response.
   ///
   /// - Returns: true when that is in a private network; `nil` when nobody knows.
   private func notePeer(of exchange: HTTPExchange) -> Bool? {

@@ -2,8 +2,8 @@ import FeedStream
 
 /// The deadlines of a client's requests: a heap, and one timer for the earliest.
 ///
-/// A timer for each took four allocations of a request's twelve. The timer stays set when the earliest request ends, fires
-/// too early then, and is set again; nearly every request ends long before its deadline.
+/// A timer per request would take four of a request's twelve allocations. The timer stays set when the earliest request
+/// ends, fires too early then, and is set again; nearly every request ends long before its deadline.
 final class Deadlines {
   // Trivial, so that moving entries counts no references: an exchange removes its entry before it is released.
   private struct Entry: HeapEntry {
@@ -32,7 +32,7 @@ final class Deadlines {
     timer = LoopTimer(on: loop) { [unowned self] in isDue() }
   }
 
-  /// Has `exchange` called when `timeout` has passed, unless it is removed before.
+  /// Calls `exchange` when `timeout` has passed, unless it is removed first.
   func add(_ exchange: HTTPExchange, after timeout: StreamInstant.Stride) {
     counter += 1
     let entry = Entry(due: loop.now.advanced(by: timeout), order: counter, exchange: exchange)

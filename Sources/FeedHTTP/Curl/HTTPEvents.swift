@@ -13,7 +13,7 @@ struct HTTPEvents: Publisher {
   }
 }
 
-/// One subscription: a request that is looked at ten times a second, as long as somebody asks for more.
+/// One subscription: the request's progress is read ten times per second while there is demand.
 private final class ProgressWatch: PullSource {
   private let client: CurlHTTPClient
   private let request: HTTPRequest

@@ -18,12 +18,12 @@ class HTTPExchange {
   @exclusivity(unchecked) private(set) var host: Int
   /// The redirects that were followed.
   @exclusivity(unchecked) private(set) var redirects: [HTTPRedirect] = []
-  /// The size of their headers.
+  /// The size of the redirects' headers.
   @exclusivity(unchecked) var headerSize = (lines: 0, bytes: 0)
   @exclusivity(unchecked) var state = State.idle
   /// True when the process had no descriptor or thread left for it.
   @exclusivity(unchecked) var isStarved = false
-  /// Its place among the client's ``Deadlines``; -1 without one.
+  /// Its place among the client's ``Deadlines``; -1 without a deadline.
   @exclusivity(unchecked) var deadlinePlace = -1
   /// The request's body, while it is sent.
   @exclusivity(unchecked) private(set) var upload: BodyUpload?
@@ -111,7 +111,7 @@ class HTTPExchange {
     return true
   }
 
-  /// Its origin has turned out to be in a private network.
+  /// Called when its origin has turned out to be in a private network.
   final func allowPrivateNetworks() { request.originIsPrivate = true }
 
   /// Ends with an error that did not come from the connection.
@@ -132,7 +132,7 @@ class HTTPExchange {
     }
   }
 
-  /// Its progress; `nil` before it begins and after its end.
+  /// Its progress; `nil` before it begins and after it completes.
   final var progress: HTTPProgress? {
     switch state {
     case .idle, .ended: nil
@@ -153,7 +153,7 @@ class HTTPExchange {
   }
 }
 
-/// An exchange that delivers its answer when it is complete.
+/// An exchange that delivers its response when it is complete.
 final class WholeExchange: HTTPExchange, RequestedWork {
   @exclusivity(unchecked) private var settle: ((Result<HTTPResponse, HTTPError>) -> Void)?
 
@@ -174,7 +174,7 @@ final class WholeExchange: HTTPExchange, RequestedWork {
 }
 
 extension HTTPRequest {
-  /// The reason why it cannot be sent; `nil` if it can.
+  /// The reason why the request can't be sent; `nil` if it can.
   fileprivate func problem(at address: String) -> String? {
     guard address.isWebAddress else { return "\(address) is neither http nor https" }
     if method != .get {
@@ -194,7 +194,7 @@ extension HTTPRequest {
 }
 
 extension String {
-  /// True when it begins as an http or https URL does.
+  /// True if it begins like an http or https URL.
   fileprivate var isWebAddress: Bool {
     utf8.withContiguousStorageIfAvailable { bytes in
       ["http:", "https:"].contains { (scheme: StaticString) in

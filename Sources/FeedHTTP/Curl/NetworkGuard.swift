@@ -1,12 +1,12 @@
 import FeedStream
 import Foundation
 
-/// Decides which connections a request may make: one whose address somebody else chose may lead to a private network only
-/// if what chose it came out of one, too.
+/// Decides which connections a request may make: if the user didn't choose the URL, it may lead to a private network
+/// only if the document or redirect that chose it came from one, too.
 ///
-/// It depends on the address that delivered the document or the redirect, not on a name: a name may have addresses of both
-/// kinds, and others later. Where nobody knows who delivered it, the latest response from the origin's host counts, and
-/// without one all addresses of its name.
+/// It depends on the address that delivered the document or the redirect, not on a name: a name may have addresses of
+/// both kinds, and change them later. If that address is unknown, the latest response from the origin's host counts,
+/// and without one, all addresses of its name.
 final class NetworkGuard {
   /// The origin of the latest response of each host, as ``URL/lowercasedHost`` has it.
   private var isPrivateHost: [String: Bool] = [:]
@@ -15,7 +15,7 @@ final class NetworkGuard {
   private var noted: [Int: Bool] = [:]
   private let publicAddresses: Set<NetworkAddress>
   private let resolve: @Sendable (String) -> [NetworkAddress]
-  /// False when the environment's proxy connects: then nobody here sees where to.
+  /// False if the environment's proxy makes the connection, because its destination is then unknown.
   let isOn: Bool
 
   init(_ configuration: CurlHTTPClient.Configuration) {
@@ -34,7 +34,7 @@ final class NetworkGuard {
     return request.originIsPrivate ?? isPrivateHost[origin.lowercasedHost] ?? false
   }
 
-  /// Records where a response came from.
+  /// Records the sender of a response.
   ///
   /// - Parameters:
   ///   - peer: who sent it.
@@ -55,10 +55,10 @@ final class NetworkGuard {
     return isPrivate
   }
 
-  /// Checks if a request that ``allows(_:_:)`` refused is allowed after all, since its origin is in a private network:
-  /// another process may have requested it, and then only its name is known.
+  /// Checks if a request that ``allows(_:_:)`` refused is allowed after all, because its origin is in a private
+  /// network: if another process requested the origin, only its name is known.
   ///
-  /// - Parameter known: receives true when all of the name's addresses are.
+  /// - Parameter known: receives true if all of the name's addresses are private.
   func lookUp(_ request: HTTPRequest, on loop: EventLoop, _ known: @escaping (Bool) -> Void) {
     guard let origin = request.origin, request.originIsPrivate == nil, isPrivateHost[origin.lowercasedHost] == nil
     else {

@@ -6,23 +6,23 @@ import Foundation
 struct ResponseReader: ~Copyable {
   /// The first error in the response.
   private(set) var failure: HTTPError.Kind?
-  /// The cause, where the kind does not say it.
+  /// The cause, if the kind doesn't say it.
   private(set) var cause = ""
-  /// The lines of the present response's header.
+  /// The lines of the current response's header.
   private var lines: [UInt8] = []
   private var headerBytes = 0
   private var headerLines = 0
   private var isHeaderWhole = false
   private var status = 0
   private var hasLocation = false
-  /// True when the header says how the end of the body is known.
+  /// True if the header says how the body is delimited.
   private var isFramed = false
   /// The value of `Content-Length`.
   private var length: Int?
   /// True when the header is whole, and the end of its body is that of the connection (RFC 9112, section 6.3).
   private(set) var endsWithConnection = false
   private var followsRedirects = false
-  /// True when the response has no body, whatever its fields say of one.
+  /// True if the response has no body, whatever its fields say.
   private var isHead = false
   private var coding = ""
   private var decoder: (any ContentDecoder)?
@@ -43,7 +43,7 @@ struct ResponseReader: ~Copyable {
   /// Starts again, for the next request.
   ///
   /// - Parameters:
-  ///   - size: the header lines and bytes of the redirects that led to it.
+  ///   - size: the header lines and bytes of the redirects that led to the response.
   ///   - stream: the destination of the body while it arrives; without one, it is collected.
   mutating func begin(_ request: HTTPRequest, after size: (lines: Int, bytes: Int), into stream: BodyStream?) {
     discard()
@@ -57,7 +57,7 @@ struct ResponseReader: ~Copyable {
     lines.reserveCapacity(512)
   }
 
-  /// Releases what was received.
+  /// Releases the received bytes.
   mutating func discard() {
     failure = nil
     cause = ""
@@ -80,21 +80,21 @@ struct ResponseReader: ~Copyable {
   /// The size of the header so far, that of redirects included.
   var headerSize: (lines: Int, bytes: Int) { (headerLines, headerBytes) }
 
-  /// True when the response is a redirect that is to be followed, whose body nobody reads.
+  /// True if the response is a redirect to follow, whose body isn't read.
   var isRedirect: Bool {
     followsRedirects && hasLocation && isHeaderWhole && [301, 302, 303, 307, 308].contains(status)
   }
 
-  /// True when a body has begun to arrive.
+  /// True if a body has begun to arrive.
   var hasBody: Bool { received > 0 }
 
   /// The fields of the present response's header.
   var headers: HTTPHeaders { HTTPHeaders(lines: lines) }
 
-  /// Returns the response's body, and does not keep it.
+  /// Returns the response's body and releases it.
   mutating func takeBody() -> Data { body.takeData() }
 
-  /// True when enough bytes wait to be read that the connection is paused; the stream records that.
+  /// True if enough bytes wait to be read that the connection is paused; the stream records that.
   var isFull: Bool {
     guard let stream, stream.isFull else { return false }
     stream.isPaused = true
@@ -118,7 +118,8 @@ struct ResponseReader: ~Copyable {
 extension ResponseReader {
   /// Reads one line of a response's header, or of the fields after its body.
   ///
-  /// The limits count everything that arrives for one request: informational answers, redirects and trailers included.
+  /// The limits count everything that arrives for one request: including informational responses, redirects and
+  /// trailers.
   ///
   /// - Returns: true to continue.
   mutating func header(_ line: UnsafeRawBufferPointer) -> Bool {

@@ -24,14 +24,14 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     stop()
   }
 
-  /// Called within libcurl's own calls: the bytes are handed on after that.
+  /// Called within libcurl's own calls: the bytes are delivered after that.
   override func noteArrival() {
     guard !isNoted else { return }
     isNoted = true
     client.arrivals.append(self)
   }
 
-  /// Delivers what has arrived.
+  /// Delivers the bytes that have arrived.
   func deliverArrived() {
     isNoted = false
     if settle != nil, case .running(let transfer) = state { open(transfer.head(of: self)) }
@@ -59,7 +59,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     }
   }
 
-  /// - Parameter head: its body is not looked at.
+  /// - Parameter head: the request's head; its body is ignored.
   private func open(_ head: HTTPResponse) {
     guard let settle = settle.take() else { return }
     let body = ArrivingBody(lease: ArrivingBody.Lease(self))
@@ -69,7 +69,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     settle(.success(response))
   }
 
-  /// Ends the transfer and forgets what has arrived.
+  /// Ends the transfer and drops the bytes that have arrived.
   private func stop() {
     end()
     body.discard()
@@ -79,7 +79,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
 // MARK: - The body's reader
 
 extension StreamingExchange: PullSource {
-  /// Nobody will read the body.
+  /// Called when the body will not be read.
   fileprivate func abandon() { stop() }
 
   fileprivate func attach(_ reader: PullSubscription<Chunk, HTTPError>) {
@@ -93,7 +93,7 @@ extension StreamingExchange: PullSource {
     stop()
   }
 
-  /// Delivers what there is and is requested, and lets the connection be read again when there is room.
+  /// Delivers available bytes on demand, and resumes reading from the connection when there is room.
   private func serve() {
     guard let reader else { return }
     if ending == .finished, body.isDrained { finish() } else { reader.serve() }
@@ -118,9 +118,9 @@ extension StreamingExchange: PullSource {
     reader.take()?.end(.finished)
   }
 
-  /// Has the connection read again.
+  /// Resumes reading from the connection.
   ///
-  /// - Returns: true when more may be there.
+  /// - Returns: true if more bytes may be available.
   private func resume() -> Bool {
     guard body.isPaused, case .running(let transfer) = state else { return false }
     body.isPaused = false
@@ -138,7 +138,7 @@ private struct ArrivingBody: Publisher {
   typealias Output = Chunk
   typealias Failure = HTTPError
 
-  /// Closes the transfer when nobody can subscribe any more.
+  /// Closes the transfer when no subscriber is possible any more.
   final class Lease {
     let exchange: StreamingExchange
     var isTaken = false

@@ -1,15 +1,15 @@
 internal import CCurl
 
-/// Tells the end of a TLS connection from its being cut, and refuses certificates that name nobody.
+/// Distinguishes the proper end of a TLS connection from a cut, and refuses certificates without names.
 ///
 /// libcurl (7.88) accepts a connection that ends without TLS's own end (`close_notify`, RFC 8446, section 6.1), which
-/// anybody on the way can make; and the common name of a certificate that has no other names, which no browser does (RFC
-/// 9525, section 6.3). Without OpenSSL under libcurl this does nothing: GnuTLS does both by itself.
+/// an attacker on the network can cause; and it accepts the common name of a certificate without other names, which no
+/// browser does (RFC 9525, section 6.3). If libcurl doesn't use OpenSSL, this does nothing: GnuTLS does both by itself.
 final class TLSEndings {
-  /// The transfers whose body ends with their connection, by that.
+  /// The transfers whose body ends with their connection, by connection.
   private var waiting: [UnsafeMutableRawPointer: CurlTransfer] = [:]
 
-  /// Hears of the connections that `easy` makes. This object must outlive them.
+  /// Observes the connections that `easy` makes. This object must outlive them.
   func watch(_ easy: UnsafeMutableRawPointer) {
     guard TLSLibrary.shared != nil else { return }
     ccurl_set_pointer(easy, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
@@ -19,9 +19,10 @@ final class TLSEndings {
     }
   }
 
-  /// Has `transfer` know how its connection ends. Call it within libcurl's calls, while the transfer has a connection.
+  /// Informs `transfer` of the end of its connection. Call it within libcurl's calls, while the transfer has a
+  /// connection.
   ///
-  /// - Returns: the connection; `nil` when that is nothing that can be known.
+  /// - Returns: the connection; `nil` if the end can't be observed.
   func expect(_ transfer: CurlTransfer) -> UnsafeMutableRawPointer? {
     guard TLSLibrary.shared != nil else { return nil }
     var session: UnsafeMutableRawPointer?
@@ -103,7 +104,7 @@ private struct TLSLibrary: @unchecked Sendable {
     }
   }
 
-  /// True when a certificate says which hosts it is for, by name or address.
+  /// True if a certificate has names or addresses of hosts.
   private func hasNames(_ certificate: UnsafeRawPointer) -> Bool {
     // NID_subject_alt_name
     guard let names = `extension`(certificate, 85, nil, nil) else { return false }

@@ -15,14 +15,15 @@ public struct EventSourceOptions: Sendable {
   public var jitter = 0.5
   /// The maximum number of consecutive connections that fail or bring no event. `nil`, the default, for no limit.
   public var attempts: Int?
-  /// The time without a byte, comments included, after which the connection counts as lost. `nil`, the default, for no limit.
+  /// The time without a byte, comments included, after which the connection counts as lost. `nil`, the default, for no
+  /// limit.
   public var silence: Duration?
   /// The maximum size of an event in bytes. 1 MiB by default.
   public var maxEventBytes = 1 << 20
   /// The id of the event after which the stream begins. Empty by default: the server sends what new clients get.
   public var lastEventID = ""
-  /// The statuses after which it reconnects, as after a lost connection. The standard has none: 429, 502, 503, and 504 are the
-  /// default, since they mean that the server is temporarily unavailable.
+  /// The statuses after which it reconnects, as after a lost connection. The standard has none: 429, 502, 503, and 504
+  /// are the default, since they mean that the server is temporarily unavailable.
   public var passingStatuses: Set<Int> = [429, 502, 503, 504]
 
   public init() {}
@@ -59,12 +60,13 @@ extension HTTPClient {
   ///       .sink { print($0) } receiveValue: { print($0.event, $0.data) }
   ///
   /// When a connection is lost or ends, it connects again after the server's `retry`, a pause that grows while no event
-  /// arrives, and names the last event that it has read (`Last-Event-ID`), so that a server that supports this
-  /// continues there: no event is lost or delivered twice. Status 204 says that there will be no more.
+  /// arrives. It names the last event that it has read (`Last-Event-ID`), so that a server that supports this continues
+  /// there: no event is lost or delivered twice. Status 204 says that there will be no more.
   ///
-  /// **Demand:** connects with the first request, and reads while there is demand; without demand the server has to wait.
-  /// **Failure:** ``EventSourceError``. Finishes on 204. **Cancellation:** closes the connection. **Policy:** holds the events
-  /// of one chunk.
+  /// **Demand:** connects with the first request, and reads while there is demand; without demand the server has to
+  /// wait.
+  /// **Failure:** ``EventSourceError``. Finishes on 204. **Cancellation:** closes the connection. **Policy:** holds the
+  /// events of one chunk.
   ///
   /// - Parameters:
   ///   - url: the URL of the event stream.
@@ -76,7 +78,8 @@ extension HTTPClient {
     events(with: HTTPRequest(url), options, on: scheduler)
   }
 
-  /// The events of the response to a request, which may have fields of its own. Its timeout is for each response's head.
+  /// The events of the response to a request, which may have its own header fields. Its timeout is for each response's
+  /// head.
   ///
   /// **Demand, failure, cancellation, policy:** as for ``events(at:_:on:)``.
   public func events(

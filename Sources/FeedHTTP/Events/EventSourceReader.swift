@@ -7,7 +7,7 @@ final class EventSourceReader: PullSource {
   private let request: HTTPRequest
   private let options: EventSourceOptions
   private let scheduler: any LoopScheduler
-  /// It keeps this.
+  /// It retains the run.
   private weak var subscription: PullSubscription<ServerEvent, EventSourceError>?
 
   private var parser: EventStreamParser
@@ -15,7 +15,7 @@ final class EventSourceReader: PullSource {
   private var current: AnyCancellable?
   private var body: EventBody?
   private var alarm: AnyCancellable?
-  /// Connections in a row that brought no event.
+  /// The number of consecutive connections without an event.
   private var failures = 0
   private var pause: Duration
   private var generator = SystemRandomNumberGenerator()
@@ -169,7 +169,7 @@ final class EventSourceReader: PullSource {
   }
 }
 
-/// The subscriber of one connection's body: requests a chunk when an event is wanted.
+/// The subscriber of one connection's body: requests a chunk when an event is requested.
 private final class EventBody: Subscriber, Cancellable {
   typealias Input = Chunk
   typealias Failure = HTTPError
@@ -186,7 +186,7 @@ private final class EventBody: Subscriber, Cancellable {
 
   /// Requests a chunk, unless one has been requested.
   ///
-  /// - Returns: true when it may have come.
+  /// - Returns: true if the chunk may have arrived.
   func ask() -> Bool {
     guard !isAsked, let up else { return false }
     isAsked = true

@@ -16,13 +16,13 @@ public struct ServerEvent: Sendable, Hashable {
   }
 }
 
-/// Reads a stream of events, however it is cut (WHATWG HTML, section 9.2.6).
+/// Reads a stream of events, however it is split (WHATWG HTML, section 9.2.6).
 struct EventStreamParser {
-  /// The maximum number of bytes of one event, with the lines and comments since the last one's end.
+  /// The maximum number of bytes of one event, including lines and comments since the end of the last one.
   let limit: Int
   /// The id with which the stream continues after the events read so far.
   private(set) var lastID: String
-  /// The server's wish for the pause before a reconnection, in milliseconds, if it has said one.
+  /// The pause before a reconnection that the server requests, in milliseconds, if any.
   private(set) var retry: Int?
   private(set) var isTooLong = false
 
@@ -32,7 +32,7 @@ struct EventStreamParser {
   private var hasData = false
   private var type: [UInt8] = []
   private var id: String
-  /// How many bytes of the byte order mark may still come; they are counted before the first line.
+  /// The number of bytes of the byte order mark that may still come; they are counted before the first line.
   private var mark = 0
   private var isAtStart = true
   private var isAfterReturn = false
@@ -46,7 +46,7 @@ struct EventStreamParser {
     id = lastID
   }
 
-  /// Reads a chunk, and hands over the events that end in it.
+  /// Reads a chunk, and delivers the events that end in it.
   mutating func read(_ chunk: Chunk, _ deliver: (ServerEvent) -> Void) {
     chunk.withUnsafeBytes { bytes in
       var start = 0
@@ -69,7 +69,7 @@ struct EventStreamParser {
     }
   }
 
-  /// Leaves out one byte order mark at the stream's beginning, of which some bytes may have come before.
+  /// Leaves out one byte order mark at the stream's beginning, of which some bytes may have arrived earlier.
   private mutating func skipMark(_ bytes: UnsafeRawBufferPointer) -> Int {
     var start = 0
     while start < bytes.count {

@@ -9,14 +9,15 @@ extension HTTPRequest {
     self.body = body
   }
 
-  /// True when sending it twice does what sending it once does, and its body can be sent again.
+  /// True when sending the request twice has the same effect as sending it once, and its body can be sent again.
   public var canBeRepeated: Bool { (isRepeatable ?? method.isIdempotent) && body?.canBeSent ?? true }
 }
 
 extension HTTPClient {
   /// Sends a request, whatever its method, and delivers the complete response.
   ///
-  /// **Demand, failure, cancellation:** as ``HTTPClient/get(_:)-(HTTPRequest)``, which this is by a name for all methods.
+  /// **Demand, failure, cancellation:** as for ``HTTPClient/get(_:)-(HTTPRequest)``, under a name that fits all
+  /// methods.
   public func send(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { get(request) }
 
   /// Sends `body` to `url` with POST.
@@ -59,8 +60,8 @@ extension Publisher where Output == HTTPResponse {
   ///
   ///     client.get(url).decode(type: [Todo].self, decoder: JSONDecoder())
   ///
-  /// **Demand, cancellation:** pass through. **Failure:** upstream's, ``HTTPStatusError`` for a status other than 200 to
-  /// 299, or the decoder's.
+  /// **Demand, cancellation:** pass through. **Failure:** upstream's, ``HTTPStatusError`` for a status other than 200
+  /// to 299, or the decoder's.
   public func decode<Item: Decodable, Coder: TopLevelDecoder>(
     type: Item.Type, decoder: Coder
   ) -> AnyPublisher<Item, any Error> where Coder.Input == Data {

@@ -9,11 +9,11 @@ extension HTTPClient {
   ///       .retrying(.exponential(from: .milliseconds(200), jitter: 0.5, limit: 3), on: loop)
   ///
   /// Retries failures to connect, cut-off responses, and the statuses 429, 502, 503, and 504. A `Retry-After` in
-  /// seconds lengthens the pause, up to a minute. After the last attempt its response or error is delivered. Each attempt has
-  /// the request's own timeout. A body that is delivered while it arrives (``HTTPClient/open(_:)``) is retried until its
-  /// response is there.
+  /// seconds lengthens the pause, up to a minute. After the last attempt its response or error is delivered. Each
+  /// attempt has the request's own timeout. A body that is delivered while it arrives (``HTTPClient/open(_:)``) is
+  /// retried until its response arrives.
   ///
-  /// - Parameter generator: chooses within the policy's jitter.
+  /// - Parameter generator: the random numbers for the policy's jitter.
   public func retrying(
     _ policy: RetryPolicy, on scheduler: any LoopScheduler,
     using generator: any RandomNumberGenerator = SystemRandomNumberGenerator()
@@ -49,7 +49,7 @@ public final class RetryingHTTPClient: HTTPClient {
     attempt(request, 0, { [client] in client.open(request) }, status: \.status, headers: \.headers)
   }
 
-  /// One attempt after another: the outcome of each decides about the next.
+  /// One attempt after another: the outcome of each determines the next.
   private func attempt<Response>(
     _ request: HTTPRequest, _ number: Int, _ send: @escaping () -> AnyPublisher<Response, HTTPError>,
     status: KeyPath<Response, Int>, headers: KeyPath<Response, HTTPHeaders>
@@ -88,7 +88,7 @@ public final class RetryingHTTPClient: HTTPClient {
 }
 
 extension HTTPError {
-  /// True when the next attempt may succeed, since the network or the server was in the way.
+  /// True if the next attempt may succeed, because the failure was the network's or the server's.
   package var isPassing: Bool {
     switch kind {
     case .nameResolution, .connect, .send, .receive, .truncated, .timedOut, .resources: true

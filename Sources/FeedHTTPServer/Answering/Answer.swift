@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// A response as it is sent: after the request's conditions, range and codings have been looked at.
+/// A response as it is sent, after the request's conditions, range and codings have been applied.
 struct Answer {
   enum Sending {
     case nothing
@@ -12,7 +12,7 @@ struct Answer {
   private(set) var response: HTTPServer.Response
   private(set) var delimiting = ResponseHeads.Delimiting.none
   private(set) var sending = Sending.nothing
-  /// A long body that was given whole, which the stream that is sent keeps.
+  /// A long body that was passed whole, which the stream retains.
   private(set) var whole: Chunk?
 
   init(_ response: HTTPServer.Response, to head: RequestHead) {
@@ -32,8 +32,8 @@ struct Answer {
     if case .stream = sending, case .bytes(let bytes) = response.body { whole = bytes }
   }
 
-  /// The body of a response that is sent as it stands, as most are: neither the request nor a field of the response's has
-  /// anything to decide about it.
+  /// The body of a response that is sent unchanged, as most are, because neither the request nor the response's fields
+  /// require a change.
   static func plainBytes(_ response: HTTPServer.Response, to head: RequestHead) -> Chunk? {
     guard case .bytes(let bytes) = response.body, bytes.count < Compression.least, !head.asksForPart,
       head.method == .get || head.method != .head, !response.status.hasNoBody, !response.headers.decideAboutBody
@@ -70,6 +70,6 @@ struct Answer {
     }
   }
 
-  /// The body, if it is here in full.
+  /// The body, if all of it is in memory.
   var bytes: Chunk? { if case .bytes(let bytes) = sending { bytes } else { nil } }
 }

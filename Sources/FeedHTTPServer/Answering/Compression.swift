@@ -1,19 +1,19 @@
 internal import CZlib
 internal import FeedStream
 
-/// Compresses what is worth it, for clients that take gzip (RFC 9110, 12.5.3).
+/// Compresses bodies that are worth it, for clients that accept gzip (RFC 9110, 12.5.3).
 enum Compression {
   /// Shorter bodies gain nothing.
   static let least = 512
-  /// The bytes that are compressed at a stretch.
+  /// The number of bytes that are compressed in one step.
   static let step = 64 * 1024
-  /// Bodies up to this length are compressed before they are sent, so that neither they nor the compressor's memory, a
-  /// quarter of a mebibyte, wait for a slow client.
+  /// Bodies up to this length are compressed before they are sent, so that a slow client retains neither them nor the
+  /// compressor's memory, a quarter of a mebibyte.
   static let mostWhole = 256 * 1024
 
   /// Decides if a response is sent compressed, and sets its fields accordingly.
   struct Choice {
-    /// The response is another one for clients that take gzip.
+    /// The response differs for clients that accept gzip.
     private let isThere: Bool
     private let isTaken: Bool
 
@@ -46,7 +46,7 @@ enum Compression {
       }
     }
 
-    /// The bytes are others, what they say is the same.
+    /// The bytes differ, but their content is the same.
     func weakenTag(of response: inout HTTPServer.Response) {
       guard isTaken, let tag = response.headers["ETag"], !tag.hasPrefix("W/") else { return }
       response.headers["ETag"] = "W/" + tag
@@ -82,8 +82,8 @@ enum Compression {
       || ["application/json", "application/xml", "application/javascript", "image/svg+xml"].contains(type)
   }
 
-  /// True when the lists accept gzip, and say so: a client that says nothing may take nothing. What it likes less than the
-  /// plain bytes it does not get.
+  /// True if the lists accept gzip explicitly: a client without the field may not accept it. If the client prefers
+  /// plain bytes, it gets those.
   static func takesGzip(_ lists: [String]) -> Bool {
     var (gzip, plain, any): (Double?, Double?, Double?) = (nil, nil, nil)
     for member in lists.flatMap(\.listMembers) {
@@ -101,7 +101,7 @@ enum Compression {
     return wanted > 0 && wanted >= plain ?? 0
   }
 
-  /// 1 unless something else is said (RFC 9110, 12.4.2).
+  /// 1 by default (RFC 9110, 12.4.2).
   private static func weight(_ parameters: ArraySlice<String>) -> Double {
     guard let text = parameters.first(where: { $0.hasPrefix("q=") })?.dropFirst(2),
       text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
@@ -116,7 +116,7 @@ struct GzipEncoder: ChunkDecoder {
 
   private let stream = ZStream()
   private var rest = Chunk()
-  /// True when bytes that were fed have not come out in full.
+  /// True if the output for some input bytes is incomplete.
   private var isFed = false
   private var isOver = false
 
@@ -145,7 +145,7 @@ struct GzipEncoder: ChunkDecoder {
   }
 }
 
-/// zlib's state, and the memory that it writes to.
+/// zlib's state, and the memory to which it writes.
 private final class ZStream {
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
   private var buffer = [UInt8](repeating: 0, count: 16 * 1024)
@@ -161,7 +161,7 @@ private final class ZStream {
     stream.deallocate()
   }
 
-  /// - Returns: how much was taken, what came out, and true when more of that may come.
+  /// - Returns: the number of consumed bytes, the output, and true if more output may come.
   func deflate(_ chunk: Chunk, _ flush: Int32) -> (consumed: Int, output: Chunk, isFull: Bool) {
     chunk.withUnsafeBytes { input in
       buffer.withUnsafeMutableBytes { output in

@@ -1,6 +1,6 @@
 /// A request's conditions on the client's stored response (RFC 9110, 13).
 enum Conditions {
-  /// Makes it "not modified" or "precondition failed" where the request says so.
+  /// Turns it into "not modified" or "precondition failed" if the request's conditions require that.
   static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) {
     let tag = response.headers["ETag"]
     let modified = response.headers["Last-Modified"].flatMap { HTTPDate.seconds($0) }

@@ -16,11 +16,12 @@ extension HTTPServer {
   public final class OpenFile: Sendable {
     let descriptor: Int32
 
-    /// - Parameter descriptor: of a file that can be read at any place; from now on, closing it is not the caller's.
+    /// - Parameter descriptor: a descriptor of a file that can be read at any offset; the caller must no longer close
+    ///   it.
     public init(_ descriptor: Int32) { self.descriptor = descriptor }
     deinit { _ = systemClose(descriptor) }
 
-    /// The bytes at `range`, or fewer where the file has been cut; `nil` when it cannot be read. Blocks.
+    /// The bytes at `range`, or fewer if the file has been truncated; `nil` if it can't be read. Blocks.
     func read(_ range: Range<Int64>) -> Chunk? {
       var hasFailed = false
       let chunk = Chunk(capacity: range.count) { room in
@@ -37,7 +38,7 @@ extension HTTPServer {
 }
 
 extension FileBody {
-  /// Reads it off the loop as it is requested, a chunk at a time.
+  /// Reads it off the loop on demand, a chunk at a time.
   var chunks: Publishers.FileBytes {
     Publishers.FileBytes(
       range, of: file.descriptor, named: "a file that is served", keeping: file, chunkSize: 128 * 1024, on: scheduler)

@@ -14,15 +14,15 @@ extension HTTPServer {
   ///     routes.files("/assets", in: "public")
   ///
   /// A path can only name a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot, and
-  /// bytes that are not UTF-8 are not found. Each part is opened from the one before it, so that nobody can exchange
-  /// one on the way. A folder is shown by its `index.html`; a path that names it without the slash at the end is sent
-  /// there, so that the page's links lead where they should. All disk access runs off the loop.
+  /// bytes that are not UTF-8 get status 404. Each part is opened from the one before it, so that none can be replaced
+  /// in between. A folder is shown by its `index.html`; a path without the final slash is redirected to the one with
+  /// it, so that the page's relative links are right. All disk access runs off the loop.
   public struct StaticFiles: Sendable {
     /// The treatment of symbolic links below the folder.
     public enum Links: Sendable {
-      /// Links are not found.
+      /// Links get status 404.
       case refused
-      /// Links are followed, wherever they lead: only for folders that nobody else can write to.
+      /// Links are followed, wherever they lead: use this only for folders to which nobody else can write.
       case followed
     }
 
@@ -42,7 +42,7 @@ extension HTTPServer {
 
     /// The response to a request for `path`, which begins after the route's own part, with its escapes.
     ///
-    /// - Parameter query: that of the request, for a response that sends the client elsewhere.
+    /// - Parameter query: that of the request, for a response that redirects the client.
     func answer(
       _ path: Substring, query: String? = nil, on scheduler: any LoopScheduler
     ) -> AnyPublisher<Response, any Error> {
@@ -70,7 +70,7 @@ extension HTTPServer {
       .eraseToAnyPublisher()
     }
 
-    /// The names on the way; `nil` when it leads elsewhere.
+    /// The names in the path; `nil` if it leads out of the folder.
     static func parts(_ path: Substring) -> [String]? {
       guard let path = Percent.decoded(path), !path.utf8.contains(0) else { return nil }
       // By bytes, as the system does: a slash followed by a combining mark is one character.
@@ -91,7 +91,7 @@ extension HTTPServer {
 
     private enum Found: Sendable {
       case file(FoundFile)
-      /// One that is shown by a page.
+      /// A folder that is shown by a page.
       case folder
     }
 

@@ -7,12 +7,13 @@ extension HTTPServer.Routes {
   ///     var routes = HTTPServer.Routes()
   ///     routes.group("/debug", [.bearer { $0 == "secret" ? "me" : nil }]) { $0.streamMap("/streams") }
   ///
-  /// The page needs no script. It shows names of source files and the text of failures: let only those see it who may, for
-  /// example with the middleware of a group.
+  /// The page needs no script. It shows names of source files and the text of failures: protect the page, for example
+  /// with the middleware of a group.
   ///
   /// - Parameters:
   ///   - path: begins with a slash, and has no parameters.
-  ///   - interval: the time after which the page is loaded again, in whole seconds, at least one; two seconds by default.
+  ///   - interval: the time after which the page is loaded again, in whole seconds, at least one; two seconds by
+  ///     default.
   public mutating func streamMap(_ path: String = "/streams", every interval: Duration = .seconds(2)) {
     StreamDiagnostics.startMap()
     let seconds = max(1, interval.components.seconds)
@@ -28,7 +29,7 @@ extension HTTPServer.Routes {
 }
 
 extension HTTPServer.Request {
-  /// Responds with the streams of all loops; in virtual time, with those of the present thread.
+  /// Responds with the streams of all loops; in virtual time, with those of the current thread.
   fileprivate func streamMap(
     _ respond: @escaping (StreamMap) throws -> HTTPServer.Response
   ) -> AnyPublisher<HTTPServer.Response, any Error> {

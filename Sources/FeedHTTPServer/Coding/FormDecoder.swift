@@ -1,5 +1,5 @@
-/// Decodes the pairs of a form or a query (`a=b&c=d`) into a flat value: a structure of texts, numbers, truth values, raw
-/// values, and arrays of these for names that occur more than once.
+/// Decodes the pairs of a form or a query (`a=b&c=d`) into a flat value: a structure of texts, numbers, truth values,
+/// raw values, and arrays of these for names that occur more than once.
 struct FormDecoder {
   func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
     var fields: [String: [String]] = [:]
@@ -103,7 +103,7 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
 }
 
-/// The values of one name, in turn.
+/// The values of one name, one after another.
 private struct FieldValues: UnkeyedDecodingContainer {
   let values: [String]
   let codingPath: [any CodingKey]

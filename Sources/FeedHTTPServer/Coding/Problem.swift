@@ -15,7 +15,7 @@ extension HTTPServer {
     public var detail: String?
     /// The URI of this occurrence.
     public var instance: String?
-    /// Further members, such as the fields that are wrong.
+    /// Further members, such as the invalid fields.
     public var members: [String: String] = [:]
     /// Header fields of the response, such as `Retry-After`.
     public var headers: Headers = [:]

@@ -4,7 +4,7 @@ public import Foundation
 extension HTTPServer.Request {
   /// The value of a placeholder of the route, `"/todos/:id"`.
   ///
-  /// - Throws: 404 when the part isn't such a value.
+  /// - Throws: 404 when the part can't be converted.
   public func parameter<Value: LosslessStringConvertible>(
     _ name: String, as type: Value.Type = Value.self
   ) throws -> Value {
@@ -17,7 +17,7 @@ extension HTTPServer.Request {
 
   /// The query as a value: `?done=true&page=2` as a structure with these properties.
   ///
-  /// - Throws: a ``HTTPServer/Problem`` with 400 when a part of it is missing or of another type.
+  /// - Throws: a ``HTTPServer/Problem`` with 400 when a part is missing or has another type.
   public func query<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
     do {
       return try FormDecoder().decode(type, from: query ?? "")
@@ -76,8 +76,9 @@ extension HTTPServer.Request {
   ///     }
   ///     routes.limitBody(.put, "/files/:name", to: 1 << 30)
   ///
-  /// **Demand:** reads once a value is requested, a chunk at a time, as fast as the disk accepts them. Delivers `()` when the file is
-  /// whole. **Failure:** the body's, or the disk's; then there is no file. **Cancellation:** leaves no file.
+  /// **Demand:** reads the body once a value is requested, a chunk at a time, as fast as the disk accepts the chunks.
+  /// Delivers `()` when the file is whole. **Failure:** the body's, or the disk's; then there is no file.
+  /// **Cancellation:** leaves no file.
   public func save(to path: String) -> AnyPublisher<Void, any Error> {
     let written = body.write(to: File(path), .atomically, on: scheduler).mapError { $0.cause }
     return written.setOutputType(to: Void.self).append(Just(()).setFailureType(to: (any Error).self))
@@ -111,9 +112,9 @@ extension HTTPServer {
   /// A request with its whole body, as a value that may cross threads: see ``Routes/onAsync(_:_:_:)``.
   public struct WholeRequest: Sendable {
     public var method: Method
-    /// As it came, without the query.
+    /// The path as it came, without the query.
     public var path: String
-    /// As it came; `nil` without one.
+    /// The query as it came; `nil` without one.
     public var query: String?
     /// The values of its route's placeholders.
     public var parameters: [String: String]

@@ -12,8 +12,7 @@ extension HTTPServer.EventLog {
   ///     events.send("high tide", name: "sea")
   ///
   /// All logs have the same events with the same ids, in the same order, so that a client can continue with any of
-  /// them. An event is encoded once; the logs' rings, and what is being written to the clients of all loops, show the
-  /// same bytes.
+  /// them. An event is encoded once; the logs' rings, and the writes to the clients of all loops, share the same bytes.
   public final class Channel: Sendable {
     /// A change of the events.
     enum Update: Sendable {

@@ -1,13 +1,13 @@
 internal import FeedStream
 
-/// One client: a place in the log.
+/// One client: a position in the log.
 final class EventClient: ResponseSource {
-  /// The amount that is handed to a connection at a time, in bytes.
+  /// The amount that is passed to a connection at a time, in bytes.
   static let mostBytes = 16 * 1024
 
   private unowned let connection: ServerConnection
   private let log: HTTPServer.EventLog
-  /// Its place among the log's clients.
+  /// Its index among the log's clients.
   var index: Int
   @exclusivity(unchecked) private var seen: Int
   @exclusivity(unchecked) private var isOver = false
@@ -26,7 +26,7 @@ final class EventClient: ResponseSource {
   var isShort: Bool { true }
   var keepsBody: Bool { false }
 
-  /// Hands it a new event: immediately and alone if it has all those before, as nearly all clients have.
+  /// Passes it a new event: immediately and alone if it has all earlier ones, as nearly all clients do.
   func take(_ event: Chunk, _ number: Int) {
     guard seen == number - 1, !isServing, !isOver, connection.isIdle else { return roomIsThere() }
     seen = number

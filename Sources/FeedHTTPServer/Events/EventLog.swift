@@ -27,7 +27,7 @@ extension HTTPServer {
     public var snapshot: () -> String = { "" }
 
     private(set) var ring: EventRing
-    /// The source of its events, if other loops have them too.
+    /// The source of its events, if other loops have the same ones.
     private let channel: Channel?
     private let retry: Int
     private let scheduler: any LoopScheduler
@@ -53,10 +53,11 @@ extension HTTPServer {
 
     /// Makes one loop's log of the events of `channel`: those that it keeps, and all that are sent from now on.
     ///
-    /// An event that is sent to this log, or a reset of it, goes to the channel, and comes to all its logs on a later turn of their loops.
+    /// An event that is sent to this log, and a reset of it, goes to the channel, and reaches all of the channel's logs
+    /// on a later turn of their loops.
     ///
     /// - Parameters:
-    ///   - channel: has the events.
+    ///   - channel: the source of the events.
     ///   - heartbeat: as for its own log.
     ///   - retry: as for its own log.
     ///   - scheduler: an `EventLoop`, or virtual time.
@@ -108,8 +109,8 @@ extension HTTPServer {
 
     /// Sends an event to all clients, and keeps it for those that are behind.
     ///
-    /// - Parameter given: its id, where several servers have the same events and a client of one may continue with another; without line
-    ///   breaks. An id of this log's own by default.
+    /// - Parameter given: its id, if several servers have the same events, and a client of one may continue with
+    ///   another; without line breaks. By default, the log assigns an id.
     /// - Returns: its id.
     @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
       if let channel { return channel.send(data, name: name, id: given) }
@@ -205,9 +206,9 @@ extension HTTPServer {
 
     func hasMore(than seen: Int) -> Bool { seen + 1 < ring.next }
 
-    /// Hands a client what it has not seen, as much as one write takes.
+    /// Passes a client the events that it has not seen, as many as one write can contain.
     ///
-    /// - Returns: the number of the last event that it has seen now.
+    /// - Returns: the number of the last event that it has now seen.
     func serve(_ connection: ServerConnection, after seen: Int) -> Int {
       guard seen >= ring.first - 1 else {
         connection.enqueue(EventRing.encode(Event(snapshot(), name: "reset"), ring.id(ring.next - 1)))

@@ -11,7 +11,7 @@ struct EventRing: Sendable {
   /// The numbers of the oldest event in the ring, and of the next.
   private(set) var first = 1
   private(set) var next = 1
-  /// Of the events in the ring and the one before.
+  /// The ids of the events in the ring and of the one before.
   private var ids = GivenIDs()
 
   init(keeping capacity: Int, bytes: Int, epoch: String?) {
@@ -26,7 +26,7 @@ struct EventRing: Sendable {
   /// The id of an event, or of the one before the first.
   func id(_ number: Int) -> String { ids[number] ?? "\(epoch)-\(number)" }
 
-  /// The number in an id of ours.
+  /// The number in one of this log's own ids.
   func number(_ id: String) -> Int? {
     if let number = ids.number(of: id) { return number }
     let parts = id.split(separator: "-", omittingEmptySubsequences: false)
@@ -57,7 +57,7 @@ struct EventRing: Sendable {
     next += 1
   }
 
-  /// Forgets all events, and their ids.
+  /// Removes all events and their ids.
   mutating func reset() {
     ids = GivenIDs()
     // Also ids of our own are of an earlier time.

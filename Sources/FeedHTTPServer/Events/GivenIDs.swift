@@ -1,11 +1,11 @@
-/// The ids that were given to events instead of a log's own, and the events' numbers.
+/// The ids assigned to events by the caller instead of the log, and the events' numbers.
 struct GivenIDs: Sendable {
   private var ids: [Int: String] = [:]
   private var numbers: [String: Int] = [:]
 
   subscript(number: Int) -> String? { ids[number] }
 
-  /// The first event that has the id: who names it may get another one of that id again, and misses none.
+  /// The first event that has the id: a client that names it may get another event with that id again, but misses none.
   func number(of id: String) -> Int? { numbers[id] }
 
   mutating func give(_ id: String, to number: Int) {

@@ -43,7 +43,7 @@ extension HTTPServer {
     static let plainText: Headers = ["Content-Type": "text/plain; charset=utf-8"]
     static let page: Headers = ["Content-Type": "text/html; charset=utf-8"]
 
-    /// True when there may be a field on which more depends than what it says: conditions, or the connection.
+    /// True if there may be a field that affects the response: conditions, or the connection.
     var decideAboutBody: Bool {
       guard received == nil else { return true }
       for field in own {
@@ -59,7 +59,7 @@ extension HTTPServer {
 
     /// Calls `body` with each field, until it returns false.
     ///
-    /// - Returns: true when it never did.
+    /// - Returns: true if it never did.
     func allFields(_ body: (_ name: String, _ value: String) -> Bool) -> Bool {
       guard received == nil else { return allSatisfy { body($0.name, $0.value) } }
       return own.withUnsafeBufferPointer { own in

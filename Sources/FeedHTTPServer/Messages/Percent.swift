@@ -1,8 +1,8 @@
 /// Escapes in addresses (RFC 3986, 2.1).
 enum Percent {
-  /// The text that `escaped` stands for; `nil` when it is not UTF-8 or an escape is cut.
+  /// The text that `escaped` represents; `nil` if it isn't UTF-8 or an escape is incomplete.
   ///
-  /// - Parameter isQuery: true to take `+` for a space.
+  /// - Parameter isQuery: true to read `+` as a space.
   static func decoded(_ escaped: Substring, isQuery: Bool = false) -> String? {
     var bytes: [UInt8] = []
     var rest = escaped.utf8[...]

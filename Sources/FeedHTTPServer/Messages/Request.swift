@@ -28,7 +28,7 @@ extension HTTPServer {
     /// The target as it came: `/a%20b?c=d`.
     public var target: String { head.text(head.target) }
     public var targetForm: TargetForm { head.form }
-    /// True when the path of the target is this one, as it came.
+    /// True if the target's unchanged path is this one.
     func hasPath(_ path: [UInt8]) -> Bool {
       guard head.form == .origin, head.path.count == path.count else { return false }
       return head.bytes.withUnsafeBytes { bytes in
@@ -40,8 +40,8 @@ extension HTTPServer {
     public var path: String { head.path.count == 0 && head.form == .absolute ? "/" : head.text(head.path) }
     /// The query of the target, after the question mark, as it came; `nil` without one.
     public var query: String? { head.query.map(head.text) }
-    /// The requested host, with the port if it was given: of the target if that has one, or of `Host`. Not checked;
-    /// `nil` for HTTP/1.0 without `Host`.
+    /// The requested host, with the port if it was given: from the target if that has one, or else from `Host`. Not
+    /// checked; `nil` for HTTP/1.0 without `Host`.
     public var host: String? { head.authority.map(head.text) }
     public var headers: Headers { Headers(head) }
     /// `1.0` or `1.1`.
@@ -54,20 +54,20 @@ extension HTTPServer {
 
     /// The request's body, as it arrives.
     ///
-    /// A client that requests permission to send it (`Expect: 100-continue`) gets it with the first demand. A body that
-    /// nobody reads is discarded after the response if it is short; if it is long, the connection is closed.
+    /// A client that requests permission to send the body (`Expect: 100-continue`) gets it with the first demand. A
+    /// body that nobody reads is discarded after the response if it is short; if it is long, the connection is closed.
     ///
     /// **Demand:** a chunk at a time is read from the connection; without demand the client has to wait. **Failure:**
     /// ``BodyError``; also for a second subscriber. **Cancellation:** the rest is discarded. Policy: holds one chunk.
     public var body: Body { Body(exchange: exchange) }
 
-    /// The trailers of a chunked body, once it has ended.
+    /// The trailers of a chunked body, once the body has ended.
     public var trailers: Headers { exchange.connection.trailers(of: exchange) }
 
-    /// Sends the response. A second response is dropped, and so is one to a client that is gone.
+    /// Sends the response. A second response is dropped, and so is a response to a client that has disconnected.
     public func respond(_ response: Response) { exchange.respond(response) }
 
-    /// Responds with the first value of `publisher`, which is cancelled when the client leaves before.
+    /// Responds with the first value of `publisher`, which is cancelled when the client disconnects first.
     ///
     /// A failure that is a ``Status`` is the response; any other failure becomes status 500 and is reported
     /// (``HTTPServer/onError``), and so is a completion without a value.
@@ -82,7 +82,7 @@ extension HTTPServer {
     case tooLarge(limit: Int)
     /// Its chunks are malformed; the client gets status 400.
     case malformed
-    /// The client is too slow, or has gone.
+    /// The client is too slow, or has disconnected.
     case disconnected
     /// The response has already been sent.
     case answered
@@ -103,19 +103,19 @@ extension HTTPServer {
 
     /// The whole body in one chunk.
     ///
-    /// **Demand:** reads when requested. **Failure, cancellation:** as the body's. Policy: holds the body, which has at
-    /// most ``Limits/bodyBytes``.
+    /// **Demand:** reads the body when a value is requested. **Failure, cancellation:** as the body's. Policy: holds
+    /// the body, which has at most ``Limits/bodyBytes``.
     public func whole() -> AnyPublisher<Chunk, BodyError> {
       collect().map { Chunk(joining: $0) }.eraseToAnyPublisher()
     }
   }
 }
 
-/// A request and its fate. It keeps its connection; when it is released unanswered, it says so.
+/// A request and its state. It retains its connection; when it is released without a response, it reports this.
 final class Exchange {
   let head: RequestHead
   let connection: ServerConnection
-  /// Which request of the connection this is.
+  /// The number of this request on the connection.
   let number: Int
   @exclusivity(unchecked) private var isAnswered = false
   /// See ``HTTPServer/Request/id``.

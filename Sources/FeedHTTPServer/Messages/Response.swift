@@ -5,7 +5,7 @@ extension HTTPServer {
   ///
   /// The server adds `Date` and the fields that delimit the body; `Connection: close` closes the connection after the
   /// response. It leaves the body out for HEAD, for 204 and for 304. For a response with `ETag` or `Last-Modified` it
-  /// decides about the request's conditions, for a body of known length about ranges.
+  /// evaluates the request's conditions; for a body of known length, it serves ranges.
   public struct Response {
     enum Body {
       case none
@@ -39,23 +39,23 @@ extension HTTPServer {
 
     /// A response whose body is written as `publisher` delivers it; a chunk is requested whenever there is room.
     ///
-    /// Should it fail, the connection is closed: the client sees that the body is not complete.
+    /// If the publisher fails, the connection is closed: the client sees that the body is not complete.
     ///
-    /// - Parameter length: how many bytes it delivers, if that is known. More are not sent; after fewer the connection is
-    ///   closed.
+    /// - Parameter length: the number of bytes that it delivers, if that is known. Further bytes are not sent; after
+    ///   fewer, the connection is closed.
     public init<P: Publisher>(_ status: Status = .ok, headers: Headers = [:], body publisher: P, length: Int? = nil)
     where P.Output == Chunk {
-      precondition(length ?? 0 >= 0, "Response(length: \(length ?? 0)): a body cannot be shorter than nothing")
+      precondition(length ?? 0 >= 0, "Response(length: \(length ?? 0)): use 0 or more")
       let erased = publisher.eraseFailureType().eraseToAnyPublisher()
       self.init(status, headers: headers, body: .stream(erased, length: length))
     }
 
     /// A response whose body is part of an open file, read off the loop as the client takes it, 128 KiB at a time.
     ///
-    /// A client that reads slowly takes no memory beyond that. Should the file become shorter, the connection is closed.
+    /// A client that reads slowly takes no memory beyond that. If the file becomes shorter, the connection is closed.
     ///
     /// - Parameters:
-    ///   - range: where in the file the body is.
+    ///   - range: the part of the file.
     ///   - scheduler: the server's.
     public init(
       _ status: Status = .ok, headers: Headers = [:], file: OpenFile, range: Range<Int64>,
@@ -91,9 +91,10 @@ extension HTTPServer {
       Response(status, headers: ["Location": address])
     }
 
-    /// The events of `log` from now on, or from where the client stopped before (`Last-Event-ID`), until it leaves.
+    /// The events of `log` from now on, or from where the client stopped before (`Last-Event-ID`), until the client
+    /// disconnects.
     ///
-    /// - Parameter greeting: sent first, to this client only, if there is one.
+    /// - Parameter greeting: an optional event that is sent first, to this client only.
     public static func events(_ log: EventLog, greeting: EventLog.Event? = nil) -> Response {
       let headers: Headers = ["Content-Type": "text/event-stream", "Cache-Control": "no-store"]
       return Response(.ok, headers: headers, body: .events(log, greeting: greeting))

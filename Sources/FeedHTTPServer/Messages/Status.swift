@@ -1,10 +1,10 @@
 extension HTTPServer {
-  /// The status of a response (RFC 9110, 15). A handler may throw one, which then is the response.
+  /// The status of a response (RFC 9110, 15). A handler may throw a status, which then is the response.
   public struct Status: Error, Hashable, Sendable, CustomStringConvertible {
     /// Three digits.
     public let code: Int
 
-    /// - Precondition: 200 to 599; the server itself sends lower ones.
+    /// - Precondition: 200 to 599; only the server itself sends lower ones.
     public init(_ code: Int) {
       precondition((200...599).contains(code), "Status(\(code)): not the status of a response; use 200 to 599")
       self.code = code

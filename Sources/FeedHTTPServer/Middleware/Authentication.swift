@@ -2,7 +2,7 @@ internal import FeedStream
 internal import Foundation
 
 extension HTTPServer.Middleware {
-  /// Lets requests pass that have a name and a password (RFC 7617); others get 401.
+  /// Admits requests with a valid name and password (RFC 7617); others get 401.
   ///
   /// - Parameters:
   ///   - realm: names the password that is requested.
@@ -20,7 +20,7 @@ extension HTTPServer.Middleware {
     }
   }
 
-  /// Lets requests pass that have a token (RFC 6750); others get 401.
+  /// Admits requests with a valid token (RFC 6750); others get 401.
   ///
   /// - Parameter user: the user of a token; `nil` for a token that is not valid.
   public static func bearer(_ user: @escaping (_ token: String) -> String?) -> Self {

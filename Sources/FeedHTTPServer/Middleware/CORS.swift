@@ -5,7 +5,7 @@ extension HTTPServer.Middleware {
   /// their preflight requests.
   ///
   /// - Parameters:
-  ///   - origins: such as `https://example.com`; `nil`, the default, for all, which then get no credentials.
+  ///   - origins: such as `https://example.com`; `nil`, the default, for all origins, which then get no credentials.
   ///   - methods: the allowed methods besides GET, HEAD, and POST.
   ///   - headers: the fields that they may send.
   ///   - exposed: the fields of responses that they may read.

@@ -1,17 +1,17 @@
 internal import FeedStream
 
 extension HTTPServer.Middleware {
-  /// Limits the requests of each client in a period; more get 429 with `Retry-After`.
+  /// Limits the requests of each client in a period; further requests get 429 with `Retry-After`.
   ///
-  /// A client has a bucket of `requests`, which fills at an even pace: it may use them in one burst, and then as fast
-  /// as they come back.
+  /// A client has a bucket of `requests`, which refills at an even pace: it may use them in one burst, and then as fast
+  /// as they are refilled.
   ///
   /// - Parameters:
   ///   - requests: the number, per `while`.
   ///   - while: the time in which an empty bucket fills.
   ///   - clients: the maximum number of remembered clients, the latest ones; 10,000 by default.
-  ///   - client: returns the client that a request counts for, by default its address, and `nil` for requests that are not limited. A network
-  ///     of IPv6 with a prefix of 64 bits is one client.
+  ///   - client: returns the client to whom a request is charged, by default its address; `nil` for requests without a
+  ///     limit. A network of IPv6 with a prefix of 64 bits is one client.
   public static func rateLimit(
     _ requests: Int, per while: Duration, clients: Int = 10_000,
     client: ((HTTPServer.Request) -> String?)? = nil
@@ -35,7 +35,7 @@ extension HTTPServer.Middleware {
 
 /// The requests that each client has left.
 private final class Buckets {
-  /// In nanoseconds of filling.
+  /// The level, in nanoseconds of filling.
   private struct Bucket {
     var level: Int64
     var seen: StreamInstant
@@ -52,7 +52,7 @@ private final class Buckets {
     self.most = most
   }
 
-  /// - Returns: `nil` when the request may pass; otherwise the seconds until one may.
+  /// - Returns: `nil` when the request may pass; otherwise, the seconds until one may.
   func take(_ client: String, at now: StreamInstant) -> Int64? {
     var bucket = buckets[client] ?? Bucket(level: fill, seen: now)
     bucket.level = min(fill, bucket.level + bucket.seen.distance(to: now).nanoseconds)
@@ -64,7 +64,7 @@ private final class Buckets {
     return isAllowed ? nil : (price - bucket.level + 999_999_999) / 1_000_000_000
   }
 
-  /// Drops the half that was seen longest ago, so that it is done rarely.
+  /// Drops the half that was seen longest ago, so that this happens rarely.
   private func forget() {
     let times = buckets.values.map(\.seen).sorted()
     let limit = times[times.count / 2]

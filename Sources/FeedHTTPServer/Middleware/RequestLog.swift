@@ -4,7 +4,7 @@ extension HTTPServer {
   /// A request with a response, for a log or for counting.
   public struct AnsweredRequest: Sendable, CustomStringConvertible {
     public var method: Method
-    /// As it came, without the query, which may have secrets.
+    /// The path as it came, without the query, which may have secrets.
     public var path: String
     public var status: Status
     /// The time from the request's head to the response's.
@@ -20,7 +20,7 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Middleware {
-  /// Calls `write` for every request when its response begins, but not if its client leaves before that.
+  /// Calls `write` for every request when its response begins, unless its client disconnects first.
   ///
   ///     routes.use(.log { print($0) })
   public static func log(_ write: @escaping (HTTPServer.AnsweredRequest) -> Void) -> Self {
@@ -43,11 +43,11 @@ extension HTTPServer.Middleware {
     }
   }
 
-  /// Counts requests and times them: the same as ``log(_:)``, by the status's class and in one value.
+  /// Counts requests and times them: like ``log(_:)``, but summed up in one value, by class of status.
   public static func counting(in metrics: HTTPServer.Metrics) -> Self { log { metrics.count($0) } }
 
-  /// Gives each request an id, which its response has as `X-Request-ID`, and which handlers and logs find in
-  /// ``HTTPServer/Request/id``. One that a client sends is kept if it has at most 128 letters, digits, and `-_.`.
+  /// Gives each request an id, which the response carries as `X-Request-ID`, and which handlers and logs read from
+  /// ``HTTPServer/Request/id``. An id that the client sends is kept if it has at most 128 letters, digits, and `-_.`.
   ///
   /// - Parameter make: makes an id. By default, ids are 13 letters and digits, which don't repeat while the server runs; they
   ///   are random, but not secret.

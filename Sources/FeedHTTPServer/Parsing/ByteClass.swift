@@ -1,11 +1,11 @@
-/// Which bytes may stand where in a request (RFC 9110, 5.5 and 5.6.2; RFC 3986).
+/// The bytes that are allowed in each part of a request (RFC 9110, 5.5 and 5.6.2; RFC 3986).
 enum ByteClass {
   /// A token: methods, names of fields.
   static let token: UInt8 = 1
   /// The value of a field: visible characters, space, tab, and bytes above 127.
   static let text: UInt8 = 2
-  /// A path, with its slashes; the `%` of an escape is checked apart. Beyond RFC 3986, what browsers leave unescaped there:
-  /// `[]|^`.
+  /// A path, with its slashes; the `%` of an escape is checked separately. Beyond RFC 3986, what browsers leave
+  /// unescaped there: `[]|^`.
   static let path: UInt8 = 4
   /// A query. Beyond RFC 3986, what browsers leave unescaped there: ``[]{}|\^` ``.
   static let query: UInt8 = 8
@@ -13,7 +13,7 @@ enum ByteClass {
   static let host: UInt8 = 16
   static let hexDigit: UInt8 = 32
   static let digit: UInt8 = 64
-  /// A target of any form: what is visible and ASCII.
+  /// A target of any form: visible ASCII characters.
   static let target: UInt8 = 128
 
   /// The classes of each byte.
@@ -60,7 +60,7 @@ enum ByteClass {
   }
 }
 
-/// A place in the bytes of a head.
+/// A range of the bytes of a head.
 struct Place: Equatable {
   var start: UInt32
   var end: UInt32
@@ -75,7 +75,7 @@ struct Place: Equatable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The same bytes as `text`, which is in lower case, in whatever case.
+  /// True for the same bytes as `text`, which is in lower case, ignoring case.
   func matches(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount else { return false }
     let other = text.utf8Start
@@ -83,7 +83,7 @@ extension UnsafeRawBufferPointer {
     return true
   }
 
-  /// Without the spaces and tabs around it.
+  /// The range without surrounding spaces and tabs.
   var trimmed: UnsafeRawBufferPointer {
     var (start, end) = (0, count)
     while start < end, self[start] == 0x20 || self[start] == 0x09 { start += 1 }
@@ -91,7 +91,7 @@ extension UnsafeRawBufferPointer {
     return UnsafeRawBufferPointer(rebasing: self[start..<end])
   }
 
-  /// Calls `body` with each member of a list with commas, empty ones too, without the space around it.
+  /// Calls `body` with each member of a list with commas, including empty ones, without surrounding space.
   func forEachMember(_ body: (UnsafeRawBufferPointer) -> Void) {
     var start = 0
     for index in 0...count where index == count || self[index] == UInt8(ascii: ",") {

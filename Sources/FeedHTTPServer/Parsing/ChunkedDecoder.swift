@@ -2,16 +2,16 @@ internal import FeedStream
 
 /// Reads a chunked body, and its trailers (RFC 9112, 7.1).
 ///
-/// An object, so that the state of a connection without such a body has no room for it.
+/// An object, so that a connection without such a body needs no room for its state.
 final class ChunkedDecoder {
   enum Step: Equatable {
     /// Bytes of the body; not empty.
     case data(Chunk)
-    /// Bytes of the body are there, and nobody wants them.
+    /// Bytes of the body are available without demand.
     case dataWaits
-    /// All bytes are taken, and more are needed.
+    /// All bytes are consumed, and more are needed.
     case needsMore
-    /// The body and its trailer are over; they are in ``ChunkedDecoder/trailers``.
+    /// The body and its trailers are complete; they are in ``ChunkedDecoder/trailers``.
     case finished
     case failure(ParseFailure)
   }
@@ -30,7 +30,7 @@ final class ChunkedDecoder {
   private var digits = 0
   /// The number of bytes of the chunk that are still to come.
   private var left = 0
-  /// The number of bytes that all chunks so far have, and may have.
+  /// The number of bytes of all chunks so far, and the limit.
   private var total = 0
   private let limit: Int
   private var extensionBytes = 0
@@ -44,10 +44,10 @@ final class ChunkedDecoder {
     limit = bodyBytes ?? limits.bodyBytes
   }
 
-  /// The maximum number of bytes of extensions in all chunks: nobody uses them, but they take time to read.
+  /// The maximum number of bytes of extensions in all chunks: they are unused, but take time to read.
   static let extensionLimit = 8 * 1024
 
-  /// Takes bytes off the beginning of `input`, until there is something to say.
+  /// Consumes bytes from the beginning of `input` until there is a result.
   ///
   /// - Parameter givesData: false to continue only as far as the next bytes of the body.
   func next(_ input: inout Chunk, givesData: Bool = true) -> Step {
@@ -88,17 +88,17 @@ final class ChunkedDecoder {
     }
   }
 
-  /// Reads what stands between the data of two chunks.
+  /// Reads the bytes between the data of two chunks.
   ///
-  /// - Returns: how many bytes.
+  /// - Returns: the number of bytes.
   private func readLine(_ bytes: UnsafeRawBufferPointer) throws(ParseFailure) -> Int {
     for (index, byte) in bytes.enumerated() {
       switch state {
       case .dataCR:
-        guard byte == 0x0D else { throw ParseFailure("a chunk is longer than it says") }
+        guard byte == 0x0D else { throw ParseFailure("a chunk is longer than its declared size") }
         state = .dataLF
       case .dataLF:
-        guard byte == 0x0A else { throw ParseFailure("a chunk is longer than it says") }
+        guard byte == 0x0A else { throw ParseFailure("a chunk is longer than its declared size") }
         (state, size, digits) = (.size, 0, 0)
       case .size:
         if let value = ByteClass.hexValue(byte) {
@@ -132,13 +132,13 @@ final class ChunkedDecoder {
       guard let space else { throw ParseFailure("not a chunk's extension") }
       state = space
     case 0x0A: throw ParseFailure("a line feed without a carriage return")
-    default: throw ParseFailure("not a chunk's size or extension")
+    default: throw ParseFailure("an invalid chunk size or extension")
     }
   }
 
   private func readExtension(_ byte: UInt8) throws(ParseFailure) {
     extensionBytes += 1
-    guard extensionBytes <= Self.extensionLimit else { throw ParseFailure("too many extensions of chunks") }
+    guard extensionBytes <= Self.extensionLimit else { throw ParseFailure("too many chunk extensions") }
     let isToken = ByteClass.table[Int(byte)] & ByteClass.token != 0
     let isSpace = byte == 0x20 || byte == 0x09
     switch state {
@@ -164,11 +164,11 @@ final class ChunkedDecoder {
       } else if byte == UInt8(ascii: "\\") {
         state = .escaped
       } else if ByteClass.table[Int(byte)] & ByteClass.text == 0 {
-        throw ParseFailure("a control character in a chunk's extension")
+        throw ParseFailure("a control character in a chunk extension")
       }
     case .escaped:
       guard ByteClass.table[Int(byte)] & ByteClass.text != 0 else {
-        throw ParseFailure("a control character in a chunk's extension")
+        throw ParseFailure("a control character in a chunk extension")
       }
       state = .quoted
     default: try endOfPart(byte, orSpace: .afterSize)

@@ -1,7 +1,7 @@
-/// The fields that determine the end of a request and the fate of its connection.
+/// The fields that determine the end of a request and whether its connection is kept.
 ///
-/// A request that two readers could delimit in two ways is refused: that is how one request is smuggled within another
-/// (RFC 9112, 11.2).
+/// A request that two readers could delimit in two ways is refused: otherwise, one request could be smuggled inside
+/// another (RFC 9112, 11.2).
 struct FramingRules {
   var isTrailer = false
   private var length: Int?
@@ -13,7 +13,7 @@ struct FramingRules {
   private var closes = false
   private var keeps = false
 
-  /// Looks at a field that is complete.
+  /// Examines a complete field.
   mutating func take(
     _ field: FieldPlace, _ bytes: UnsafeRawBufferPointer, _ head: RequestHead
   ) throws(ParseFailure) {
@@ -73,7 +73,7 @@ struct FramingRules {
     if isWrong { throw ParseFailure("not a Transfer-Encoding") }
   }
 
-  /// Decides, when all fields are there.
+  /// Decides when all fields have been read.
   func conclude(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) throws(ParseFailure) {
     let isOld = head.minorVersion == 0
     if hosts != 1 {

@@ -8,13 +8,14 @@ internal import FeedStream
   import Darwin
 #endif
 
-/// Reads the head of a request, or the trailer section of a chunked body, from bytes that are cut anywhere (RFC 9112).
+/// Reads the head of a request, or the trailer section of a chunked body, from bytes that are split anywhere (RFC
+/// 9112).
 ///
-/// It decides byte by byte, so that an invalid request is refused at its first wrong byte, and however
-/// the bytes are cut, it decides the same. A head that lies in one chunk is not copied.
+/// It decides byte by byte, so that an invalid request is refused at its first wrong byte, and its decision doesn't
+/// depend on how the bytes are split. A head within one chunk is not copied.
 struct HeadParser {
   enum Result: Equatable {
-    /// All bytes are taken, and more are needed.
+    /// All bytes are consumed, and more are needed.
     case incomplete
     /// The head ends after `consumed` bytes of the chunk; it is in ``HeadParser/head``.
     case complete(consumed: Int)
@@ -40,7 +41,7 @@ struct HeadParser {
   private var position = 0
   /// The bytes so far of a head that arrives in several chunks.
   private var partial: [UInt8] = []
-  /// The places where the line, the fields and the present part begin.
+  /// The positions where the line, the fields and the current part begin.
   private var lineStart = 0
   private var fieldsStart = 0
   private var start = 0
@@ -190,14 +191,14 @@ struct HeadParser {
         } else if byte == 0x20 || byte == 0x09 {
           throw ParseFailure("a folded line, or space before a header field")
         } else {
-          throw ParseFailure("not the name of a header field")
+          throw ParseFailure("an invalid header field name")
         }
       case .name:
         while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at &+= 1 }
         guard at < end else { continue }
         guard base[at] == UInt8(ascii: ":") else {
           throw base[at] == 0x20 || base[at] == 0x09
-            ? ParseFailure("space before the colon of a header field") : ParseFailure("not the name of a header field")
+            ? ParseFailure("space before the colon of a header field") : ParseFailure("an invalid header field name")
         }
         name = Place(start, at)
         at += 1

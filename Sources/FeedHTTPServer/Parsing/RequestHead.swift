@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// One field's places in the bytes of a head.
+/// The ranges of one field in the bytes of a head.
 struct FieldPlace {
   var name: Place
   var value: Place
@@ -13,11 +13,12 @@ enum BodyFraming: Equatable {
   case chunked
 }
 
-/// The head of a request as it came: its bytes, and where everything is in them.
+/// The unchanged head of a request: its bytes, and the ranges of its parts.
 ///
-/// An object, because many look at it, and a copy would count references to its parts. Its parser alone changes it.
+/// It is an object, because it is used in many places, and a copy would count references to its parts. Only its parser
+/// changes it.
 ///
-/// Its properties are not checked for exclusive access: nothing calls out of here while it changes one.
+/// Its properties are not checked for exclusive access: no other code runs while one is changed.
 final class RequestHead {
   @exclusivity(unchecked) var bytes = Chunk()
   @exclusivity(unchecked) var method = HTTPServer.Method.get
@@ -25,7 +26,7 @@ final class RequestHead {
   @exclusivity(unchecked) var form = HTTPServer.TargetForm.origin
   @exclusivity(unchecked) var path = Place(0, 0)
   @exclusivity(unchecked) var query: Place?
-  /// The host and port that are requested, of the target or of the field `Host`.
+  /// The requested host and port, from the target or the field `Host`.
   @exclusivity(unchecked) var authority: Place?
   /// 0 or 1.
   @exclusivity(unchecked) var minorVersion: UInt8 = 1

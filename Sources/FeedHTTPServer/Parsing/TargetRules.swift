@@ -1,6 +1,6 @@
 /// The rules for the target of a request: the four forms of RFC 9112, 3.2.
 enum TargetRules {
-  /// Finds out the form of the target, and where its parts are.
+  /// Determines the form of the target, and the ranges of its parts.
   static func check(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) throws(ParseFailure) {
     let (start, end) = (Int(head.target.start), Int(head.target.end))
     if head.method == .connect {

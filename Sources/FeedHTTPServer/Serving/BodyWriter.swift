@@ -2,20 +2,20 @@ internal import FeedStream
 
 /// The source of a response's body, for the connection that writes it.
 protocol ResponseSource: AnyObject {
-  /// True when the body has no end: it is over when the client leaves.
+  /// True when the body has no end: it completes when the client disconnects.
   var endsWithReader: Bool { get }
-  /// True when it keeps a body that was given whole.
+  /// True if it holds a body that was passed whole.
   var keepsBody: Bool { get }
-  /// True when it gives little at a time.
+  /// True if it delivers little at a time.
   var isShort: Bool { get }
-  /// Tells the source that its bytes are written, or most of them.
+  /// Informs the source that its bytes, or most of them, have been written.
   func roomIsThere()
   func serverIsEnding()
-  /// The client is gone.
+  /// Called when the client has disconnected.
   func cancel()
 }
 
-/// Asks a publisher for the body of a response, a chunk at a time, while the connection has room.
+/// Requests the body of a response from a publisher, a chunk at a time, while the connection has room.
 final class BodyWriter: ResponseSource, Subscriber {
   typealias Input = Chunk
   typealias Failure = any Error
@@ -23,7 +23,7 @@ final class BodyWriter: ResponseSource, Subscriber {
   private weak var connection: ServerConnection?
   private let isChunked: Bool
   let keepsBody: Bool
-  /// Bytes that were announced and have not come.
+  /// The number of announced bytes that have not arrived.
   private var left: Int?
   private var up: (any Subscription)?
   /// A chunk was requested and has not arrived.

@@ -1,6 +1,6 @@
-/// Writes bytes one behind the other into memory that is large enough.
+/// Writes bytes one after another into memory that is large enough.
 struct ByteCursor {
-  /// The place of the next byte.
+  /// The position of the next byte.
   var at: UnsafeMutablePointer<UInt8>
 
   mutating func put(_ text: StaticString) {
@@ -24,7 +24,7 @@ struct ByteCursor {
 
   /// A field and the end of its line.
   ///
-  /// - Returns: false when it is none.
+  /// - Returns: false if it isn't a field.
   mutating func putField(_ name: String, _ value: String) -> Bool {
     guard !name.isEmpty, put(name, ByteClass.token) else { return false }
     put(": ")

@@ -9,8 +9,8 @@ package import FeedStream
 #endif
 
 extension SocketAddress {
-  /// The identity of a client: its address without the port. A network of IPv6 with a prefix of 64 bits is
-  /// one client, who may have all of its addresses; an address of IPv4 within IPv6 is that of IPv4.
+  /// The identity of a client: its address without the port. An IPv6 network with a prefix of 64 bits is one client,
+  /// because a client may have all of its addresses; an IPv4 address within IPv6 counts as the IPv4 address.
   package var client: String {
     guard case .internet(let host, _) = kind, host.utf8.contains(UInt8(ascii: ":")) else { return host }
     var address = in6_addr()
@@ -30,7 +30,7 @@ extension SocketAddress {
     }
   }
 
-  /// True for one of this machine itself: a socket in the file system, or a loopback address.
+  /// True for a client on this machine: a socket in the file system, or a loopback address.
   package var isLocal: Bool {
     guard case .internet(let host, _) = kind else { return true }
     return host == "::1" || client.hasPrefix("127.")

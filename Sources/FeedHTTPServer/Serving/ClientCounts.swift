@@ -4,7 +4,7 @@ internal import FeedStream
 final class ClientCounts: Sendable {
   private let counts = Locked<[String: Int]>([:])
 
-  /// - Returns: false when the client has as many as it may.
+  /// - Returns: false if the client has reached its limit.
   func admit(_ client: String, upTo most: Int) -> Bool {
     counts.withLock { counts in
       let count = counts[client, default: 0]

@@ -1,10 +1,10 @@
 internal import FeedStream
 
-/// Counts what clients have, where a limit is for several connections together.
+/// Counts the resources of clients whose limits apply to several connections together.
 struct ConnectionShares {
   /// The number of open connections of each limited client.
   let clients: ClientCounts
-  /// The memory of long bodies that wait, and how many times it does.
+  /// The memory of waiting long bodies, and the number of connections that wait for each.
   private var bodies: [ObjectIdentifier: (users: Int, bytes: Int)] = [:]
   private(set) var bodyBytes = 0
 
@@ -25,9 +25,9 @@ struct ConnectionShares {
 
 // Making room.
 extension HTTPServer {
-  /// Admits a connection, or closes it; closes another one that waits for a request when there are too many.
+  /// Admits a connection, or closes it; if there are too many, closes another one that waits for a request.
   ///
-  /// - Returns: by which it is counted; `nil` for one that is not limited.
+  /// - Returns: the key under which it is counted; `nil` for one without a limit.
   func admit(_ connection: Connection) -> (isAdmitted: Bool, client: String?) {
     let client = limits.isUnlimited(connection.peer) ? nil : connection.peer.client
     if let client, !shares.clients.admit(client, upTo: limits.connectionsPerAddress) {
@@ -38,7 +38,7 @@ extension HTTPServer {
     return (true, client)
   }
 
-  /// The connection that has waited for a request for longest, if one has for a second.
+  /// The connection that has waited longest for a request, if at least a second.
   var longestIdle: ServerConnection? {
     let least = Int(1_000_000_000 / limits.tick.nanoseconds) + 1
     var found: ServerConnection?
@@ -48,7 +48,8 @@ extension HTTPServer {
     return found
   }
 
-  /// A body waits on a connection: when that makes too many bytes, those who take nothing have to go.
+  /// Counts a body that waits on a connection: if there are too many bytes, connections whose clients read nothing are
+  /// closed.
   func hold(_ body: Chunk, for connection: ServerConnection) {
     let memory = body.keptMemory
     connection.held.append(memory.identity)

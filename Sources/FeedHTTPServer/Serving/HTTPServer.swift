@@ -1,14 +1,14 @@
 public import FeedStream
 
-/// A server of HTTP/1.1 and 1.0 on streams: requests are values, and demand is the flow control.
+/// An HTTP/1.1 and 1.0 server on streams: requests are values, and demand is the flow control.
 ///
 ///     let server = try HTTPServer(at: .internet("127.0.0.1", port: 8080), on: loop)
 ///     let serving = server.serve { request in
 ///       .text("Hello, \(request.query("name") ?? "world")!\n")
 ///     }
 ///
-/// It listens from the beginning. Connections are accepted while requests are requested (``requests``); the requests of one
-/// connection are served in order, one at a time. It parses strictly, following RFC 9112: an ambiguous message
+/// It listens as soon as it is created. Connections are accepted while there is demand for ``requests``; the requests
+/// of one connection are served in order, one at a time. It parses strictly, following RFC 9112: an ambiguous message
 /// is refused, and its connection closed. The resources of clients are limited: ``Limits``.
 ///
 /// Lives on its scheduler's thread, and closes when it is released. A ``Group`` serves one address with several loops.
@@ -51,7 +51,8 @@ public final class HTTPServer {
     self.init(listener.connections, [listener], limits, scheduler, wallClock)
   }
 
-  /// Listens at `address`, and serves the connections that `transform` returns for those that arrive: secure ones, for example.
+  /// Listens at `address`, and serves the connections that `transform` returns for those that arrive: secure ones, for
+  /// example.
   ///
   /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: loop) }`.
   ///
@@ -60,7 +61,7 @@ public final class HTTPServer {
   ///   - limits: the limits for clients.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
-  ///   - transform: receives the connections, as they are requested.
+  ///   - transform: receives the connections as they are accepted.
   /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init<P: Publisher>(
     at address: SocketAddress, limits: Limits = Limits(), on scheduler: any LoopScheduler,
@@ -70,7 +71,7 @@ public final class HTTPServer {
     self.init(transform(listener.connections), [listener], limits, scheduler, wallClock)
   }
 
-  /// Listens at several addresses: over IPv4 and IPv6, or at a socket in the file system too.
+  /// Listens at several addresses: over IPv4 and IPv6, and at a Unix socket, for example.
   ///
   /// `SocketAddress.passed()` are those of systemd's socket activation.
   ///
@@ -114,7 +115,7 @@ public final class HTTPServer {
 
   deinit { close() }
 
-  /// The first address where it listens; `nil` when it was given its connections.
+  /// The first address where it listens; `nil` if its connections come from a publisher.
   public var address: SocketAddress? { listeners.first?.address }
 
   /// All addresses where it listens.
@@ -126,10 +127,10 @@ public final class HTTPServer {
   /// The number of response bytes that wait to be written, on all connections.
   public var waitingBytes: Int { connections.reduce(0) { $0 + $1.outBytes } }
 
-  /// Fields of every response, including the server's own, such as 400; a response's own field of the same
-  /// name replaces one. None by default.
+  /// Fields of every response, including the server's own, such as 400; a response's own field of the same name
+  /// replaces it. None by default.
   ///
-  /// - Precondition: they are fields, and neither `Date` nor what delimits bodies.
+  /// - Precondition: they are valid, and don't include `Date` or fields that delimit bodies.
   public var headers: Headers {
     get { heads.always }
     set {
@@ -148,15 +149,14 @@ public final class HTTPServer {
   /// `StreamDiagnostics.onCaughtError`.
   public var onError: ((FailedRequest) -> Void)?
 
-  /// The requests, as they are requested.
+  /// The requests, delivered on demand.
   ///
-  /// **Demand:** while a request is requested, connections are accepted; without demand they wait in the system's
-  /// backlog, and the requests of connections that are open wait there. **Failure:** never. Finishes when the server is
-  /// closed or has shut down. **Cancellation:** closes the connections; the server continues to listen, and may be
-  /// subscribed to again. Policy: holds one request of each open connection, and accepts at most one connection more
-  /// than requested.
+  /// **Demand:** with demand, connections are accepted; without demand, new connections wait in the system's backlog,
+  /// and requests wait on the open connections. **Failure:** never. Finishes when the server is closed or has shut
+  /// down. **Cancellation:** closes the connections; the server continues to listen, and may be subscribed to again.
+  /// Policy: holds one request of each open connection, and accepts at most one connection more than requested.
   ///
-  /// One subscriber at a time; another one gets nothing and finishes.
+  /// Only one subscriber at a time: another one finishes without a value.
   public var requests: Requests { Requests(server: self) }
 
   // MARK: Connections

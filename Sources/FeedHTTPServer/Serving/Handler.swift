@@ -31,8 +31,8 @@ extension HTTPServer {
   /// Responds to a request.
   public typealias Handler = (Request) throws -> Reply
 
-  /// A function from handler to handler: it may look at the request before the next one does, change its response, or
-  /// respond itself.
+  /// A function from handler to handler: it may examine the request before the next handler does, change its response,
+  /// or respond itself.
   ///
   ///     let unlessClosed = HTTPServer.Middleware { next in
   ///       { request in isClosed ? .now(.init(.serviceUnavailable)) : try next(request) }

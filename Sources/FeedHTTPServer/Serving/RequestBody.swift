@@ -1,11 +1,11 @@
 internal import FeedStream
 
-/// The amount that is still to come of a request's body.
+/// The remaining length of a request's body.
 enum BodyState {
   case none
   case length(Int)
   case chunked(ChunkedDecoder)
-  /// Everything has come, and these are the trailers.
+  /// The body is complete, and these are the trailers.
   case over(RequestHead?)
 
   var isOver: Bool {
@@ -19,10 +19,10 @@ enum BodyState {
 extension ServerConnection: PullSource {
   typealias BodyReader = PullSubscription<Chunk, HTTPServer.BodyError>
 
-  /// True when bytes of the body are waited for.
+  /// True while waiting for bytes of the body.
   var wantsBody: Bool { !body.isOver && (isDraining || (reader?.demand ?? .none) > .none) }
 
-  /// True when what has come may be the end of a body that comes in chunks, for which nobody need ask.
+  /// True if the arrived bytes may be the end of a chunked body, which needs no demand.
   private var mayBeOver: Bool {
     if reader != nil, !input.isEmpty, case .chunked = body { true } else { false }
   }
@@ -55,9 +55,9 @@ extension ServerConnection: PullSource {
     if self.reader === reader { self.reader = nil }
   }
 
-  /// Delivers what has come of the body and is requested.
+  /// Delivers arrived bytes of the body on demand.
   ///
-  /// - Returns: true when the body is over now.
+  /// - Returns: true if the body is now complete.
   func pumpBody() -> Bool {
     while wantsBody || mayBeOver {
       switch body {
@@ -100,7 +100,7 @@ extension ServerConnection: PullSource {
     if !isDraining { reader?.deliver(piece) }
   }
 
-  /// More is needed, which may never come.
+  /// More bytes are needed, which may never arrive.
   private func truncated() -> Bool {
     if inputHasEnded { close() }
     return false

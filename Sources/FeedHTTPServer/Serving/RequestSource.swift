@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// The requests of a server, for their subscriber: takes connections while requests are wanted.
+/// The requests of a server, for their subscriber: accepts connections while requests are requested.
 final class RequestSource: PullSource, Subscriber {
   typealias Input = Connection
   typealias Failure = Never

@@ -2,7 +2,7 @@ internal import FeedStream
 
 /// Writes the heads of responses, and short bodies after them.
 struct ResponseHeads {
-  /// The way in which the end of a body is found.
+  /// The way in which a body is delimited.
   enum Delimiting: Equatable {
     case none
     case length(Int)
@@ -11,17 +11,17 @@ struct ResponseHeads {
     case close
   }
 
-  /// Longer bodies are written from where they are.
+  /// Longer bodies are written without being copied.
   static let mostBodyBytes = 16 * 1024
   private static let blockBytes = 64 * 1024
-  /// The size of our own fields is at most this: a length, what becomes of the connection, empty lines.
+  /// The size of our own fields is at most this: a length, the connection's option, empty lines.
   private static let ownBytes = 128
 
-  /// Of every response that has no field of that name itself.
+  /// The fields of every response that doesn't have fields of that name itself.
   var always: HTTPServer.Headers = [:]
-  /// Answers are cut from blocks of memory: most are gone before the next one begins.
+  /// Responses are allocated in blocks of memory, because most are released before the next one begins.
   private let memory = Memory()
-  /// The first lines, at their status.
+  /// The status lines, by status.
   private var lines = ContiguousArray<[UInt8]>(repeating: [], count: 600)
   private var dateLine: [UInt8] = []
   private var dateSecond = Int64.min
@@ -64,7 +64,7 @@ struct ResponseHeads {
     return isWhole ? encoded : nil
   }
 
-  /// The most that these fields take.
+  /// The maximum size of these fields.
   private static func bytes(of headers: HTTPServer.Headers) -> Int {
     var count = 0
     _ = headers.allFields { name, value in
@@ -74,7 +74,7 @@ struct ResponseHeads {
     return count
   }
 
-  /// - Returns: false when a field is none.
+  /// - Returns: false if a field is invalid.
   private func write(
     _ cursor: inout ByteCursor, _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting,
     _ closes: Bool, _ isOld: Bool, _ body: Chunk?

@@ -10,18 +10,18 @@ extension HTTPServer {
   ///     routes.files("/assets", in: "public")
   ///     let serving = server.serve(routes)
   ///
-  /// A part of a path that begins with a colon stands for any part, which is in ``Request/parameters``, its escapes
-  /// resolved. The route that was added first counts. A GET route serves HEAD, too. A path without a route gets
-  /// 404, a method without one with 405, one that neither HTTP nor a route knows with 501, and OPTIONS with the methods that
-  /// there are.
+  /// A part of a path that begins with a colon matches any part; the part is in ``Request/parameters``, with its
+  /// escapes resolved. The route that was added first counts. A GET route serves HEAD, too. A path without a route gets
+  /// 404, a known method without a route gets 405, an unknown method gets 501, and OPTIONS gets the list of supported
+  /// methods.
   ///
-  /// ``use(_:)`` adds middleware for all paths, ``group(_:_:_:)`` for some. An error that a handler throws is mapped to a
-  /// response in one place (``errors``, ``usesProblems``).
+  /// ``use(_:)`` adds middleware for all paths, ``group(_:_:_:)`` for some. An error that a handler throws is mapped to
+  /// a response in one place (``errors``, ``usesProblems``).
   public struct Routes {
     private final class Route {
       let method: Method
       let parts: [Substring]
-      /// The path, where nothing in it stands for something else.
+      /// The path, if it has no placeholders.
       let literal: [UInt8]?
       /// True for everything below the path.
       let isFolder: Bool
@@ -36,15 +36,15 @@ extension HTTPServer {
     }
 
     private var routes: [Route] = []
-    /// Before the paths of this group's routes.
+    /// The prefix of the paths of this group's routes.
     private var prefix = ""
-    /// Around this group's routes, the first outermost.
+    /// The middleware around this group's routes, the first outermost.
     private var around: [Middleware] = []
     /// Around everything.
     private var outermost: [Middleware] = []
 
-    /// Maps an error of a handler to a response: a ``Status`` or a ``Problem`` is the response, and any other error becomes
-    /// status 500 and is reported (``HTTPServer/onError``). By default, errors are unchanged.
+    /// Maps an error of a handler to a response: a ``Status`` or a ``Problem`` is the response, and any other error
+    /// becomes status 500 and is reported (``HTTPServer/onError``). By default, it returns errors unchanged.
     ///
     ///     var routes = HTTPServer.Routes()
     ///     routes.errors = { $0 is NotFound ? HTTPServer.Status.notFound : $0 }
@@ -58,7 +58,8 @@ extension HTTPServer {
 
     // MARK: Middleware and groups
 
-    /// Adds middleware around all routes, and around the responses for missing routes. The first one added is outermost.
+    /// Adds middleware around all routes, and around the responses for missing routes. The first one added is
+    /// outermost.
     public mutating func use(_ middleware: Middleware) { outermost.append(middleware) }
 
     /// Adds routes whose paths begin with `path`, with their own middleware.
@@ -102,8 +103,8 @@ extension HTTPServer {
 
     /// Responds to requests with the result of `answer`, in a separate task that gets the request with its whole body.
     ///
-    /// The task is cancelled when the connection breaks. A client that only ends its side of it may still wait for the
-    /// response, and its task continues.
+    /// The task is cancelled when the connection breaks. If a client closes only its own side, it may still wait for
+    /// the response, and its task continues.
     public mutating func onAsync(
       _ method: Method, _ path: String, _ answer: @escaping @Sendable (WholeRequest) async throws -> sending Response
     ) {
@@ -115,7 +116,7 @@ extension HTTPServer {
       }
     }
 
-    /// Lets the requests of a route have a body of at most `bytes`, instead of ``Limits/bodyBytes``.
+    /// Limits the bodies of a route's requests to `bytes`, instead of ``Limits/bodyBytes``.
     public mutating func limitBody(_ method: Method, _ path: String, to bytes: Int) {
       let parts = Self.parts(prefix + path)
       let meant = routes.filter { $0.method == method && $0.parts == parts }
@@ -200,8 +201,8 @@ extension HTTPServer {
     /// Responds to a request as its route does.
     public func answer(_ request: Request, on scheduler: any LoopScheduler) { request.respond(handler()(request)) }
 
-    /// The routes and their middleware as one function, put together once. An error becomes a response within each
-    /// function around it: logs and counts see what is sent.
+    /// The routes and their middleware as one function, composed once. An error becomes a response inside all
+    /// middleware, so that logs and counts see the response that is sent.
     func handler() -> (Request) -> Reply {
       // A function that is formed once: forming it for each request would count references to all that these routes hold.
       let routed: Handler = { try self.route($0) }
@@ -211,7 +212,7 @@ extension HTTPServer {
       return { settled($0, whole) }
     }
 
-    /// A handler's reply, its errors mapped.
+    /// A handler's reply, with its errors mapped.
     private func settled(_ request: Request, _ handler: Handler) -> Reply {
       do {
         let reply = try handler(request)

@@ -19,7 +19,7 @@ extension HTTPServer {
   }
 
   /// Responds to every request with the first value of the publisher that `answer` returns, which is cancelled when the
-  /// client leaves.
+  /// client disconnects.
   ///
   /// - Returns: closes the connections when cancelled or released; keep it.
   public func serve<P: Publisher>(_ answer: @escaping (Request) -> P) -> AnyCancellable where P.Output == Response {

@@ -2,7 +2,7 @@ internal import FeedStream
 
 // Answers, and what is refused.
 extension ServerConnection {
-  /// Keeps the work that decides about the response until it has.
+  /// Retains the work that determines the response until it completes.
   func keep(_ deciding: AnyCancellable, _ number: Int) {
     if isCurrent(number), !isAnswering { self.deciding = deciding }
   }
@@ -44,7 +44,7 @@ extension ServerConnection {
     process()
   }
 
-  /// - Returns: false when it cannot be sent; the client gets another response then.
+  /// - Returns: false if it can't be sent; the client then gets another response.
   private func encode(
     _ response: HTTPServer.Response, _ delimiting: ResponseHeads.Delimiting, to head: RequestHead, _ body: Chunk?,
     _ number: Int
@@ -62,14 +62,14 @@ extension ServerConnection {
     return false
   }
 
-  /// The response's source has given everything.
+  /// The response's source has completed.
   func answerIsOver() {
     source = nil
     isAnswered = true
     process()
   }
 
-  /// Responds to a request that is none, or none that can be served, and closes.
+  /// Responds to an invalid or unservable request, and closes.
   func refuse(_ failure: ParseFailure) {
     let isHead = phase == .head ? parser.isHead : received?.method == .head
     guard !isAnswering || phase == .head else { return close() }

@@ -11,14 +11,14 @@ extension ServerConnection {
     if kept.count > limits.bufferedBytes { server.hold(kept, for: self) }
   }
 
-  /// Counts what is held no more: it is written, or will never be. A source may keep more.
+  /// Uncounts a body that is no longer held, because it is written or never will be. A source may keep more.
   func releaseHeld() {
     guard !held.isEmpty, source?.keepsBody != true else { return }
     for identity in held { server.shares.release(identity) }
     held = []
   }
 
-  /// Writes what waits, unless a write is on its way or more is about to come.
+  /// Writes the waiting bytes, unless a write is in progress or more bytes are about to come.
   func flush() {
     guard !isWriting, !isProcessing, !out.isEmpty, phase != .closed else { return lingerIfWritten() }
     // Most responses are short, and taken immediately. A long body takes turns with everything else on the loop.
@@ -57,10 +57,10 @@ extension ServerConnection {
     channel.write(batch.map { $0.compacted() }, hasWritten)
   }
 
-  /// True when nothing is being written, or about to be.
+  /// True if nothing is being written or about to be.
   var isIdle: Bool { outBytes == 0 && !isProcessing && phase == .exchange }
 
-  /// Writes a chunk while it is idle: as much as the system takes immediately, and the rest as anything else.
+  /// Writes a chunk while it is idle: as much as the system accepts immediately, and the rest as usual.
   func writeNow(_ chunk: Chunk) {
     let count = channel.writeNow(chunk)
     guard count < chunk.count else { return }
@@ -105,7 +105,7 @@ extension ServerConnection {
     updateReading()
   }
 
-  /// Ends the response where it is, and closes when that is written.
+  /// Ends the response at this point, and closes when that is written.
   func cutOff() {
     source = nil
     beginClosing()

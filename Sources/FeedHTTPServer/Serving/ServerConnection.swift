@@ -1,23 +1,23 @@
 internal import FeedStream
 
-/// One connection of a server: reads requests, hands them over one at a time, and writes their responses.
+/// One connection of a server: reads requests, delivers them one at a time, and writes their responses.
 ///
-/// It owns its channel. All that happens to it goes through ``process()``, which continues as far as bytes, demand and room
-/// allow, and then writes what there is in one go.
+/// It owns its channel. All events go through ``process()``, which continues as far as bytes, demand and room allow,
+/// and then writes everything in one call.
 ///
-/// Its properties are not checked for exclusive access, which takes a tenth of a short request: nothing calls out of here
-/// while it changes one.
+/// Its properties are not checked for exclusive access, which takes a tenth of a short request: no other code runs
+/// while one is changed.
 final class ServerConnection {
   enum Phase {
-    /// A head is awaited or has begun to come.
+    /// A head is awaited or has begun to arrive.
     case head
-    /// A request has been handed over; its body may be coming, its response going.
+    /// A request has been delivered; its body may be arriving, and its response may be on its way.
     case exchange
     /// The last response is being written.
     case closing
-    /// The client has been told that nothing follows; what it still sends is thrown away.
+    /// The server has ended its side; bytes that the client still sends are discarded.
     case lingering
-    /// The connection speaks another protocol, and somebody else reads and writes it.
+    /// The connection speaks another protocol, and other code reads and writes it.
     case upgraded
     case closed
   }
@@ -30,7 +30,7 @@ final class ServerConnection {
   let channel: any ByteChannel
   /// The key by which its connections are counted; `nil` when it is not limited.
   let client: String?
-  /// Its place among the server's connections.
+  /// Its index among the server's connections.
   @exclusivity(unchecked) var index = 0
   @exclusivity(unchecked) var phase = Phase.head
   /// Counts requests.
@@ -51,11 +51,11 @@ final class ServerConnection {
   @exclusivity(unchecked) var reader: BodyReader?
   @exclusivity(unchecked) var isBodyTaken = false
   @exclusivity(unchecked) var isDraining = false
-  /// The head of the request that is being answered.
+  /// The head of the request that is being served.
   @exclusivity(unchecked) var received: RequestHead?
 
   // The response.
-  /// The work that decides about the response.
+  /// The work that determines the response.
   @exclusivity(unchecked) var deciding: AnyCancellable?
   @exclusivity(unchecked) var isAnswering = false
   @exclusivity(unchecked) var isAnswered = false
@@ -122,7 +122,7 @@ final class ServerConnection {
     process()
   }
 
-  /// Reads when there is something to read for.
+  /// Reads if there is a reason to.
   func updateReading() {
     let wants =
       switch phase {
@@ -139,7 +139,7 @@ final class ServerConnection {
 
   // MARK: Going on
 
-  /// Goes on as far as possible, then writes and reads as needed.
+  /// Continues as far as possible, then writes and reads as needed.
   func process() {
     guard !isProcessing, phase != .closed else { return }
     repeat {
@@ -156,7 +156,7 @@ final class ServerConnection {
     updateReading()
   }
 
-  /// - Returns: true when there may be more to do.
+  /// - Returns: true if there may be more to do.
   func advance() -> Bool {
     switch phase {
     case .head: advanceHead()
@@ -205,11 +205,11 @@ final class ServerConnection {
     case .chunked: body = .chunked(ChunkedDecoder(limits, bodyBytes: bodyLimit))
     }
     // Only CONNECT has this form.
-    if head.form == .authority { return refuse(ParseFailure(.notImplemented, "this is not a proxy")) }
+    if head.form == .authority { return refuse(ParseFailure(.notImplemented, "this server is not a proxy")) }
     server.deliver(HTTPServer.Request(Exchange(head, self, number)))
   }
 
-  /// When the response is given and the request is read, the next one may come.
+  /// The next request may come when the response is written and the request is read.
   func completeExchange() -> Bool {
     guard isAnswered else { return false }
     if !body.isOver {
@@ -235,7 +235,7 @@ final class ServerConnection {
     return true
   }
 
-  /// True when the rest of the body is worth reading to keep the connection.
+  /// True if the rest of the body is worth reading to keep the connection.
   var canDrain: Bool {
     if received?.expectsContinue == true { return false }
     if isDraining { return countedBytes <= limits.drainedBytes }

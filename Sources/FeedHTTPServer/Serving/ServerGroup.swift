@@ -54,8 +54,8 @@ extension HTTPServer {
     ///
     /// - Parameters:
     ///   - address: a numeric address of this machine, `0.0.0.0` or `::` for all of them; not a path.
-    ///   - limits: the limits for clients, on all loops together: each loop has an equal part of ``Limits/connections`` and
-    ///     ``Limits/wholeBodyBytes``, rounded up, and the connections of a client are counted together.
+    ///   - limits: the limits for clients, on all loops together: each loop has an equal part of ``Limits/connections``
+    ///     and ``Limits/wholeBodyBytes``, rounded up, and the connections of a client are counted together.
     ///   - group: its loops serve.
     ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
     ///   - serve: runs once on each loop, with its server; the result is kept until the server closes.
@@ -74,7 +74,8 @@ extension HTTPServer {
 
     /// Starts servers of the connections that `transform` returns for those that arrive: secure ones, for example.
     ///
-    /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: $1) }`. The rest is as without it.
+    /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: $1) }`. Otherwise, this is the same as the initializer
+    /// without `transform`.
     ///
     /// - Parameter transform: runs once on each loop, with its connections and its loop.
     public init<P: Publisher>(
@@ -163,7 +164,7 @@ extension HTTPServer {
   }
 }
 
-/// Resumes a task when the last who has it has released it.
+/// Resumes a task when its last owner has released it.
 private final class Ticket: Sendable {
   private let continuation: UnsafeContinuation<Void, Never>
 
@@ -172,7 +173,7 @@ private final class Ticket: Sendable {
 }
 
 extension HTTPServer.Limits {
-  /// One loop's part of what is counted loop by loop.
+  /// One loop's share of a count.
   fileprivate func divided(by count: Int) -> Self {
     var limits = self
     limits.connections = (connections + count - 1) / count

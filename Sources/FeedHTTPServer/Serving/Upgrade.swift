@@ -1,8 +1,9 @@
 package import FeedStream
 
-/// A connection that speaks another protocol from now on, because its client asked for it (RFC 9110, 7.8).
+/// A connection that speaks another protocol from now on, because its client requested that (RFC 9110, 7.8).
 ///
-/// It still counts among the server's connections: the server tells it when it shuts down, and closes it when it closes.
+/// It still counts among the server's connections: the server informs it when it shuts down, and closes it when it
+/// closes.
 package final class UpgradedConnection {
   package let connection: Connection
   /// The bytes that the client has sent after its request.
@@ -21,7 +22,7 @@ package final class UpgradedConnection {
     self.served = served
   }
 
-  /// Closes the connection, which the server forgets then.
+  /// Closes the connection, which the server then forgets.
   package func close() {
     onClose = nil
     onShutdown = nil
@@ -35,7 +36,7 @@ extension HTTPServer.Response {
   /// - Parameters:
   ///   - protocolName: the value of the field `Upgrade`.
   ///   - headers: fields next to `Upgrade` and `Connection`.
-  ///   - take: receives the connection; what it makes of it lives as long as ``UpgradedConnection`` is kept.
+  ///   - take: receives the connection; its result is retained as long as the ``UpgradedConnection``.
   package static func upgrade(
     to protocolName: String, headers: HTTPServer.Headers, _ take: @escaping (UpgradedConnection) -> Void
   ) -> HTTPServer.Response {
@@ -69,7 +70,7 @@ extension ServerConnection {
     process()
   }
 
-  /// - Returns: the connection, which this does not touch any more, but for closing it.
+  /// - Returns: the connection, which the server no longer touches, except to close it.
   fileprivate func handOver() -> UpgradedConnection {
     if isReading { channel.stopReading() }
     let early = input
@@ -79,7 +80,7 @@ extension ServerConnection {
   }
 }
 
-/// Waits until a response 101 is written; then what the server has to say to the new owner goes through it.
+/// Waits until a response 101 is written; then it passes the server's notifications to the new owner.
 private final class Upgrade: ResponseSource {
   private unowned let connection: ServerConnection
   private var take: ((UpgradedConnection) -> Void)?

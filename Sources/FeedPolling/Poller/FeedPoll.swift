@@ -3,12 +3,12 @@ import Foundation
 package import ImageFeed
 import Synchronization
 
-/// One poll of one feed, with a lease: request, judge. Its owner completes the lease.
+/// One poll of one feed, with a lease: sends the request and evaluates the response. Its owner completes the lease.
 ///
-/// Ten thousand of these may be under way in an hour, most of which find nothing new: so it builds the chain of a load only
-/// for what has to be read. It asks no store, unless there is nothing from the server to show.
+/// There may be ten thousand of these per hour, most of which find nothing new, so it builds the chain of a load only
+/// for a feed that must be read. It uses the store only if there is nothing from the server to show.
 package final class FeedPoll: Cancellable {
-  /// How a feed is polled.
+  /// The options of a poll.
   package struct Terms {
     package var feed: PolledAddress
     package var client: any HTTPClient
@@ -19,11 +19,11 @@ package final class FeedPoll: Cancellable {
     package var now: @Sendable () -> Date
     /// Determines how the due time is spread.
     package var seed: UInt64
-    /// The validators of what was shown last, if that is still to be seen: it need not be read when nothing has changed.
+    /// The validators of the feed shown last, if that is still shown: then it needn't be read if nothing has changed.
     package var shown: FeedValidators?
     /// True when a hub announces the feed's changes.
     package var isPushed = false
-    /// True when the images are wanted as bytes, which are made where the document is read.
+    /// True to get the images as bytes, which are created where the document is read.
     package var encodes = false
 
     package init(
@@ -38,11 +38,11 @@ package final class FeedPoll: Cancellable {
   /// The outcome of a poll.
   package struct Outcome {
     package var completion: PollCompletion
-    /// `nil` when nothing has changed of what was shown.
+    /// `nil` if the shown feed has not changed.
     package var result: FeedResult?
-    /// The validators of what is saved and shown, once the lease is completed; `nil` when they are not known.
+    /// The validators of the saved and shown feed, after the lease is completed; `nil` if they are unknown.
     package var shown: FeedValidators?
-    /// The images to be saved, as bytes, if they were wanted so.
+    /// The images to save, as bytes, if those were requested.
     package var document: [UInt8]?
   }
 
@@ -55,7 +55,7 @@ package final class FeedPoll: Cancellable {
   private var copy: PollCopy?
   private var bytes: EncodedImages?
   private var done: ((Outcome) -> Void)?
-  /// A response that has come already, for the chain of the load.
+  /// A response that has already arrived, for the chain of the load.
   private var response: Result<StreamingResponse, HTTPError>?
   private var steps: [any Cancellable] = []
 
@@ -81,7 +81,7 @@ package final class FeedPoll: Cancellable {
     steps = []
   }
 
-  /// Sends the request. A response that says that nothing has changed is not read when what is saved is shown.
+  /// Sends the request. If the response says that nothing has changed and the saved feed is shown, nothing is read.
   package func begin() {
     guard let since = lease.since, since == terms.shown, let request = requests.conditionalRequest(since: since) else {
       return read()
@@ -100,8 +100,8 @@ package final class FeedPoll: Cancellable {
     steps.append(step)
   }
 
-  /// Reads the feed: from the response that is there, or else from a new one. Call it when what was to be renewed turns out
-  /// to be saved no more.
+  /// Reads the feed from the available response, or else from a new one. Call this if the feed to renew turns out to be
+  /// no longer saved.
   package func read() {
     var result: FeedResult?
     let saved = saved()

@@ -2,40 +2,41 @@ public import FeedStream
 public import Foundation
 public import ImageFeed
 
-/// Polls many feeds, as rarely as their servers ask and as often as their users want.
+/// Polls many feeds, as rarely as their servers request and as often as their users want.
 ///
 ///     let store = SQLiteFeedStore(path: "feeds.db")
 ///     let cache = FeedCache(store: store, on: loop)
 ///     let poller = FeedPoller(addresses.map { PolledAddress($0) }, client: client, cache: cache, store: store, on: loop)
 ///     let subscription = poller.sink { print($0.address, $0.result) }
 ///
-/// Each subscription polls. A feed that is due is requested conditionally; ``Schedule`` says when next, and the store keeps
-/// that for other processes and the next start. A host is asked one thing at a time, a second apart; when it wants a
-/// pause, all of its feeds wait. `docs/Polling.md` has the rules.
+/// Each subscription polls separately. A feed that is due is requested conditionally; ``Schedule`` decides when it is
+/// due next, and the store records that for other processes and the next start. A host gets one request at a time, with
+/// a second between two; when it requests a pause, all of its feeds wait. `docs/Polling.md` has the rules.
 ///
-/// At the beginning, a feed that is not due yet is shown as it is saved. Then it is delivered when it changes, when it
-/// begins or ceases to come from the cache, and when the error changes. Finishes when no feed is left that is polled by
-/// itself: all gone (status 410). **Demand:** a poll begins only when its result is wanted; results that are there wait. So a
-/// subscriber that asks for one at a time polls one feed at a time: give it room with `buffer(size:prefetch:whenFull:)`.
-/// **Failure:** none: a feed that cannot be shown is a result. **Cancellation:** closes the requests that run
-/// immediately; what polling knows is saved.
+/// At the beginning, a feed that is not due yet is delivered as it is saved. Then it is delivered when it changes, when
+/// it starts or stops coming from the cache, and when the error changes. Finishes when no feed is left to poll: all are
+/// gone (status 410). **Demand:** a poll begins only when its result is requested; finished results wait. So a
+/// subscriber that requests one value at a time polls one feed at a time: add a buffer with
+/// `buffer(size:prefetch:whenFull:)`.
+/// **Failure:** none: a feed that cannot be shown is a result. **Cancellation:** closes running requests immediately;
+/// the state of polling is saved.
 ///
 /// Lives on its scheduler's thread, as streams do.
 public struct FeedPoller {
   /// Options; each has a default.
   public struct Options {
-    /// The number of requests that run at a time, in all. 64 by default; the client has bounds of its own.
+    /// The maximum number of concurrent requests. 64 by default; the client has its own limits.
     public var maxRunning = 64
-    /// The time between the end of a request to a host and the next to it, unless a feed's own interval is shorter. A second
-    /// by default.
+    /// The time between the end of a request to a host and the next one to it, unless a feed's own interval is shorter.
+    /// A second by default.
     public var gap: Duration = .seconds(1)
     /// Determines how due times are spread. The system's choice by default.
     public var seed = UInt64.random(in: 0 ... .max)
-    /// Is given each decision when it is made. Does nothing by default.
+    /// Receives each decision when it is made. Does nothing by default.
     public var onDecision: (URL, PollDecision) -> Void = { _, _ in }
     /// Receives the numbers of due, running and failing feeds when they change. Does nothing by default.
     public var onProgress: (PollingProgress) -> Void = { _ in }
-    /// Receives the error of a store that failed; polling goes on without it. Does nothing by default.
+    /// Receives the error of a store that failed; polling continues without the store. Does nothing by default.
     public var report: (FeedStoreError) -> Void = { _ in }
 
     public init() {}
@@ -49,17 +50,17 @@ public struct FeedPoller {
   let options: Options
   /// The lists that replace `feeds`, if there may be any.
   private(set) var lists: AnyPublisher<[PolledAddress], Never>?
-  /// Where it subscribes to announcements of changes, if anywhere.
+  /// The subscriber to announcements of changes, if any.
   private(set) var hubs: HubSubscriber?
 
-  /// The least time between two polls of a feed whose hub announces changes: a minute.
+  /// The minimum time between two polls of a feed whose hub announces changes: a minute.
   public static let announcedGap = Duration.seconds(60)
 
   /// - Parameters:
-  ///   - feeds: each address once; what repeats one is left out.
+  ///   - feeds: the feeds; repeated URLs are left out.
   ///   - client: makes the requests.
-  ///   - cache: where feeds are saved.
-  ///   - store: where health is kept: the store of `cache`, mostly.
+  ///   - cache: saves the feeds.
+  ///   - store: saves the state of polling; usually, the store of `cache`.
   ///   - scheduler: the loop that everything runs on; virtual time in a test.
   public init(
     _ feeds: [PolledAddress], client: any HTTPClient, cache: FeedCache, store: any PollStore,
@@ -93,11 +94,11 @@ public struct PollingProgress: Hashable, Sendable {
 /// A feed that is polled.
 public struct PolledAddress {
   public var address: URL
-  /// The least interval between two polls; `nil` adapts to how often it changes. An hour by default.
+  /// The minimum interval between two polls; `nil` to adapt to how often the feed changes. An hour by default.
   public var interval: Duration?
-  /// The options with which it is loaded.
+  /// The options for loading it.
   public var options: FeedLoader.Options
-  /// Makes its requests, instead of the poller's.
+  /// The client for its requests, instead of the poller's.
   public var client: (any HTTPClient)?
 
   /// An hour.
@@ -117,7 +118,7 @@ public struct PolledAddress {
 
 /// One result of polling.
 public struct PolledFeed: Sendable {
-  /// As it was given.
+  /// The feed, as it was passed to the poller.
   public var address: URL
   public var result: FeedResult
 
@@ -144,18 +145,19 @@ extension FeedPoller: Publisher {
 extension FeedPoller {
   /// The poller with a list of feeds that changes.
   ///
-  /// Each list replaces the one before it. A feed that stays keeps what is known of it; a new interval holds from its next poll
-  /// on. What a removed feed's request brings is saved and not delivered. The poller finishes only when `lists` has, too.
+  /// Each list replaces the one before it. A feed that stays keeps its state; a new interval applies from its next poll
+  /// on. The result of a removed feed's request is saved but not delivered. The poller finishes only when `lists` has,
+  /// too.
   ///
-  /// - Parameter lists: all feeds, each time that they change; requested without a bound.
+  /// - Parameter lists: the list of all feeds, each time that it changes; demand for it is unlimited.
   public func following(_ lists: some Publisher<[PolledAddress], Never>) -> FeedPoller {
     var copy = self
     copy.lists = lists.eraseToAnyPublisher()
     return copy
   }
 
-  /// The poller with subscriptions at the hubs that feeds name. A feed whose hub announces a change is polled soon; while its lease is
-  /// valid, it is otherwise polled once a day.
+  /// The poller with subscriptions at the hubs that feeds name. A feed whose hub announces a change is polled soon;
+  /// while its lease is valid, it is otherwise polled once a day.
   public func notified(by hubs: HubSubscriber) -> FeedPoller {
     var copy = self
     copy.hubs = hubs

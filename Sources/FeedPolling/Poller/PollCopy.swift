@@ -4,11 +4,11 @@ package import ImageFeed
 
 /// The saved feed, as a poll sees it.
 package struct SavedFeed {
-  /// The validators to request it with, where the lease has none.
+  /// The validators to request it with, if the lease has none.
   package var trusted: AnyPublisher<FeedValidators, Never>
-  /// The saved feed, however old.
+  /// The saved feed, whatever its age.
   package var retrieve: () -> AnyPublisher<CachedFeed, FeedStoreError>
-  /// The saved feed, to be shown when the server has none.
+  /// The saved feed, to show if the server has none.
   package var load: () -> AnyPublisher<CachedFeed, CacheMiss>
 
   /// The feed in a cache.
@@ -18,7 +18,7 @@ package struct SavedFeed {
     load = { local.load(maxAge: maxAge, deleting: .invalid) }
   }
 
-  /// A feed that nobody looks at, of which a lease says what is saved: no store is asked.
+  /// A feed that isn't shown, whose saved state the lease describes, so no store is read.
   package init(_ lease: PollLease, timestamp: Date?) {
     trusted = Just(lease.since ?? FeedValidators()).eraseToAnyPublisher()
     let saved = timestamp.map { CachedFeed(images: FeedImages([]), timestamp: $0, validators: lease.saved) }
@@ -27,7 +27,7 @@ package struct SavedFeed {
   }
 }
 
-/// The copy that the chain of a poll saves to: it keeps what is to be saved with the poll's completion.
+/// The copy that the chain of a poll saves to: it holds the values to save with the poll's completion.
 final class PollCopy: LocalCopy {
   let now: @Sendable () -> Date
   private let saved: SavedFeed

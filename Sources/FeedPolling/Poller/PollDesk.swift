@@ -2,12 +2,12 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// A poller's work for its store: one transaction for all that comes up while the last one runs, and in a crowd for what
-/// comes within ten milliseconds.
+/// A poller's work for its store: one transaction for all work that arrives while the last one runs or, with many
+/// polls, within ten milliseconds.
 ///
-/// A transaction and the way to the thread pool and back cost more than what a poll writes.
+/// A transaction and the switch to the thread pool cost more than the writes of a poll.
 package final class PollDesk {
-  /// A wish, until it is granted or nobody waits for it any more.
+  /// A request for a lease, until it is granted or abandoned.
   private final class Job: Cancellable {
     let work: PollWork
     var done: ((Result<PollAnswer, FeedStoreError>) -> Void)?
@@ -19,11 +19,11 @@ package final class PollDesk {
 
     func cancel() { done = nil }
 
-    /// A claim that nobody waits for is none; what was answered is noted all the same.
+    /// An abandoned claim is ignored, but its result is recorded anyway.
     var isWanted: Bool { if case .claim = work { done != nil } else { true } }
   }
 
-  /// The least time between transactions in a crowd.
+  /// The minimum time between transactions with many polls.
   private static let rest = StreamInstant.Stride.milliseconds(10)
 
   private let store: any PollStore
@@ -33,7 +33,7 @@ package final class PollDesk {
   private var isBusy = false
   private var opens: StreamInstant?
   private var timer: (any Cancellable)?
-  /// True while enough polls run that others will soon want something as well.
+  /// True while enough polls run that others will soon have work, too.
   var isCrowded = false
 
   package init(_ store: any PollStore, _ worker: SerialWorker, on scheduler: any LoopScheduler) {
@@ -48,7 +48,7 @@ package final class PollDesk {
     }
   }
 
-  /// - Parameter done: receives what was noted; see ``PollAnswer/completed(_:)``.
+  /// - Parameter done: receives the recorded result; see ``PollAnswer/completed(_:)``.
   @discardableResult func complete(
     _ completion: PollCompletion, _ done: @escaping (Result<PollRecord?, FeedStoreError>) -> Void
   ) -> any Cancellable {
@@ -57,7 +57,8 @@ package final class PollDesk {
     }
   }
 
-  /// Has the worker note everything that waits, after what it does now: who ends waits for the worker, and for nothing else.
+  /// Makes the worker record all waiting results after its current work, so that shutting down only needs to wait for
+  /// the worker.
   func flush() {
     isCrowded = false
     timer.take()?.cancel()

@@ -2,10 +2,11 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Keeps what matters of one poll's requests and responses: which was conditional, and the head of the last response.
+/// Records the relevant facts of one poll's requests and responses: which one was conditional, and the head of the last
+/// response.
 final class PollExchange: FeedExchangeObserver {
   private var head: HTTPResponse?
-  /// True when the last request named validators.
+  /// True if the last request had validators.
   private(set) var wasConditional = false
   /// The URL of the first request; others are those of the feed that a web page names.
   private var first: URL?
@@ -27,7 +28,7 @@ final class PollExchange: FeedExchangeObserver {
   /// The validators of the last response.
   var validators: FeedValidators { head.map { FeedValidators($0.headers) } ?? FeedValidators() }
 
-  /// The outcome of a poll, as far as it matters for the next one, and in words; without a result, nothing has changed.
+  /// The outcome of a poll, as facts for the next one and in words; without a result, nothing has changed.
   func outcome(of result: FeedResult?, now: Date) -> PollReport.Outcome {
     var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
     if head?.redirects.first?.from != first { facts.movedTo = nil }
@@ -70,7 +71,7 @@ extension RemoteFeedError {
 }
 
 extension CacheMiss {
-  /// True when nothing is saved any more.
+  /// True if nothing is saved any more.
   fileprivate var isLoss: Bool {
     switch self {
     case .empty, .expired(_, .deleted): true

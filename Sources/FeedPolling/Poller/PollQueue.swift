@@ -1,15 +1,15 @@
 import FeedStream
 
-/// Decides which feed is requested next: one request at a time for each host and a pause after it, in total no more than a
-/// number, and the hosts in turn.
+/// Decides which feed is requested next: one request at a time for each host and a pause after it, a limit on all
+/// requests together, and turns for the hosts.
 ///
-/// A value that decides and does nothing; ``FeedPoller`` acts. Times are seconds of the wall clock. A host with ten
-/// thousand feeds that are due has one place in the row, as every other.
+/// This is a value that only decides; ``FeedPoller`` acts. Times are seconds of the wall clock. A host with ten
+/// thousand due feeds has one place in the queue, like any other.
 struct PollQueue {
   enum Step: Equatable {
-    /// Ask for this feed now.
+    /// Request this feed now.
     case start(Int)
-    /// Nothing can be done before this time; `nil` when only the end of a request helps.
+    /// Nothing can be done before this time; `nil` if only the completion of a request helps.
     case wait(until: Double?)
   }
 
@@ -23,7 +23,7 @@ struct PollQueue {
 
   private var hosts: [Host] = []
   private var hostOfFeed: [Int] = []
-  /// The time for which each feed waits; an entry of ``waiting`` with another one is over.
+  /// The time for which each feed waits; an entry of ``waiting`` with another time is obsolete.
   private var dues: [Double?] = []
   private var numbers: [String: Int] = [:]
   /// Feeds that wait for their time.
@@ -38,7 +38,7 @@ struct PollQueue {
   /// The number of feeds that are due and wait for their turn.
   private(set) var readyCount = 0
 
-  /// Adds a feed, whose number is how many there were before.
+  /// Adds a feed, whose number is the previous count.
   mutating func add(host name: String, due: Double?) {
     let host = numbers[name] ?? hosts.count
     if host == hosts.count {
@@ -60,7 +60,7 @@ struct PollQueue {
     if let due = dues[feed], time < due { wait(feed, until: time) }
   }
 
-  /// Keeps a host closed until a time, unless it is closed for longer.
+  /// Closes a host until a time, unless it is closed for longer.
   mutating func close(_ name: String, until time: Double) {
     guard let host = numbers[name] else { return }
     hosts[host].opens = max(hosts[host].opens, time)
@@ -110,7 +110,7 @@ struct PollQueue {
 
   /// Moves feeds that are overdue by more than `grace` to times that `place` chooses: after a sleep, not all together.
   ///
-  /// - Parameter first: feeds due before this time stay: they were never asked for.
+  /// - Parameter first: feeds due before this time stay: they were never requested.
   mutating func spreadOverdue(from first: Double, at now: Double, grace: Double, _ place: (_ count: Int) -> Double) {
     var (late, fresh): ([Int], [(Double, Int)]) = ([], [])
     while let (due, feed) = waiting.first, due < now - grace {
@@ -122,7 +122,7 @@ struct PollQueue {
     for feed in late { wait(feed, until: place(late.count)) }
   }
 
-  /// The clock was set: what was to come in an hour still does.
+  /// Adjusts to a changed clock: feeds due in an hour stay due in an hour.
   mutating func shift(by seconds: Double) {
     waiting.shift(by: seconds)
     for feed in dues.indices { dues[feed]? += seconds }

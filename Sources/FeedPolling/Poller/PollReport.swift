@@ -2,11 +2,11 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The outcome of a lease's request, as a value: the record follows from it, as soon as it is known what saving the feed did.
+/// The outcome of a lease's request, as a value: the record is derived from it and the result of saving the feed.
 struct PollReport: Sendable {
   enum Outcome: Sendable {
     case known(AnswerFacts, String)
-    /// A feed from the server, which is another one or the same.
+    /// A feed from the server, changed or unchanged.
     case feed(AnswerFacts, status: Int?, images: Int)
 
     var facts: AnswerFacts {
@@ -19,20 +19,20 @@ struct PollReport: Sendable {
   var lease: PollLease
   var outcome: Outcome
   var wasConditional: Bool
-  /// The least interval between two polls of the feed; `nil` adapts.
+  /// The minimum interval between two polls of the feed; `nil` to adapt.
   var interval: Duration?
   /// The pause of the host after the request.
   var gap: Duration
   var now: Date
-  /// Spreads the due time.
+  /// The random numbers that spread the due time.
   var random: SplitMix64
   /// True when a hub announces the feed's changes.
   var isPushed = false
 
-  /// True when the host is left alone for longer than after every request.
+  /// True if the host's pause is longer than after other requests.
   var pausesHost: Bool { outcome.facts.pauses || outcome.facts.stated.map { $0 > gap } ?? false }
 
-  /// - Parameter replacement: what saving the feed did; `nil` when nothing was saved.
+  /// - Parameter replacement: the result of saving the feed; `nil` if nothing was saved.
   func record(after replacement: FeedReplacement?) -> PollRecord {
     let (facts, text) = judged(after: replacement)
     var (health, host, random) = (lease.feed, HostHealth(name: lease.host), random)

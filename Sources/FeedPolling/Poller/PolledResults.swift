@@ -1,13 +1,13 @@
 import FeedStream
 import ImageFeed
 
-/// Results for a subscription to a ``FeedPoller``: they wait until they are requested, and one that says the same
-/// as the one before it of its feed is left out.
+/// Results for a subscription to a ``FeedPoller``: they wait until they are requested, and a result that equals the
+/// last one of its feed is left out.
 final class PolledResults {
   private var receive: ((PolledFeed) -> Subscribers.Demand)?
   private var demand = Subscribers.Demand.none
   private var waiting: ArraySlice<PolledFeed> = []
-  /// Of each feed what was delivered last.
+  /// The last delivered result of each feed.
   private var marks: [Int: ShownMark] = [:]
   private var isDelivering = false
 
@@ -19,18 +19,18 @@ final class PolledResults {
   /// True when nothing is left to deliver.
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// True when another result is wanted, besides those that wait and that `running` polls may bring.
+  /// True if there is demand beyond the waiting results and those of the `running` polls.
   func isWanted(besides running: Int) -> Bool { demand > .max(running + waiting.count) }
 
   func request(_ demand: Subscribers.Demand) { self.demand += demand }
 
-  /// Delivers nothing any more.
+  /// Stops delivering.
   func end() {
     receive = nil
     waiting = []
   }
 
-  /// - Parameter index: that of the feed.
+  /// - Parameter index: the feed's index.
   func add(_ result: PolledFeed, of index: Int) {
     let mark = ShownMark(result.result)
     guard mark != marks[index] else { return }

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// The time of a ``PollingRun``: wakes it, and sees when the wall clock and time do not go together.
+/// The time of a ``PollingRun``: wakes it, and notices when the wall clock and elapsed time diverge.
 final class PollingClock {
   /// The longest sleep, in seconds: a machine that was suspended is noticed within this.
   private static let longestSleep = 60.0
@@ -9,7 +9,7 @@ final class PollingClock {
   private let scheduler: any LoopScheduler
   private let wall: () -> Date
   private var timer: (any Cancellable)?
-  /// The time when the timer goes off.
+  /// The time when the timer fires.
   private var wakes: StreamInstant?
   private var lastLook: (wall: Date, instant: StreamInstant)?
 
@@ -36,8 +36,8 @@ final class PollingClock {
 
   func cancel() { timer.take()?.cancel() }
 
-  /// The seconds by which the wall clock has overtaken time since the last call: the machine slept, or somebody
-  /// set the clock.
+  /// The seconds by which the wall clock has overtaken time since the last call: the machine slept, or the clock was
+  /// set.
   func jump() -> Double {
     let present = (wall: wall(), instant: scheduler.now)
     defer { lastLook = present }

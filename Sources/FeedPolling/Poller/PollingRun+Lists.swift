@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 
 extension PollingRun {
-  /// Polls these feeds from now on; those that stay keep what is known of them.
+  /// Polls these feeds from now on; feeds that stay keep their state.
   func replaceFeeds(with list: [PolledAddress]) {
     guard isLive else { return }
     // The health of a list is read before the next one counts.

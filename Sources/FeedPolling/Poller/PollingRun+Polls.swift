@@ -32,7 +32,7 @@ extension PollingRun {
     }
   }
 
-  /// Another process was quicker.
+  /// Called if another process was faster.
   private func notDue(_ index: Int, _ health: FeedHealth) {
     let feed = members[index].polled
     if health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5)) {
@@ -96,8 +96,8 @@ extension PollingRun {
     ended(index, record.feed.due, hostOpens: record.host.opens)
   }
 
-  /// A hub announces a change: the feed is polled now, but a minute after its last poll at the earliest, and after a failure not before
-  /// its time.
+  /// A hub announces a change: the feed is polled now, but at the earliest a minute after its last poll, and after a
+  /// failure not before its due time.
   func announced(_ address: URL) {
     guard isLive, isReady, let index = places[address], !members[index].isRemoved else { return }
     let health = members[index].health
@@ -132,7 +132,7 @@ extension PollingRun {
     failing += (health.failures > 0 ? 1 : 0) - (members[index].health.failures > 0 ? 1 : 0)
   }
 
-  /// Notes that a request was closed before its end.
+  /// Records that a request was closed before its end.
   func giveBack(_ index: Int) {
     var host = HostHealth(name: members[index].host)
     host.next = now + poller.gap(for: members[index].polled).seconds

@@ -2,16 +2,16 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// One subscription to a ``FeedPoller``: acts on what ``PollQueue`` decides.
+/// One subscription to a ``FeedPoller``: carries out the decisions of ``PollQueue``.
 final class PollingRun: Subscription {
   /// The state of one of the feeds.
   struct Member {
     var polled: PolledAddress
     let host: String
-    /// True when it is not in the list any more.
+    /// True if the feed is no longer in the list.
     var isRemoved = false
     var health: FeedHealth
-    /// The validators of the saved feed, while that is what was delivered last as the server's.
+    /// The validators of the saved feed, while that was delivered last as the server's feed.
     var validators: FeedValidators?
     /// The poll that is running.
     var poll: (any Cancellable)?
@@ -24,7 +24,7 @@ final class PollingRun: Subscription {
   static let longestSpread = 600.0
   /// The interval, in seconds, at which it checks whether another process has the response to a running request.
   static let glance = 0.25
-  /// The number of polls that make a crowd, whose wishes wait a moment for each other.
+  /// The number of polls from which on their work is collected for a moment.
   static let crowd = 8
 
   let poller: FeedPoller
@@ -42,16 +42,16 @@ final class PollingRun: Subscription {
   var isReady = false
   private let clock: PollingClock
   private var jobs: [any Cancellable] = []
-  /// How many have failed when they were asked for last.
+  /// The number of feeds whose last request failed.
   var failing = 0
   private var progress = PollingProgress()
   var lists: AnyCancellable?
   private var announcements: AnyCancellable?
-  /// The members that hubs may announce.
+  /// The members by the URLs that hubs may announce.
   var places: [URL: Int] = [:]
-  /// How many members are not in the list any more.
+  /// The number of members that are no longer in the list.
   var removed = 0
-  /// The latest list, while the health of new feeds is read.
+  /// The latest list, while the state of new feeds is read.
   var nextList: [PolledAddress]?
 
   init(
@@ -151,7 +151,7 @@ final class PollingRun: Subscription {
 
   // MARK: Going on
 
-  /// Does everything that can be done now, and sets the timer for the rest.
+  /// Does all work that is possible now, and sets the timer for the rest.
   func pump() {
     guard isLive, isReady else { return }
     defer { reportProgress() }
@@ -180,7 +180,7 @@ final class PollingRun: Subscription {
     poller.options.onProgress(present)
   }
 
-  /// A machine that slept, or a clock that somebody set.
+  /// Handles a machine that slept, or a clock that was set.
   private func noticeSleep() {
     let jump = clock.jump()
     if jump > Self.grace { spreadOverdue() }
@@ -207,7 +207,7 @@ final class PollingRun: Subscription {
 
   // MARK: Showing
 
-  /// Shows what is saved, of one feed after another.
+  /// Shows the saved feeds, one after another.
   private func showNext() {
     while let index = toShow.first, members[index].isRemoved { toShow.removeFirst() }
     guard !isShowing, results.isWanted(besides: queue.running), let index = toShow.popFirst() else { return }

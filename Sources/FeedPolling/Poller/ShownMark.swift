@@ -1,6 +1,6 @@
 import ImageFeed
 
-/// Stands for what was shown, without keeping it.
+/// Identifies a shown result without keeping it.
 struct ShownMark: Equatable {
   private let kind: Int
   private let digest: Int

@@ -101,7 +101,8 @@ extension FeedHub {
         request.body = .bytes(content.body)
         request.headers = [
           .init(name: "Content-Type", value: content.type),
-          .init(name: "Link", value: "<\(url.absoluteString)>; rel=\"hub\", <\(key.topic.absoluteString)>; rel=\"self\""),
+          .init(
+            name: "Link", value: "<\(url.absoluteString)>; rel=\"hub\", <\(key.topic.absoluteString)>; rel=\"self\""),
         ]
         if let secret = subscription.secret {
           let code = HubSignature.code(.sha256, of: content.body, secret: secret)
@@ -124,7 +125,10 @@ extension FeedHub {
       save()
     default:
       var generator = SystemRandomNumberGenerator()
-      guard delivery.attempt < options.retries.limit ?? .max else { return deliveries[key] = nil }
+      guard delivery.attempt < options.retries.limit ?? .max else {
+        deliveries[key] = nil
+        return
+      }
       let pause = options.retries.pause(before: delivery.attempt, using: &generator)
       delivery.attempt += 1
       delivery.isOutdated = false

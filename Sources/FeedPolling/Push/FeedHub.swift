@@ -3,18 +3,18 @@ public import FeedStream
 public import Foundation
 package import ImageFeed
 
-/// A hub for feeds of one's own: it tells subscribers when a feed changes, and sends them all of it (W3C WebSub).
+/// A hub for a server's own feeds: when a feed changes, it sends the whole feed to the subscribers (W3C WebSub).
 ///
-/// A server gives it the subscription requests (``take(_:)``), and its feeds name it. Call ``changed()`` after a change.
-/// Each subscription is verified at its callback before it counts, and ends with its lease. Callbacks in private networks
-/// are refused, since strangers choose them. Subscriptions are kept in a store, if there is one. Lives on its scheduler's
-/// thread.
+/// A server hands it the subscription requests (``take(_:)``), and its feeds name it as their hub. Call ``changed()``
+/// after a change. Each subscription is verified at its callback before it counts, and ends with its lease. Callbacks in
+/// private networks are refused, since strangers choose them. Subscriptions are kept in a store, if there is one. Lives
+/// on its scheduler's thread.
 public final class FeedHub {
   /// Options; each has a default.
   public struct Options: Sendable {
     /// The leases that are granted; a shorter or longer one becomes the nearest. Five minutes to 30 days by default.
     public var leases = Duration.seconds(300)...(.seconds(30 * 86_400))
-    /// The lease of a subscriber that requests none in particular. Ten days by default.
+    /// The lease of a subscriber that requests none. Ten days by default.
     public var usualLease = Duration.seconds(864_000)
     /// The maximum number of subscriptions. 1,000 by default.
     public var mostSubscriptions = 1_000
@@ -46,23 +46,23 @@ public final class FeedHub {
     /// The value of `Content-Type`.
     public var type: String
     public var body: Chunk
-    /// The part that counts: the content has changed when this has.
+    /// The mark by which changes are recognized: the content has changed when this has.
     public var mark: String
 
     public init(type: String, body: Chunk, mark: String) { (self.type, self.body, self.mark) = (type, body, mark) }
   }
 
-  /// A delivery that is due, or runs.
+  /// A delivery that is due or running.
   struct Delivery {
     var attempt = 0
-    /// The time of the next attempt; `nil` while it runs.
+    /// The time of the next attempt; `nil` while an attempt is running.
     var due: Date?
-    /// True when the feed has changed again while it ran.
+    /// True when the feed has changed again since the attempt began.
     var isOutdated = false
     var isRunning = false
   }
 
-  /// A request that waits for its verification.
+  /// A request that is waiting for verification.
   struct Verification {
     let subscription: HubSubscription
     let mode: String
@@ -109,12 +109,12 @@ public final class FeedHub {
     resume()
   }
 
-  /// The number of subscriptions that are verified and not over.
+  /// The number of subscriptions that are verified and have not expired.
   public var count: Int { subscriptions.count }
 
   // MARK: For the server
 
-  /// Takes a request to subscribe or to unsubscribe (section 5.1), and responds at once; the verification follows.
+  /// Accepts a request to subscribe or to unsubscribe (section 5.1), and responds at once; the verification follows.
   ///
   /// - Parameter field: returns a field of the form.
   public func take(_ field: (String) -> String?) -> HubReply {
@@ -128,19 +128,19 @@ public final class FeedHub {
       return HubReply(404, "hub.topic isn't the URL of a feed of this server.\n")
     }
     let secret = field("hub.secret").flatMap { $0.isEmpty ? nil : $0 }
-    guard secret?.utf8.count ?? 0 < 200 else { return HubReply(400, "hub.secret must have less than 200 bytes.\n") }
+    guard secret?.utf8.count ?? 0 < 200 else { return HubReply(400, "hub.secret must be shorter than 200 bytes.\n") }
     let lease = field("hub.lease_seconds").flatMap { Int($0) }.map { Duration.seconds(min(max($0, 0), 1 << 40)) }
     let subscription = HubSubscription(topic: topic, callback: callback, secret: secret, until: .distantPast)
     if mode == "subscribe", subscriptions[subscription.key] == nil {
       forgetExpired()
       let ofHost = subscriptions.keys.count { $0.callback.host() == callback.host() }
       guard subscriptions.count < options.mostSubscriptions, ofHost < options.mostPerHost else {
-        return HubReply(503, "This hub has as many subscriptions as it takes. Try again later.\n")
+        return HubReply(503, "This hub has reached its maximum number of subscriptions. Try again later.\n")
       }
     }
     let isWaiting = verifications.contains { $0.subscription.key == subscription.key && $0.mode == mode }
     guard isWaiting || verifications.count < Self.mostWaiting else {
-      return HubReply(503, "Too many requests wait for their verification. Try again later.\n")
+      return HubReply(503, "Too many requests are waiting for verification. Try again later.\n")
     }
     let granted = min(max(lease ?? options.usualLease, options.leases.lowerBound), options.leases.upperBound)
     verifications.removeAll { $0.subscription.key == subscription.key }
@@ -160,7 +160,7 @@ public final class FeedHub {
     }
   }
 
-  /// Ends the requests that run. Subscriptions stay in the store.
+  /// Cancels the running requests. Subscriptions stay in the store.
   public func cancel() {
     (running, contents, deliveries, verifications) = ([:], [:], [:], [])
     gathering.take()?.cancel()
@@ -178,7 +178,7 @@ public final class FeedHub {
 
   // MARK: Work
 
-  /// Starts what is due, and waits for the next.
+  /// Starts the requests that are due, and waits for the next.
   func pump() {
     timer.take()?.cancel()
     while running.count < options.maxRunning, !verifications.isEmpty { verify(verifications.removeFirst()) }
@@ -199,7 +199,7 @@ public final class FeedHub {
     }
   }
 
-  /// Keeps a request until it is over, and then goes on.
+  /// Keeps a request until it completes, and then continues.
   func run<P: Publisher>(_ work: P, _ done: @escaping (P.Output?) -> Void) where P.Failure == Never {
     number += 1
     let (own, place) = (number, StreamPlace())

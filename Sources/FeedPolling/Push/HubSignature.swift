@@ -4,12 +4,13 @@ import Foundation
 
 /// The signature of an announcement, `X-Hub-Signature: sha256=…` (W3C WebSub, section 8).
 enum HubSignature {
-  /// The methods that the recommendation names.
+  /// The hash functions that the recommendation names.
   enum Method: String, CaseIterable {
     case sha1, sha256, sha384, sha512
   }
 
-  /// True when `field` is the signature of `body` with `secret`. Takes the same time wherever they differ.
+  /// True when `field` is the signature of `body` with `secret`. The comparison takes the same time wherever they
+  /// differ.
   static func isValid(_ field: String, of body: Chunk, secret: String) -> Bool {
     guard let equals = field.firstIndex(of: "="), let method = Method(rawValue: field[..<equals].lowercased()),
       let given = bytes(field[field.index(after: equals)...])
@@ -20,7 +21,7 @@ enum HubSignature {
     return CRYPTO_memcmp(given, code, code.count) == 0
   }
 
-  /// The code of `body` (RFC 2104).
+  /// The authentication code of `body` (RFC 2104).
   static func code(_ method: Method, of body: Chunk, secret: String) -> [UInt8] {
     var code = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0

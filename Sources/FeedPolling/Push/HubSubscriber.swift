@@ -7,8 +7,8 @@ public import Foundation
 /// Pass it to `FeedPoller.notified(by:)`.
 ///
 /// A server gives it the requests below its URL: ``verify(_:_:)`` for GET, ``announce(_:_:signature:)`` for POST. An
-/// announcement is a reason to poll; its body is only checked against its signature. What the feed contains is always what
-/// its own server says. A feed without a valid lease is polled as any other. Lives on its scheduler's thread.
+/// announcement triggers a poll; its body is used only to check its signature. The feed's content always comes from its
+/// own server. A feed without a valid lease is polled like any other. Lives on its scheduler's thread.
 public final class HubSubscriber {
   /// Options; each has a default.
   public struct Options: Sendable {
@@ -16,13 +16,13 @@ public final class HubSubscriber {
     public var lease = Duration.seconds(864_000)
     /// The shortest lease that is accepted. Five minutes by default.
     public var shortestLease = Duration.seconds(300)
-    /// The longest lease that is believed. 90 days by default.
+    /// The longest lease that is accepted; a longer one is shortened. 90 days by default.
     public var longestLease = Duration.seconds(90 * 86_400)
     /// The time between two requests to hubs. A second by default.
     public var gap = Duration.seconds(1)
-    /// The time for which a hub may take to verify a subscription. An hour by default.
+    /// The time that a hub has to verify a subscription. An hour by default.
     public var patience = Duration.seconds(3600)
-    /// The pause after a failure, doubled by each further one, and the longest. Ten minutes and a day by default.
+    /// The pause after a failure, doubled by each further one, and the longest pause. Ten minutes and a day by default.
     public var pauses: ClosedRange<Duration> = .seconds(600)...(.seconds(86_400))
 
     public init() {}
@@ -35,11 +35,11 @@ public final class HubSubscriber {
     /// True from the request until the hub has verified it.
     var isAsked = false
     var failures = 0
-    /// The signatures that came last: an announcement that is sent again says nothing new.
+    /// The latest signatures, to ignore repeated announcements.
     var seen: [String] = []
   }
 
-  /// The addresses of feeds that have changed, as their hubs say.
+  /// The URLs of feeds whose hubs have announced a change.
   public let announcements = PassthroughSubject<URL, Never>(of: "HubSubscriber")
   let callback: URL
   let client: any HTTPClient
@@ -68,13 +68,14 @@ public final class HubSubscriber {
 
   // MARK: For the poller
 
-  /// The subscription of a feed, to be kept with what is known of it; `nil` for none.
+  /// The subscription of a feed, to save with the feed's state; `nil` for none.
   func lease(of address: URL) -> PushLease? { entries[address]?.lease }
 
   /// True while a hub announces the changes of a feed.
   func isPushed(_ address: URL) -> Bool { entries[address]?.lease.isValid(at: now()) ?? false }
 
-  /// Takes up what was kept of a feed: a lease that is still valid goes on, and another one is requested at the next poll.
+  /// Restores a feed's subscription from its saved state: a valid lease continues; otherwise, one is requested at the
+  /// next poll.
   func resume(_ health: FeedHealth) {
     guard entries[health.address] == nil, let lease = health.push, lease.isValid(at: now()), lease.link == health.hub
     else {
@@ -83,7 +84,7 @@ public final class HubSubscriber {
     add(Entry(lease: lease, next: renewal(of: lease)), of: health.address)
   }
 
-  /// Subscribes if the feed names a hub, and forgets the subscription of one that names none any more, or another.
+  /// Subscribes if the feed names a hub, and drops the subscription if the feed names no hub any more, or another one.
   func polled(_ health: FeedHealth) {
     let link = health.isGone ? nil : health.hub
     if let entry = entries[health.address], entry.lease.link != link { remove(health.address) }
@@ -92,13 +93,13 @@ public final class HubSubscriber {
     add(Entry(lease: lease, next: now()), of: health.address)
   }
 
-  /// Forgets a feed. Its hub learns it with the next announcement (status 410).
+  /// Drops a feed's subscription. Its hub finds out with the next announcement (status 410).
   func remove(_ address: URL) {
     guard let entry = entries.removeValue(forKey: address) else { return }
     addresses[entry.lease.path] = nil
   }
 
-  /// Forgets all subscriptions; their hubs learn it with their next announcements.
+  /// Forgets all subscriptions; their hubs find out with their next announcements.
   public func cancel() {
     (request, entries, addresses) = (nil, [:], [:])
     timer.take()?.cancel()
@@ -116,7 +117,7 @@ public final class HubSubscriber {
 
   // MARK: For the server
 
-  /// Answers a hub that checks whether a subscription is wanted (section 5.3), or denies it (section 5.2).
+  /// Responds to a hub that checks whether a subscription is wanted (section 5.3), or denies it (section 5.2).
   ///
   /// - Parameters:
   ///   - path: the part of the request's path after the callback.
@@ -124,7 +125,7 @@ public final class HubSubscriber {
   public func verify(_ path: String, _ query: (String) -> String?) -> HubReply {
     guard let address = addresses[path], var entry = entries[address],
       query("hub.topic") == entry.lease.link.topic.absoluteString
-    else { return HubReply(404, "Nobody subscribes to that here.\n") }
+    else { return HubReply(404, "There is no such subscription.\n") }
     defer {
       entries[address] = entry
       goOn()
@@ -139,19 +140,20 @@ public final class HubSubscriber {
       guard entry.isAsked, let challenge = query("hub.challenge"), (1...2048).contains(challenge.utf8.count),
         let text = query("hub.lease_seconds"), let seconds = Int(text),
         Double(seconds) >= options.shortestLease.seconds
-      else { return HubReply(404, "Nobody subscribes to that here.\n") }
+      else { return HubReply(404, "There is no such subscription.\n") }
       (entry.isAsked, entry.failures, entry.lease.trouble) = (false, 0, "")
       entry.lease.until = now() + min(Double(seconds), options.longestLease.seconds)
       entry.next = renewal(of: entry.lease)
       return HubReply(200, challenge)
-    default: return HubReply(404, "Nobody wants that here.\n")
+    default: return HubReply(404, "Unknown hub.mode.\n")
     }
   }
 
-  /// Takes an announcement (section 7). One without a valid signature, or that came before, is accepted and ignored.
+  /// Handles an announcement (section 7). An announcement without a valid signature, or a repeated one, is accepted and
+  /// ignored.
   public func announce(_ path: String, _ body: Chunk, signature: String?) -> HubReply {
     guard let address = addresses[path], let entry = entries[address], entry.lease.isValid(at: now()) else {
-      return HubReply(410, "Nobody subscribes to that here.\n")
+      return HubReply(410, "There is no such subscription.\n")
     }
     guard let signature, HubSignature.isValid(signature, of: body, secret: entry.lease.secret) else {
       return HubReply(202)
@@ -169,7 +171,7 @@ public final class HubSubscriber {
 
   // MARK: Hubs
 
-  /// When nine tenths of a lease are over.
+  /// The time when nine tenths of a lease have passed.
   private func renewal(of lease: PushLease) -> Date {
     let left = max(0, lease.until?.timeIntervalSince(now()) ?? 0)
     return now() + left * 0.9
@@ -183,7 +185,7 @@ public final class HubSubscriber {
     entry.failures += 1
   }
 
-  /// Sends the request that is due, or waits for the next.
+  /// Sends the due request, or waits for the next one.
   private func goOn() {
     guard request == nil else { return }
     timer.take()?.cancel()

@@ -1,6 +1,6 @@
 extension AnswerFacts {
-  /// True when the server wants no request for a while, for any of its feeds: status 429 and 503 (RFC 6585, section 4; RFC
-  /// 9110, section 15.6.4).
+  /// True when the server wants no requests for a while, for any of its feeds: status 429 and 503 (RFC 6585, section 4;
+  /// RFC 9110, section 15.6.4).
   public var pauses: Bool {
     switch outcome {
     case .refused(let status), .challenged(let status): status == 429 || status == 503
@@ -8,17 +8,17 @@ extension AnswerFacts {
     }
   }
 
-  /// The length of that pause: at most a day, ten minutes when it does not say.
+  /// The length of that pause: at most a day, and ten minutes if the server names none.
   public var pause: Duration { min(retryAfter ?? stated ?? Schedule.defaultPause, Schedule.longest) }
 
-  /// True when the server wants a pause and does not say how long.
+  /// True if the server requests a pause without naming its length.
   var saysNoPause: Bool { retryAfter == nil && stated == nil }
 
-  /// The reason for it.
+  /// The reason for the pause.
   var pauseReason: String {
-    if saysNoPause, case .challenged = outcome { return "the server asks visitors to prove that they are people" }
+    if saysNoPause, case .challenged = outcome { return "the server asks visitors to prove that they are human" }
     if saysNoPause { return "the server is overloaded and does not say how long" }
-    return retryAfter == nil ? Self.usedUp : "the server asks for a pause (Retry-After)"
+    return retryAfter == nil ? Self.usedUp : "the server requests a pause (Retry-After)"
   }
 
   static let usedUp = "the server allows no more requests until then (RateLimit)"
@@ -26,7 +26,7 @@ extension AnswerFacts {
   /// The time until the server allows requests again, if it allows none and says how long.
   var stated: Duration? { quota.flatMap { $0.isUsedUp ? $0.resetsAfter.map { .seconds($0) } : nil } }
 
-  /// True when the feed itself is not at fault.
+  /// True if the feed itself isn't at fault.
   var isServerError: Bool {
     switch outcome {
     case .refused(let status): status >= 500

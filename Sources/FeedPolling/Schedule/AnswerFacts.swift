@@ -4,7 +4,7 @@ public import Foundation
 public import ImageFeed
 
 /// The outcome of one request for a feed, as far as it matters for the next one: a value, so that a ``Schedule`` can be
-/// tried without a server.
+/// tested without a server.
 public struct AnswerFacts: Hashable, Sendable {
   /// The result of the request.
   public enum Outcome: Hashable, Sendable {
@@ -16,21 +16,21 @@ public struct AnswerFacts: Hashable, Sendable {
     case refused(Int)
     /// A bot's challenge instead of a feed, with this status.
     case challenged(Int)
-    /// An answer that is not a feed.
+    /// A response that isn't a feed.
     case notAFeed
-    /// No answer. The server was asked when a connection stood.
+    /// No answer. The request was sent over an open connection.
     case noAnswer(wasAsked: Bool)
 
-    /// True for a feed.
+    /// True if the result is a feed.
     public var isSuccess: Bool { self == .changed || self == .unchanged }
   }
 
   public var outcome: Outcome
-  /// The time for which the response says it is fresh, less its age; `nil` when it does not say.
+  /// The time for which the response says it is fresh, less its age; `nil` if it doesn't say.
   public var freshness: ResponseFreshness?
-  /// The time for which the server wants no request; `nil` when it does not say.
+  /// The time for which the server wants no requests; `nil` if it doesn't say.
   public var retryAfter: Duration?
-  /// The requests that the server still allows; `nil` when it does not say.
+  /// The requests that the server still allows; `nil` if it doesn't say.
   public var quota: RequestQuota?
   /// The hub that the response names; `nil` when it names none.
   public var hub: HubLink?
@@ -38,7 +38,7 @@ public struct AnswerFacts: Hashable, Sendable {
   public var hints: PollingHints?
   /// The target of a chain of permanent redirects only.
   public var movedTo: URL?
-  /// False when nothing is saved of the feed any more: it can be requested only as a whole.
+  /// False when nothing is saved of the feed any more, so that only an unconditional request is possible.
   public var isSaved = true
 
   public init(
@@ -54,8 +54,8 @@ public struct AnswerFacts: Hashable, Sendable {
 }
 
 extension AnswerFacts {
-  /// The pause by `Retry-After`: seconds or a date in any of HTTP's three forms (RFC 9110, section 10.2.3), measured by the
-  /// answer's own `Date`; `nil` when there is none that can be read. A date that is over is zero.
+  /// The pause by `Retry-After`: seconds or a date in any of HTTP's three forms (RFC 9110, section 10.2.3), relative to
+  /// the response's own `Date`; `nil` if it is missing or unreadable. A date in the past is zero.
   public static func retryAfter(_ headers: HTTPHeaders, now: Date) -> Duration? {
     guard let text = headers["Retry-After"] else { return nil }
     if let seconds = CacheControl.seconds(text) { return .seconds(seconds) }
@@ -65,7 +65,7 @@ extension AnswerFacts {
     return .seconds(max(0, min(date.timeIntervalSince(reference), 1e9)))
   }
 
-  /// Reads the head of a response. The outcome is that of its status; the body is judged elsewhere.
+  /// Reads the head of a response. The outcome depends on the status; the body is examined elsewhere.
   public init(_ response: HTTPResponse, now: Date) {
     self.init(
       .unchanged, freshness: ResponseFreshness(response.headers, now: now),

@@ -2,17 +2,17 @@ public import FeedFormats
 public import Foundation
 import ImageFeed
 
-/// The state of polling a feed: everything that the next poll depends on, and that a person may want to know.
+/// The state of polling a feed: everything that the next poll depends on, and that is of interest to users.
 ///
-/// Kept in the cache's file, so that other processes and the next start know it too.
+/// It is kept in the cache's file, so that other processes and the next start know it, too.
 public struct FeedHealth: Hashable, Sendable, Codable {
-  /// The address that was subscribed to.
+  /// The URL that was subscribed to.
   public var address: URL
   /// The time when the feed is requested next; `nil` for never, and before the first time.
   public var due: Date?
-  /// The earliest moment that the server or the document allows.
+  /// The earliest time that the server or the document allows.
   public var notBefore: Date?
-  /// The interval for which ``due`` was computed, in seconds; `nil` for one that adapts.
+  /// The interval for which ``due`` was computed, in seconds; `nil` for an interval that adapts.
   public var interval: Double?
   public var rule: Schedule.Rule?
   /// The reason for ``due``, to follow "because".
@@ -23,15 +23,15 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var begun: Date?
   /// The time of the last unconditional request.
   public var askedForAll: Date?
-  /// True when the feed came with validators the last time, whether or not it is still saved.
+  /// True if the feed's last response had validators, whether or not it is still saved.
   public var hadValidators: Bool?
-  /// The time when a feed arrived last, or the news that it has not changed.
+  /// The time when the feed, or the news that it has not changed, last arrived.
   public var succeeded: Date?
   /// The time when the feed was last seen to have changed.
   public var changed: Date?
   /// The average time between changes, in seconds.
   public var changeInterval: Double?
-  /// The number of attempts that have failed in a row.
+  /// The number of consecutive failed attempts.
   public var failures = 0
   /// The result of the last attempt, in words.
   public var outcome = ""
@@ -39,24 +39,24 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var isGone = false
   /// The hints in the last document.
   public var hints = PollingHints()
-  /// The target of permanent redirects, and since when; see ``Move``.
+  /// The target of permanent redirects, and the time since when it has been the target; see ``Move``.
   public var move: Move?
   /// The number of requests.
   public var polls = 0
   /// The hub that announces its changes; `nil` when it names none.
   public var hub: HubLink?
-  /// The subscription there; `nil` when this program doesn't subscribe.
+  /// The subscription at that hub; `nil` when this program doesn't subscribe.
   public var push: PushLease?
 
   public init(address: URL) { self.address = address }
 
-  /// A permanent redirect that is watched until it is believed.
+  /// A permanent redirect that is observed until it is trusted.
   public struct Move: Hashable, Sendable, Codable {
     public var to: URL
     /// The time when it was first seen.
     public var since: Date
-    /// True when it has become the address: after seven days of nothing else, with a feed at its end each time; from http to
-    /// https of the same host immediately.
+    /// True when the target has replaced the URL: after seven days with the same target and a feed each time, or, from
+    /// http to https of the same host, immediately.
     public var isBelieved: Bool
 
     public init(to: URL, since: Date, isBelieved: Bool = false) {
@@ -65,13 +65,13 @@ public struct FeedHealth: Hashable, Sendable, Codable {
       self.isBelieved = isBelieved
     }
 
-    /// The time that a redirect is watched: seven days.
+    /// The time for which a redirect is observed: seven days.
     public static let probation = Duration.seconds(7 * 86_400)
-    /// The number of failures in a row that bring the subscribed address back: three.
+    /// The number of consecutive failures after which the subscribed URL is used again: three.
     public static let patience = 3
   }
 
-  /// A time of asking that lies in the future was written by a wrong clock: what was to follow it follows now.
+  /// A time of a request that is in the future was written by a wrong clock: the next request is due now.
   mutating func correctClock(now: Date) {
     guard let asked, asked > now + FeedCachePolicy.clockTolerance.seconds else { return }
     let jump = asked.timeIntervalSince(now)
@@ -87,21 +87,21 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     if let move, move.isBelieved, failures < Move.patience { move.to } else { address }
   }
 
-  /// The earliest moment at which it may be asked for all of the feed: a day after the last time, where the server gives
-  /// validators. One that gives none has to send all of it each time. A request is sent up to a minute after it is noted.
+  /// The earliest time of an unconditional request: a day after the last one, if the server sends validators. A server
+  /// that sends none must send the whole feed each time. A request may be sent up to a minute after it is recorded.
   var opensForAll: Date? {
     guard hadValidators == true, let askedForAll else { return nil }
     return askedForAll + Schedule.longest.seconds + 60
   }
 
-  /// True while another process may still be asking.
+  /// True while another process may still be requesting the feed.
   func isBeingAsked(at now: Date, within limit: Duration) -> Bool {
     guard let begun else { return false }
     return begun <= now && now.timeIntervalSince(begun) < limit.seconds
   }
 
-  /// The interval that suits how often the feed changes: a third of that, between an hour and a day. The longer it has not
-  /// changed, the longer.
+  /// The interval that fits the feed's changes: a third of their average interval, between an hour and a day. The
+  /// longer the feed has not changed, the longer the interval.
   package func adaptiveInterval(at now: Date) -> Double {
     let quiet = changed.map { now.timeIntervalSince($0) } ?? 0
     let usual = max(changeInterval ?? 0, quiet)
@@ -110,12 +110,12 @@ public struct FeedHealth: Hashable, Sendable, Codable {
 }
 
 extension FeedHealth {
-  /// Takes in what came of the request that was sent at ``asked``.
+  /// Updates the state with the result of the request that was sent at ``asked``.
   ///
   /// - Parameters:
   ///   - facts: the outcome.
   ///   - text: the outcome in words.
-  ///   - now: the moment of the answer.
+  ///   - now: the time of the response.
   mutating func note(_ facts: AnswerFacts, _ text: String, now: Date) {
     outcome = text
     begun = nil
@@ -150,7 +150,7 @@ extension FeedHealth {
     }
   }
 
-  /// A redirect counts only with a feed at its end: the login page of a public network never rewrites an address.
+  /// A redirect counts only if it leads to a feed, so that the login page of a public network never replaces a URL.
   private mutating func noteMove(_ facts: AnswerFacts, now: Date) {
     guard facts.outcome.isSuccess else {
       if failures + 1 >= Move.patience { move = nil }
@@ -168,7 +168,7 @@ extension FeedHealth {
 }
 
 extension URL {
-  /// True for the same address over TLS.
+  /// True for the same URL over TLS.
   fileprivate func isSecured(_ other: URL) -> Bool {
     scheme == "https" && other.scheme == "http" && host() == other.host() && port == nil && other.port == nil
       && path() == other.path() && query() == other.query()
@@ -176,7 +176,7 @@ extension URL {
 }
 
 extension URL {
-  /// The host that shares a queue.
+  /// The host whose feeds share a queue.
   public var pollingHost: String {
     let host = (host(percentEncoded: false) ?? "").lowercased()
     return port.map { "\(host):\($0)" } ?? host

@@ -3,35 +3,35 @@ import ImageFeed
 
 /// The state of one host: the feeds of a host share its pauses.
 public struct HostHealth: Hashable, Sendable, Codable {
-  /// The host, with its port where that is not the scheme's own.
+  /// The host, with its port if that isn't the scheme's default.
   public var name: String
-  /// The end of the pause that it requested; in the past when it is over.
+  /// The end of the pause that it requested; in the past when the pause is over.
   public var pausedUntil: Date?
   /// The reason for the pause, to follow "because".
   public var reason = ""
-  /// The earliest moment of the next request, for politeness.
+  /// The earliest time of the next request, for politeness.
   public var next: Date?
-  /// The pace at which it takes requests; `nil` when none was learned and it states none.
+  /// The pace at which it accepts requests; `nil` if none was learned and it states none.
   public var pace: HostPace?
-  /// The process that asks it now, and the moment from which on others may if that has ended.
+  /// The process that is requesting it, and the time after which others may if that process has ended.
   var holder: String?
   var opensIfLost: Date?
 
   public init(name: String) { self.name = name }
 
-  /// The first moment at which it may be asked.
+  /// The earliest time of the next request.
   var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
 
-  /// No pause is longer than a day: one that ends later was written by a wrong clock.
+  /// No pause is longer than a day: a pause that ends later was written by a wrong clock.
   mutating func correctClock(now: Date) {
     let latest = now + Schedule.longest.seconds
     if let end = pausedUntil, end > latest { pausedUntil = latest }
     if let next, next > now + 3600 { self.next = now }
   }
 
-  /// A process that was killed asks no more.
+  /// Removes the reservation of a process that was killed.
   ///
-  /// - Returns: true when there was one.
+  /// - Returns: true if there was one.
   @discardableResult mutating func forgetEndedHolder() -> Bool {
     guard let holder, ProcessMark.hasEnded(holder) else { return false }
     next = opensIfLost

@@ -1,5 +1,5 @@
 extension HostPace {
-  /// The pace in words, one sentence without a full stop for each thing that is known.
+  /// The pace in words, one sentence per known fact, without a period.
   ///
   /// - Parameter host: the host's name.
   public func words(for host: String) -> [String] {

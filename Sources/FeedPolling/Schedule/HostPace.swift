@@ -1,26 +1,27 @@
 public import Foundation
 
-/// The pace at which a host takes requests, learned from its refusals and from what it says of its limits.
+/// The pace at which a host accepts requests, learned from its refusals and its stated limits.
 ///
-/// Kept only for hosts that have refused a request for its pace or that state a limit. After a refusal, requests are further
-/// apart: by what `Retry-After` says of the limit, or else fourfold, from thirty seconds on twofold (multiplicative decrease).
-/// Each request that is accepted at this pace adds one request per hour (additive increase), until the pace is close to one
-/// that was refused.
+/// It is kept only for hosts that have refused requests as too frequent or that state a limit. After a refusal,
+/// requests are further apart: by the limit that `Retry-After` implies, or else by a factor of four, and from thirty
+/// seconds on by a factor of two (multiplicative decrease). Each request that is accepted at this pace adds one request
+/// per hour (additive increase), until the pace is close to one that was refused.
 public struct HostPace: Hashable, Sendable, Codable {
-  /// The longest learned time between two requests, in seconds: an hour.
+  /// The maximum learned time between two requests, in seconds: an hour.
   public static let longest = 3600.0
-  /// The time between two requests beyond which a refusal says nothing about the pace, in seconds: two minutes, or twice ``gap``.
+  /// The time between two requests beyond which a refusal doesn't reflect the pace, in seconds: two minutes, or twice
+  /// ``gap``.
   static let crowded = 120.0
   /// The same after a refusal, in seconds: a pause of ten minutes may be too short.
   static let crowdedAfterRefusal = 1200.0
   /// The time for which a refused pace isn't tried again: a day, and after its second refusal 400 days, in seconds.
   static let memory = (first: 86_400.0, confirmed: 400 * 86_400.0)
 
-  /// The learned time from the end of a request to the next one, in seconds; `nil` when the usual one is accepted.
+  /// The learned time from the end of a request to the next one, in seconds; `nil` if the usual time is accepted.
   public var gap: Double?
-  /// The shortest time that was accepted lately.
+  /// The shortest time that was recently accepted.
   var held: Double?
-  /// The time that was refused last, and when.
+  /// The time between requests that was refused last, and when.
   public var refusedGap: Double?
   public var refusedAt: Date?
   /// True when about the same pace was refused twice.
@@ -36,7 +37,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   public var quota: RequestQuota?
   public var quotaAt: Date?
 
-  /// True when the last request was refused because it came sooner than others that were accepted: the next may come at their pace.
+  /// True if the last request was refused because it came sooner than accepted ones: the next may come at their pace.
   var wasAttempt = false
 
   public init() {}
@@ -55,7 +56,7 @@ public struct HostPace: Hashable, Sendable, Codable {
     case quotaAt = "qa"
   }
 
-  /// The seconds for which the host is left alone after a request, by what is learned and by what it states.
+  /// The seconds for which the host gets no request after one, according to the learned pace and the stated limits.
   public var rest: Double {
     let stated = quota.map { $0.isUsedUp ? 0 : $0.rest } ?? 0
     return min(max(gap ?? 0, stated), Self.longest)
@@ -64,13 +65,14 @@ public struct HostPace: Hashable, Sendable, Codable {
   /// The pace after a response.
   ///
   /// - Parameters:
-  ///   - saved: the pace before; `nil` for a host of which none was learned.
+  ///   - saved: the previous pace; `nil` if none was learned.
   ///   - facts: the outcome.
   ///   - asked: the beginning of the request.
-  ///   - isRepeated: true when the feed's last request failed, too: a feed that is always challenged says nothing about its host's pace.
+  ///   - isRepeated: true when the feed's last request failed, too: a feed that always gets a challenge says nothing
+  ///     about its host's pace.
   ///   - usual: the time between two requests without a learned pace, in seconds.
   ///   - now: the moment of the response.
-  /// - Returns: `nil` when there is nothing to remember.
+  /// - Returns: `nil` if there is nothing to remember.
   public static func after(
     _ saved: HostPace?, _ facts: AnswerFacts, asked: Date, isRepeated: Bool, usual: Double, now: Date
   ) -> HostPace? {
@@ -111,7 +113,8 @@ public struct HostPace: Hashable, Sendable, Codable {
     gap = min(next, Self.longest)
   }
 
-  /// The seconds per request that the refusal implies: the server took ``accepted`` requests, and takes the next when its pause is over.
+  /// The seconds per request that the refusal implies: the server accepted ``accepted`` requests, and accepts the next
+  /// one after its pause.
   private func window(_ facts: AnswerFacts, asked: Date) -> Double? {
     guard let since, accepted > 0, let pause = facts.retryAfter else { return nil }
     return (asked.timeIntervalSince(since) + pause.seconds) / Double(accepted)
@@ -135,7 +138,7 @@ public struct HostPace: Hashable, Sendable, Codable {
     return spacing.map { $0 > max(crowded, 2 * (gap ?? usual)) } ?? false
   }
 
-  /// Forgets when a pace was refused that may be tried again, and a quota that was stated long ago.
+  /// Drops an old refusal, so that its pace may be tried again, and an old stated quota.
   private mutating func forgetOver(at now: Date) {
     // A time that lies in the future was written by a wrong clock.
     if let at = refusedAt, at > now + 300 { refusedAt = now }
@@ -148,7 +151,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   }
 }
 
-/// The form in memory of a fleet: one line of text.
+/// The stored form in a fleet: one line of text.
 extension HostPace {
   public var text: String {
     let encoder = JSONEncoder()
@@ -157,14 +160,14 @@ extension HostPace {
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
-  /// - Returns: `nil` for text that is none.
+  /// - Returns: `nil` for text that isn't a pace.
   public init?(_ text: String) {
     guard !text.isEmpty, let pace = try? JSONDecoder().decode(HostPace.self, from: Data(text.utf8)) else { return nil }
     self = pace
     bound()
   }
 
-  /// Brings numbers within bounds: what is read may be damaged.
+  /// Clamps numbers, because stored values may be damaged.
   mutating func bound() {
     func seconds(_ number: Double?) -> Double? { number.map { $0.isFinite ? min(max($0, 0), Self.longest) : 0 } }
     (gap, held, refusedGap) = (seconds(gap), seconds(held), seconds(refusedGap))
@@ -175,7 +178,7 @@ extension HostPace {
 }
 
 extension AnswerFacts {
-  /// True when the server refuses a request for its pace: status 429, or a challenge where there was none.
+  /// True when the server refuses a request for its pace: status 429, or a new challenge.
   func refusesPace(isRepeated: Bool) -> Bool {
     switch outcome {
     case .refused(429): true
@@ -184,7 +187,7 @@ extension AnswerFacts {
     }
   }
 
-  /// True when the server has taken the request, whatever it said.
+  /// True if the server accepted the request, whatever the response.
   var isAccepted: Bool {
     switch outcome {
     case .changed, .unchanged, .notAFeed: true

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Tells one process from all others, those that had its number before included, for notes that outlive it.
+/// Distinguishes one process from all others, including those that had its number before, in notes that outlive it.
 enum ProcessMark {
-  /// This process: its machine, its number, and when it began.
+  /// This process: its machine, its number, and its start time.
   static let own = mark(of: getpid()) ?? ""
 
-  /// True when the process of a mark has ended for certain: one of another machine may well be alive.
+  /// True if the process of a mark has certainly ended; a process on another machine may still be alive.
   static func hasEnded(_ mark: String) -> Bool {
     let parts = mark.split(separator: " ")
     guard parts.count == 3, parts[0] == machine, let number = pid_t(parts[1]) else { return false }

@@ -1,7 +1,7 @@
 public import FeedHTTP
 public import Foundation
 
-/// The number of requests that a server still allows, as the fields of its response say.
+/// The number of requests that a server still allows, according to the fields of its response.
 public struct RequestQuota: Hashable, Sendable, Codable {
   /// The requests that are left.
   public var remaining: Double
@@ -19,11 +19,11 @@ public struct RequestQuota: Hashable, Sendable, Codable {
     self.window = window
   }
 
-  /// True when the server allows no further request for now, and says how long.
+  /// True when the server allows no further request for now, and says for how long.
   public var isUsedUp: Bool { remaining < 1 && resetsAfter.map { $0 > 0 } ?? false }
 
-  /// The seconds between two requests with which the quota lasts until it is full again. Zero while more than a tenth of it is
-  /// left: whoever has just subscribed to many feeds sees them at once.
+  /// The seconds between two requests with which the quota lasts until it is full again. Zero while more than a tenth
+  /// of it is left: after you subscribe to many feeds, you see them immediately.
   public var rest: Double {
     guard let resetsAfter else { return 0 }
     if isUsedUp { return resetsAfter }
@@ -32,14 +32,14 @@ public struct RequestQuota: Hashable, Sendable, Codable {
 }
 
 extension RequestQuota {
-  /// Reads the fields of the IETF's draft (`RateLimit`, `RateLimit-Policy`, draft-ietf-httpapi-ratelimit-headers-10), or else
-  /// those of its older versions (`RateLimit-Remaining`), or else `X-RateLimit-Remaining` and its relatives. Of several quotas,
-  /// the one with the longest ``rest`` counts, and then the one with the fewest requests.
+  /// Reads the fields of the IETF's draft (`RateLimit`, `RateLimit-Policy`, draft-ietf-httpapi-ratelimit-headers-10),
+  /// or else those of its older versions (`RateLimit-Remaining`), or else `X-RateLimit-Remaining` and similar fields.
+  /// Of several quotas, the one with the longest ``rest`` counts, and then the one with the fewest requests.
   ///
   /// A reset is a number of seconds; a number above 1,000,000,000 is a date (seconds since 1970), above
   /// 1,000,000,000,000 one in milliseconds. Dates count from the response's `Date`.
   ///
-  /// - Returns: `nil` without such fields, and for those that make no sense.
+  /// - Returns: `nil` without such fields, or if their values make no sense.
   public init?(_ headers: HTTPHeaders, now: Date) {
     let quotas = Self.named(headers) ?? Self.numbered(headers, now: now)
     let tightest = quotas.min { ($1.rest, $0.remaining) < ($0.rest, $1.remaining) }
@@ -123,7 +123,7 @@ private struct QuotaMember {
 
   var countsRequests: Bool { parameters.first { $0.name == "qu" }.map { $0.value == "requests" } ?? true }
 
-  /// Digits with at most one point, from zero to 10^15.
+  /// A number of digits with at most one decimal point, from zero to 10^15.
   static func number(_ text: Substring) -> Double? {
     let text = text.trimmed
     guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == 0x2E }) else { return nil }

@@ -1,11 +1,12 @@
 public import Foundation
 import ImageFeed
 
-/// Decides when a feed is polled again: a pure function of what is known.
+/// Decides when a feed is polled again: a pure function of the known state.
 ///
-/// After a feed arrived, no sooner than the user's interval, than the answer is fresh, and than the document allows; no
-/// later than a day, or the user's interval if that is more. After a failure, later with each; after a server's request
-/// for a pause, when that is over. Each time is spread by up to a tenth, so that what began together does not stay so.
+/// After a feed has arrived, the next poll comes no sooner than the user's interval, the end of the response's
+/// freshness, and the time that the document allows; and no later than a day, or the user's interval if that is longer.
+/// After a failure, it comes later with each further one; after a server's request for a pause, when the pause is over.
+/// Each time is spread by up to a tenth, so that feeds that started together spread out.
 public struct Schedule: Hashable, Sendable {
   /// The interval that the user wants; `nil` adapts to how often the feed changes.
   public var interval: Duration?
@@ -15,17 +16,17 @@ public struct Schedule: Hashable, Sendable {
 
   public init(every interval: Duration?) { self.interval = interval }
 
-  /// The interval of a feed whose changes a hub announces: 22 hours. With the tenth that is added, it is polled within 25 hours if the
-  /// announcements end.
+  /// The interval of a feed whose changes a hub announces: 22 hours. With the random tenth that is added, it is polled
+  /// within 25 hours if the announcements end.
   public static let pushedInterval = Duration.seconds(22 * 3600)
 
-  /// The most that a server or a document puts a poll off, and the longest back-off: a day.
+  /// The longest time by which a server or a document can delay a poll, and the longest back-off: a day.
   public static let longest = Duration.seconds(86_400)
-  /// The pause for a server that asks for one and does not say how long: ten minutes.
+  /// The pause for a server that requests one without naming a length: ten minutes.
   public static let defaultPause = Duration.seconds(600)
-  /// The shortest interval when the feed's own changes decide: an hour.
+  /// The shortest interval when the feed's own changes determine it: an hour.
   public static let shortestAdaptive = Duration.seconds(3600)
-  /// The longest wait after an error of the server's, or none from it, beyond the interval: four hours.
+  /// The longest wait, beyond the interval, after a server's error or without a response: four hours.
   public static let longestAfterServerError = Duration.seconds(4 * 3600)
 
   /// The rule that decided when a feed is due.
@@ -48,9 +49,9 @@ public struct Schedule: Hashable, Sendable {
     case backOff
     /// A hub announces the feed's changes.
     case pushed
-    /// Nothing is saved any more, and the server was asked for all of it within a day.
+    /// Nothing is saved any more, and an unconditional request was sent within a day.
     case wholeDaily
-    /// Status 410: never by itself.
+    /// Status 410: never automatically.
     case gone
   }
 
@@ -58,10 +59,10 @@ public struct Schedule: Hashable, Sendable {
   public struct Due: Hashable, Sendable {
     /// `nil` for never.
     public var date: Date?
-    /// The earliest moment that the server or the document allows, whatever the user's interval.
+    /// The earliest time that the server or the document allows, whatever the user's interval.
     public var notBefore: Date
     public var rule: Rule
-    /// The reason, to follow "because": a clause without a full stop.
+    /// The reason, to follow "because": a clause without a period.
     public var reason: String
 
     public init(_ date: Date?, notBefore: Date, _ rule: Rule, _ reason: String) {
@@ -75,7 +76,7 @@ public struct Schedule: Hashable, Sendable {
   /// The next due time of a feed that was requested at `now` with the result `facts`.
   ///
   /// - Parameters:
-  ///   - health: that of the feed, this answer included.
+  ///   - health: the feed's state, including this response.
   ///   - random: spreads the time; the same numbers give the same time.
   public func due(
     after facts: AnswerFacts, _ health: FeedHealth, now: Date, using random: inout some RandomNumberGenerator
@@ -87,7 +88,7 @@ public struct Schedule: Hashable, Sendable {
     return due
   }
 
-  static let wholeReason = "nothing is saved any more, and the whole feed is requested once a day"
+  static let wholeReason = "nothing is saved any more, so the whole feed is requested once a day"
 
   private func dueByOutcome(
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
@@ -101,8 +102,8 @@ public struct Schedule: Hashable, Sendable {
     }
   }
 
-  /// The due time of a feed whose health says when it was requested last, for this schedule: another one, with another
-  /// interval, may have set the saved one.
+  /// The due time, by this schedule, of a feed that was requested before; the saved due time may come from a schedule
+  /// with another interval.
   public func due(_ health: FeedHealth, using random: inout some RandomNumberGenerator) -> Date? {
     guard let asked = health.asked, !health.isGone else { return health.isGone ? nil : .distantPast }
     if health.interval == interval?.seconds { return health.due }
@@ -110,7 +111,7 @@ public struct Schedule: Hashable, Sendable {
     return max(health.notBefore ?? asked, asked + wait)
   }
 
-  /// Gives a saved health the due time that ``due(_:using:)`` says, and the reason for it.
+  /// Sets the due time of ``due(_:using:)`` in a saved state, and the reason for it.
   func adopt(_ health: inout FeedHealth, using random: inout some RandomNumberGenerator) {
     health.due = due(health, using: &random)
     guard let asked = health.asked, !health.isGone, health.interval != interval?.seconds else { return }

@@ -22,7 +22,7 @@ struct SkippedTimes {
 
   private static let names = ["thursday", "friday", "saturday", "sunday", "monday", "tuesday", "wednesday"]
 
-  /// The beginning of the first hour after `date` that is not skipped; `nil` when `date` itself is not.
+  /// The beginning of the first hour after `date` that is not skipped; `nil` if `date` itself isn't skipped.
   func next(after date: Date) -> Date? {
     guard hours != 0 || days != 0 else { return nil }
     let hour = Int((date.timeIntervalSince1970 / 3600).rounded(.down))
@@ -31,7 +31,7 @@ struct SkippedTimes {
     return next.map { Date(timeIntervalSince1970: Double($0) * 3600) }
   }
 
-  /// - Parameter hour: since 1970.
+  /// - Parameter hour: the number of hours since 1970.
   private func isSkipped(_ hour: Int) -> Bool {
     let hourOfDay = ((hour % 24) + 24) % 24
     let day = (((hour - hourOfDay) / 24 % 7) + 7) % 7

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// A wish to send a host a request that is not for a feed, such as for the page of an item.
+/// A request for permission to send a host a request that isn't for a feed, such as for the page of an item.
 public struct HostVisit: Hashable, Sendable {
   /// The host: see `URL.pollingHost`.
   public var host: String
   public var now: Date
-  /// The time that the request may take; the host is taken for that long, unless it is released sooner.
+  /// The time that the request may take; the host is reserved for that long, unless it is released sooner.
   public var lease: Duration
-  /// The least time between requests to the host.
+  /// The minimum time between requests to the host.
   public var gap: Duration
 
   public init(host: String, now: Date, lease: Duration, gap: Duration = .seconds(1)) {
     (self.host, self.now, self.lease, self.gap) = (host, now, lease, gap)
   }
 
-  /// A store's response for what it has saved of the host, and what to save when the visit is granted.
+  /// A store's result for the saved state of the host, and the state to save if the visit is granted.
   func decide(_ saved: HostHealth?) -> (isGranted: Bool, host: HostHealth) {
     var host = saved ?? HostHealth(name: self.host)
     host.correctClock(now: now)
@@ -26,7 +26,7 @@ public struct HostVisit: Hashable, Sendable {
 }
 
 extension HostHealth {
-  /// Notes that this process sends a request.
+  /// Records that this process is sending a request.
   mutating func begin(now: Date, lease: Duration, gap: Duration) {
     next = now + lease.seconds
     (holder, opensIfLost) = (ProcessMark.own, now + max(gap.seconds, pace?.rest ?? 0))

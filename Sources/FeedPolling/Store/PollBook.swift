@@ -75,7 +75,7 @@ package struct PollBook {
 extension NoteKey {
   fileprivate static func poll(of address: URL) -> NoteKey { NoteKey(.feed(1), address.absoluteString) }
   fileprivate static func host(_ name: String) -> NoteKey { NoteKey(.other(1), name) }
-  /// A ring: the newest takes the place of the oldest.
+  /// They form a ring: the newest replaces the oldest.
   fileprivate static func decision(about address: URL, number: Int) -> NoteKey {
     NoteKey(.feed(2), address.absoluteString, place: number % PollDecision.kept)
   }

@@ -6,59 +6,61 @@ public import ImageFeed
 ///
 /// As with `FeedStore`, every call **blocks** until it is done, and each is atomic for every process.
 public protocol PollStore: Sendable {
-  /// The health of those of `addresses` that were ever polled, in their order; `nil` for the others.
+  /// The state of each of `addresses`, in their order; `nil` for those that were never polled.
   func health(of addresses: [URL]) throws(FeedStoreError) -> [FeedHealth?]
 
-  /// The health of a host; `nil` when it was never polled.
+  /// The state of a host; `nil` if it was never polled.
   func health(ofHost name: String) throws(FeedStoreError) -> HostHealth?
 
   /// The latest decisions about a feed, the oldest first; at most ``PollDecision/kept``.
   func decisions(for address: URL) throws(FeedStoreError) -> [PollDecision]
 
-  /// Carries out several steps, as one where the store can: each has its own answer.
+  /// Carries out several operations, in one transaction if the store can; each has its own result.
   func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>]
 }
 
-/// One of the steps in which a ``PollStore`` works.
+/// One operation of a ``PollStore``.
 ///
-/// Indirect, as its answers are: what is known of a feed is large, and passes through many hands.
+/// It is indirect, as are its results, because a feed's state is large and is passed on often.
 public indirect enum PollWork: Sendable {
-  /// Asks for the right to send a request now, and notes it, so that a process that is killed meanwhile, another one and
-  /// the next do not ask again too soon.
+  /// Claims the right to send a request now, and records it, so that neither another process nor the next one repeats
+  /// it too soon if this one is killed.
   case claim(PollClaim)
-  /// Ends a lease in one step: saves the feed, notes what follows from that, the next due time included, and gives the host free.
+  /// Completes a lease in one transaction: saves the feed, records the consequences, including the next due time, and
+  /// frees the host.
   case completion(PollCompletion)
-  /// Asks for the right to send a host a request that is not for a feed.
+  /// Claims the right to send a host a request that isn't for a feed.
   case visit(HostVisit)
-  /// Gives a host free whose request was closed before its end, or was a visit.
+  /// Frees a host whose request was closed before its end, or was a visit.
   case release(HostHealth)
 }
 
-/// The answer to a ``PollWork``.
+/// The result of a ``PollWork``.
 public indirect enum PollAnswer: Hashable, Sendable {
   case verdict(PollVerdict)
-  /// The notes that were made; `nil` when it was to renew a feed that was not read, and something else is saved by now: then nothing is
-  /// noted.
+  /// The recorded notes; `nil` if an unread feed was to be renewed but another one has been saved meanwhile, so that
+  /// nothing is recorded.
   case completed(PollRecord?)
-  /// `nil` when the host may be visited now.
+  /// `nil` if the host may be visited now.
   case visit(closed: HostHealth?)
   case released
 }
 
 extension PollWork {
-  /// True when a document is to be saved, which takes longer than a note.
+  /// True if a document must be saved, which takes longer than a note.
   var isReplacement: Bool { if case .completion(let completion) = self { completion.isReplacement } else { false } }
 }
 
-/// A wish to send a request.
+/// A request for permission to poll a feed.
 public struct PollClaim: Hashable, Sendable {
-  /// The poller's knowledge of the feed, its due time included.
+  /// The poller's state of the feed, including its due time.
   public var feed: FeedHealth
   public var host: String
   public var now: Date
-  /// The time that the request may take: the host is taken for that long, unless the record comes sooner, or the process ends.
+  /// The time that the request may take: the host is reserved for that long, unless the poll is recorded sooner, or the
+  /// process ends.
   public var lease: Duration
-  /// The least time between requests to the host.
+  /// The minimum time between requests to the host.
   public var gap: Duration
   /// The time when the feed is due again if the process ends before the response.
   public var dueIfLost: Date
@@ -75,29 +77,29 @@ public struct PollClaim: Hashable, Sendable {
   }
 }
 
-/// The answer to a ``PollClaim``.
+/// The result of a ``PollClaim``.
 public indirect enum PollVerdict: Hashable, Sendable {
   /// Send it.
   case granted(PollLease)
-  /// The host is paused, or another process is asking it.
+  /// The host is paused, or another process is requesting it.
   case hostIsClosed(HostHealth)
-  /// Another process has asked for the feed since; or nothing is saved any more, and the server was asked for all of it
+  /// Another process has asked for the feed since; or nothing is saved any more, so the server was asked for all of it
   /// within a day.
   case notDue(FeedHealth)
 }
 
-/// The right to send one request for a feed, with all that the poll has to know.
+/// The right to send one request for a feed, with everything that the poll needs.
 public struct PollLease: Hashable, Sendable {
   /// The state of the feed from the claim on.
   public var feed: FeedHealth
   public var host: String
-  /// The validators of the saved feed; none when nothing is saved.
+  /// The validators of the saved feed; empty if nothing is saved.
   public var saved: FeedValidators
-  /// The validators of the request; without any, all of the feed is requested. `nil` when the store could not say.
+  /// The validators of the request; without any, the request is unconditional. `nil` if the store doesn't know.
   public var since: FeedValidators?
   /// The time of the last unconditional request before this one.
   public var askedForAllBefore: Date?
-  /// The pace of the host; `nil` when none is known.
+  /// The pace of the host; `nil` if none is known.
   public var pace: HostPace?
 
   public init(
@@ -111,7 +113,7 @@ public struct PollLease: Hashable, Sendable {
   }
 }
 
-/// The end of a lease: what is to be saved, and what follows from that.
+/// The completion of a lease: the changes to save, and their consequences.
 public struct PollCompletion: Sendable {
   /// The change of the saved feed.
   public enum Change: Hashable, Sendable {
@@ -123,14 +125,14 @@ public struct PollCompletion: Sendable {
 
   public var address: URL
   public var host: String
-  /// `nil` when there is nothing to save.
+  /// `nil` if there is nothing to save.
   public var change: Change?
-  /// False when the saved feed was not read: its renewal counts only for a feed with the same validators.
+  /// False if the saved feed was not read: it is then renewed only if its validators are the same.
   public var wasRead: Bool
-  /// True when the host has asked for a pause.
+  /// True if the host has requested a pause.
   public var pausesHost: Bool
   public var now: Date
-  /// The record that follows, once it is known what saving the feed did; `nil` when nothing was saved.
+  /// The record to write, given the result of saving the feed; `nil` if nothing was saved.
   public var record: @Sendable (FeedReplacement?) -> PollRecord
 
   public init(
@@ -148,14 +150,14 @@ public struct PollCompletion: Sendable {
 }
 
 extension PollCompletion {
-  /// True when a document is to be saved, which takes longer than a note.
+  /// True if a document must be saved, which takes longer than a note.
   var isReplacement: Bool { if case .replacement? = change { true } else { false } }
 }
 
-/// The notes that follow from a request.
+/// The notes to save after a request.
 public struct PollRecord: Hashable, Sendable {
   public var feed: FeedHealth
-  /// The name of the host and the earliest moment of its next request; with the end of a pause if it asked for one.
+  /// The name of the host and the earliest moment of its next request; with the end of the pause if it requested one.
   public var host: HostHealth
   public var decision: PollDecision
 
@@ -188,16 +190,16 @@ public struct PollDecision: Hashable, Sendable, Codable {
     self.reason = reason
   }
 
-  /// The number kept for each feed: 20.
+  /// The number of decisions kept per feed: 20.
   public static let kept = 20
 }
 
 extension PollClaim {
-  /// A store's answer, and its notes, for what it has saved; the same in every store.
+  /// A store's result and its notes, given the saved state; the same in every store.
   ///
   /// - Parameters:
-  ///   - savedFeed: the health in the store.
-  ///   - savedHost: that of the host.
+  ///   - savedFeed: the feed's state in the store.
+  ///   - savedHost: the host's state in the store.
   ///   - validators: those of the saved feed.
   /// - Returns: the verdict, and what to save with it when it is granted.
   public func decide(
@@ -241,7 +243,7 @@ extension PollClaim {
 }
 
 extension HostHealth {
-  /// The record of one request over what is saved: the later end of two pauses holds.
+  /// Merges the record of one request into the saved state; of two pauses, the later end counts.
   public func merged(into saved: HostHealth?) -> HostHealth {
     var merged = self
     if let end = saved?.pausedUntil, end > pausedUntil ?? .distantPast {

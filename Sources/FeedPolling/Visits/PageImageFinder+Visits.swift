@@ -2,7 +2,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// One visit of a page: claim its host, request, note.
+/// One visit of a page: claims the host, sends the request, records the result.
 extension PageImageFinder {
   func visit(_ index: Int) {
     let visit = HostVisit(
@@ -74,7 +74,7 @@ extension PageImageFinder {
     pump()
   }
 
-  /// Notes what a page has, so that it is not requested again.
+  /// Records the image of a page, so that the page isn't requested again.
   private func note(_ answer: PageImageResponse?, of page: Page) {
     let image: String?
     switch answer {
@@ -87,7 +87,7 @@ extension PageImageFinder {
     perform { () throws(FeedStoreError) in try book.note(image, of: id, in: address) }
   }
 
-  /// Shows what was found of a feed when nothing of it is open any more, or the first has waited long enough.
+  /// Delivers a feed with its found images when no page of it is pending, or the first image has waited long enough.
   private func fillIfDue(_ address: URL) {
     guard let feed = feeds[address], let found = feed.found else { return }
     let isPatient = found.distance(to: scheduler.now) < StreamInstant.Stride(options.patience)
@@ -105,7 +105,7 @@ extension PageImageFinder {
     }
   }
 
-  /// Gives back a host whose request was closed before its end.
+  /// Frees a host whose request was closed before its end.
   func release(_ name: String) {
     var host = HostHealth(name: name)
     host.next = cache.now() + options.gap.seconds

@@ -4,9 +4,10 @@ package import ImageFeed
 
 /// Finds images for items that have none, on their pages: one request per item, in the order of the feed.
 ///
-/// The finder is as polite as the poller: a host gets one request at a time, and a pause after it, from all processes that
-/// share the store, polls included; a host that wants a pause (429, 503) gets one. A page that was read is never requested
-/// again. One that could not be read is requested again when its feed changes, or by the next process.
+/// The finder is as polite as the poller: a host gets one request at a time, and a pause after it, from all processes
+/// that share the store, polls included; a host that requests a pause (429, 503) gets one. A page that was read is
+/// never requested again. A page that could not be read is requested again when its feed changes, or by the next
+/// process.
 ///
 /// Lives on its scheduler's thread, as streams do.
 package final class PageImageFinder {
@@ -18,7 +19,7 @@ package final class PageImageFinder {
     package var gap: Duration = .seconds(1)
     /// The time limit for a request. 10 seconds by default.
     package var timeout: Duration = .seconds(10)
-    /// The time after which found images are shown, though more pages of the feed wait. 5 seconds by default.
+    /// The time after which found images are shown, even if more pages of the feed wait. 5 seconds by default.
     package var patience: Duration = .seconds(5)
     /// Receives the error of a store that failed. Does nothing by default.
     package var report: (FeedStoreError) -> Void = { _ in }
@@ -39,7 +40,7 @@ package final class PageImageFinder {
   struct Feed {
     var source: LoadSource
     var isPrivate: Bool?
-    /// When the first image was found that is not shown yet.
+    /// The time when the first image that is not yet shown was found.
     var found: StreamInstant?
   }
 
@@ -60,7 +61,7 @@ package final class PageImageFinder {
   private var isEnded = false
 
   /// - Parameters:
-  ///   - book: notes what was found; the option `pageImages` of the feeds' loads has the same.
+  ///   - book: records the found images; pass the same one as the option `pageImages` of the feeds' loads.
   ///   - store: keeps the state of hosts.
   ///   - client: makes the requests; it sends no user's credentials.
   package init(
@@ -76,8 +77,8 @@ package final class PageImageFinder {
 
   /// The feeds of a poller; each is delivered again when images are found on the pages of its items.
   ///
-  /// **Demand:** passes through; what is found is held until it is requested. **Failure:** none. **Cancellation:** closes the
-  /// requests that run; they are made again by the next process.
+  /// **Demand:** passes through; found images are held until they are requested. **Failure:** none. **Cancellation:**
+  /// closes running requests; the next process repeats them.
   package func finding(
     in feeds: some Publisher<PolledFeed, Never>
   ) -> AnyPublisher<PolledFeed, Never> {
@@ -132,13 +133,13 @@ package final class PageImageFinder {
     }
   }
 
-  /// Nothing waits: what was done need not be held.
+  /// Called when nothing waits, so that the list of results can be dropped.
   private func rest() {
     pages = []
     queue = PollQueue(limit: options.maxRunning)
   }
 
-  /// Delivers a feed with what was found.
+  /// Delivers a feed with its found images.
   func show(_ images: FeedImages, of address: URL) {
     guard !isEnded, let feed = feeds[address] else { return }
     emitter?.send(PolledFeed(address: address, result: .success(.init(images: images, source: feed.source))))

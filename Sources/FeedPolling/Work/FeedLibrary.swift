@@ -2,7 +2,7 @@ public import FeedStream
 public import Foundation
 import ImageFeed
 
-/// The feeds that an engine keeps: the port between gateways and an engine.
+/// The feeds that an engine stores: the port between gateways and an engine.
 ///
 /// Lives on one thread, as streams do.
 public protocol FeedLibrary: AnyObject {
@@ -11,19 +11,19 @@ public protocol FeedLibrary: AnyObject {
   /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   func feeds(_ addresses: [URL], withImages: Bool) -> AnyPublisher<[FleetFeed?], FleetError>
 
-  /// The addresses of all feeds, a page at a time.
+  /// The URLs of all feeds, a page at a time.
   ///
-  /// A feed that is added meanwhile may be left out; one that is there all the time is not.
+  /// A feed that is added meanwhile may be left out; a feed that exists throughout is not.
   ///
-  /// **Demand:** reads a page when there is demand. **Failure:** ``FleetError``. **Cancellation:** ends it.
+  /// **Demand:** reads a page when there is demand. **Failure:** ``FleetError``. **Cancellation:** ends the listing.
   func addresses() -> AnyPublisher<[URL], FleetError>
 
-  /// The first feeds, in an order that is the same for every reader: by host, and those of a host by address.
+  /// The first feeds, in an order that is the same for every reader: by host, and within a host by URL.
   ///
   /// **Demand:** requested on subscription. **Failure:** ``FleetError``. **Cancellation:** a later reply is dropped.
   func first(_ count: Int) -> AnyPublisher<[URL], FleetError>
 
-  /// Names the list as it is: another name after each addition, removal, and move to another host.
+  /// The version of the list, which changes with each addition, removal, and move to another host.
   func edition() -> AnyPublisher<String, FleetError>
 }
 

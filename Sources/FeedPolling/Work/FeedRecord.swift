@@ -7,16 +7,16 @@ public struct FeedRecord: Hashable, Sendable {
   public var health: FeedHealth
   public var validators = FeedValidators()
   public var imageCount = 0
-  /// Of the saved images; `nil` when there are none.
+  /// The number of saved images; `nil` if there are none.
   public var digest: UInt64?
   /// The images' `FeedImages.isFromPrivateNetwork`.
   public var isFromPrivateNetwork: Bool?
-  /// The time when the saved feed was requested, if that is not to a microsecond.
+  /// The time when the saved feed was requested, if it isn't a whole number of microseconds.
   public var timestamp: Date?
-  /// The latest decisions but the last one, which is in ``health``, the oldest first: at most ``kept``.
+  /// The latest decisions except the last one, which is in ``health``, the oldest first: at most ``kept``.
   public var decisions: [PollDecision] = []
 
-  /// The number of decisions that a fleet keeps of each feed: three. A file keeps 20.
+  /// The number of decisions that a fleet keeps per feed: three. A file keeps 20.
   public static let kept = 3
 
   public init(health: FeedHealth) { self.health = health }
@@ -27,7 +27,7 @@ public struct FeedRecord: Hashable, Sendable {
   }
 }
 
-/// The form in memory: short names, and no defaults, because there are a million of these.
+/// The stored form: short names, and no defaults, because there are a million of these.
 extension FeedRecord {
   private struct Form: Codable {
     struct Decision: Codable {
@@ -103,9 +103,9 @@ extension FeedRecord {
     return (try? encoder.encode(form)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 
-  /// Numbers out of range are brought within bounds: the text comes from a server, and may be damaged.
+  /// Numbers out of range are clamped, because the text comes from a server and may be damaged.
   ///
-  /// - Returns: `nil` for text that is none.
+  /// - Returns: `nil` for text that isn't a record.
   public init?(_ text: String, of address: URL) {
     guard let form = try? JSONDecoder().decode(Form.self, from: Data(text.utf8)) else { return nil }
     var health = FeedHealth(address: address)
@@ -137,12 +137,12 @@ extension FeedRecord {
 }
 
 extension Date {
-  /// Between the years 1 and 9999, whatever the date is.
+  /// The date, limited to the years 1 to 9999.
   package var milliseconds: Int64 {
     Int64(min(max((timeIntervalSince1970 * 1000).rounded(), -62_135_596_800_000), 253_402_300_799_000))
   }
 
-  /// Between the years 1 and 9999, whatever the number is.
+  /// The date of a number, limited to the years 1 to 9999.
   package init(milliseconds: Int64) {
     self.init(timeIntervalSince1970: Double(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_000)) / 1000)
   }

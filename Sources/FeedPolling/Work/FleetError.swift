@@ -2,24 +2,24 @@ import ImageFeed
 
 /// The reason why an engine's operation failed.
 public enum FleetError: Error, Sendable {
-  /// The engine's own error, such as `RedisError`; true when the same may succeed later without a change.
+  /// The engine's own error, such as `RedisError`; true if the operation may succeed later without a change.
   case engine(any Error, isTemporary: Bool)
-  /// There is nothing in it: nobody has added a feed, or it was emptied.
+  /// It is empty: no feed was added, or it was emptied.
   case noFeeds(String)
-  /// It is another program's: it has `keys` keys, and none of ours.
+  /// It belongs to another program: it has `keys` keys, but no fleet.
   case foreign(String, keys: Int)
   /// A newer version of this program wrote it.
   case newerSchema(String, Int)
-  /// An older version wrote it, and this one does not read that.
+  /// An older version wrote it, and this version can't read it.
   case olderSchema(String, Int)
-  /// The server deletes keys when its memory is full, by this policy: it would lose feeds.
+  /// The server deletes keys when its memory is full, by this policy, so it would lose feeds.
   case evicting(String, policy: String)
   /// The stored data is malformed.
   case damaged(String, String)
 }
 
 extension FleetError {
-  /// True when the same may succeed later without a change.
+  /// True if the operation may succeed later without a change.
   public var isTemporary: Bool {
     switch self {
     case .engine(_, let isTemporary): isTemporary
@@ -53,7 +53,7 @@ extension FleetError: CustomStringConvertible {
   }
 }
 
-/// Errors are equal when they say the same: an engine's own may not be comparable.
+/// Errors are equal if their messages are, because an engine's own error may not be comparable.
 extension FleetError: Hashable {
   public static func == (one: FleetError, other: FleetError) -> Bool { one.description == other.description }
   public func hash(into hasher: inout Hasher) { hasher.combine(description) }

@@ -17,7 +17,7 @@ public struct FleetFeed: Sendable {
     self.document = document
   }
 
-  /// The images; `nil` when none are saved, or what is saved is damaged.
+  /// The images; `nil` when none are saved, or the saved ones are damaged.
   public var images: FeedImages? {
     document?.withUnsafeBytes { FeedImages(bytes: $0) }?.marked(isFromPrivateNetwork: record.isFromPrivateNetwork)
   }

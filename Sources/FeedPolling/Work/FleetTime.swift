@@ -1,10 +1,10 @@
-/// The time of a fleet: its engine's clock, but it never goes back, and does not jump while anybody uses it.
+/// The time of a fleet: its engine's clock, but it never goes back, and does not jump while it is in use.
 ///
-/// Leases, gaps, pauses and due times are moments of this time. When the engine's clock is set, or the engine stands still, or
-/// another one with another clock takes over, the fleet's time goes on from where it was, by what its users' own clocks say has
-/// passed, which nobody sets; then it follows the engine's clock again, a tenth faster or slower until it is as late.
+/// Leases, gaps, pauses and due times are moments of this time. If the engine's clock is set, the engine stops for a
+/// while, or another one with another clock takes over, the fleet's time continues by the elapsed time of its users'
+/// monotonic clocks. Then it follows the engine's clock again, a tenth faster or slower until both agree.
 package struct FleetTime: Hashable, Sendable {
-  /// A time that a user was told, and how long ago by that user's own clock; both in milliseconds.
+  /// A fleet time that a user received, and the time since then by that user's own clock; both in milliseconds.
   package struct Sight: Hashable, Sendable {
     package var told: Double
     package var since: Double
@@ -12,22 +12,22 @@ package struct FleetTime: Hashable, Sendable {
     package init(told: Double, since: Double) { (self.told, self.since) = (told, since) }
   }
 
-  /// A difference of two clocks that is believed, in milliseconds.
+  /// The difference of two clocks that is tolerated, in milliseconds.
   package static let tolerance = 2000
-  /// The divisor of its speed: it is faster or slower by one part in this many, until it is the engine's clock.
+  /// The divisor of its speed: it is faster or slower by one part in this many, until it equals the engine's clock.
   package static let pace = 10
 
   /// Milliseconds since 1970.
   package private(set) var clock: Double
-  /// The engine's clock at that moment.
+  /// The engine's clock at that time.
   package private(set) var raw: Double
 
   package init(clock: Double, raw: Double) { (self.clock, self.raw) = (clock, raw) }
 
   /// - Parameters:
   ///   - raw: the engine's clock now.
-  ///   - sight: a user's; `nil` for one that was told no time yet.
-  ///   - isIdle: true when no host is taken: then one that has slept for long believes the engine's clock.
+  ///   - sight: a user's sight; `nil` for a user that has received no time yet.
+  ///   - isIdle: true if no host is leased: then a fleet that was idle for long adopts the engine's clock.
   package mutating func advance(to raw: Double, _ sight: Sight?, isIdle: @autoclosure () throws -> Bool) rethrows {
     var passed = raw - self.raw
     let likely = sight.map { max(0, $0.told + $0.since - clock) }

@@ -1,38 +1,40 @@
 public import FeedStream
 public import Foundation
 
-/// The latest updates, in order, for any number of readers that keep their own place: the port between gateways and an engine.
+/// The latest updates, in order, for any number of readers that keep their own position: the port between gateways and
+/// an engine.
 ///
 /// Lives on one thread, as streams do.
 public protocol UpdateLog: AnyObject {
-  /// Appends an update that no ``WorkQueue/complete(_:)`` did.
+  /// Appends an update outside of ``WorkQueue/complete(_:)``.
   func append(_ update: FeedUpdate) -> AnyPublisher<UpdateCursor, FleetError>
 
-  /// The end of the log: a reader that takes a snapshot asks for this first, and goes on from here.
+  /// The end of the log: a reader that takes a snapshot reads this first, and continues from here.
   func end() -> AnyPublisher<UpdateCursor, FleetError>
 
   /// The latest updates, at most `count`, the oldest first.
   func latest(_ count: Int) -> AnyPublisher<[LoggedUpdate], FleetError>
 
-  /// True when everything after a cursor is still there: it was not trimmed, and the log is the one that the cursor is of.
+  /// True when everything after a cursor is still there: it was not trimmed, and the cursor belongs to this log.
   ///
-  /// False after the log was trimmed past it, and after a failover or a restart that took the log back: then only a snapshot helps.
+  /// False after the log was trimmed past it, and after a failover or a restart that rolled the log back; then only a
+  /// snapshot helps.
   func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError>
 
-  /// The updates after a cursor that the log ``holds(_:)``, and those that come: never finishes.
+  /// The updates after a cursor that the log ``holds(_:)``, including future ones; never finishes.
   ///
-  /// **Demand:** reads when an update is wanted. **Failure:** ``FleetError``; whoever reads on makes sure that the log still
-  /// holds the place. **Cancellation:** ends reading. **Policy:** holds a few hundred.
+  /// **Demand:** reads when an update is requested. **Failure:** ``FleetError``; before you continue, check that the
+  /// log still has the position. **Cancellation:** ends reading. **Policy:** holds a few hundred updates.
   func updates(after cursor: UpdateCursor) -> AnyPublisher<LoggedUpdate, FleetError>
 }
 
-/// A place in an ``UpdateLog``. It means nothing to others.
+/// A position in an ``UpdateLog``. It has no meaning in other logs.
 public struct UpdateCursor: Hashable, Sendable, CustomStringConvertible {
   public let description: String
   public init(_ text: String) { description = text }
 }
 
-/// One feed has another version.
+/// A new version of one feed.
 public struct FeedUpdate: Hashable, Sendable {
   public var address: URL
   public var version: FeedVersion
@@ -43,7 +45,7 @@ public struct FeedUpdate: Hashable, Sendable {
   }
 }
 
-/// An update and its place.
+/// An update and its position.
 public struct LoggedUpdate: Hashable, Sendable {
   public var cursor: UpdateCursor
   public var update: FeedUpdate

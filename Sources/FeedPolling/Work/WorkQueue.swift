@@ -9,41 +9,41 @@ import ImageFeed
 /// that dies needs no cleanup. Each call
 /// is atomic. Lives on one thread, as streams do; its publishers do their work when they are subscribed to.
 public protocol WorkQueue: AnyObject {
-  /// Hands out hosts whose time has come, the latest first come first, each with its feed that is due first.
+  /// Grants due hosts, the longest due first, each with its earliest due feed.
   ///
-  /// **Demand:** asked at the subscription; one grant, which may hold no lease. **Failure:** ``FleetError``; hosts that were
-  /// granted in a reply that was lost come back when their lease is over. **Cancellation:** likewise.
+  /// **Demand:** requested at the subscription; one grant, which may have no lease. **Failure:** ``FleetError``; if a
+  /// reply is lost, its granted hosts become free when their leases expire. **Cancellation:** likewise.
   func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError>
 
-  /// Keeps a host for longer, from now on.
+  /// Extends the lease of a host.
   ///
-  /// - Returns: false when it is another worker's by now: what is being done is to be given up.
+  /// - Returns: false if another worker has the host meanwhile, so that the current work must be abandoned.
   func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError>
 
-  /// Ends a lease with what came of it, all in one step: the feed is written over the version that the lease saw, or an
-  /// older one, the update is appended to the log, the next due time is set, the host is free.
+  /// Completes a lease with its result, atomically: writes the feed over the version that the lease saw, or an older
+  /// one; appends the update to the log; sets the next due time; and frees the host.
   ///
-  /// The same completion may be given again when its reply was lost.
+  /// The same completion may be sent again if its reply was lost.
   func complete(_ completion: WorkCompletion) -> AnyPublisher<WorkVerdict, FleetError>
 
-  /// Takes another host, for a request that a lease leads to: a redirect's, or that of a feed that a page names.
+  /// Leases another host, for a request that follows from a lease: a redirect, or a feed that a page names.
   ///
-  /// - Parameter duration: how long at most, unless ``endVisit(of:with:gap:)`` ends it.
+  /// - Parameter duration: the maximum duration, unless ``endVisit(of:with:gap:)`` ends it.
   func visit(
     _ host: String, with lease: WorkLease, by worker: String, for duration: Duration
   ) -> AnyPublisher<WorkVisit, FleetError>
 
-  /// Gives a visited host back, which then rests as after any request.
+  /// Frees a visited host, which then rests as after any request.
   func endVisit(of host: String, with lease: WorkLease, gap: Duration) -> AnyPublisher<Void, FleetError>
 
-  /// Adds feeds, due at the time that comes with them, by the engine's clock from now on.
+  /// Adds feeds, each due after its delay by the engine's clock.
   ///
-  /// - Returns: how many there were not before.
+  /// - Returns: the number of feeds that were not there before.
   func add(_ feeds: [NewFeed]) -> AnyPublisher<Int, FleetError>
 
-  /// Removes a feed, and what is saved of it.
+  /// Removes a feed and its saved data.
   ///
-  /// - Returns: false when there was none.
+  /// - Returns: false if there was none.
   func remove(_ address: URL) -> AnyPublisher<Bool, FleetError>
 
   /// Pauses a host for `duration` and for all workers; `nil` until ``resume(_:)``. A running request continues.
@@ -51,20 +51,20 @@ public protocol WorkQueue: AnyObject {
 
   /// Ends the pause of a host.
   ///
-  /// - Returns: false when it had none.
+  /// - Returns: false if it had none.
   func resume(_ host: String) -> AnyPublisher<Bool, FleetError>
 }
 
-/// A worker's wish for hosts.
+/// A worker's request for hosts.
 public struct WorkClaim: Hashable, Sendable {
-  /// Whose name the lease has.
+  /// The name of the worker, which the lease carries.
   public var worker: String
-  /// The most that may be taken.
+  /// The maximum number of hosts.
   public var count: Int
   public var lease: Duration
-  /// Begins the nonces: random, never used before.
+  /// The prefix of the nonces: random, never used before.
   public var nonce: String
-  /// How long a fleet whose workers are idle may leave what was added unnoticed.
+  /// The time within which idle workers must notice added feeds.
   public var patience: Duration
 
   public init(
@@ -79,7 +79,7 @@ public struct WorkClaim: Hashable, Sendable {
     self.patience = patience
   }
 
-  /// 64 random bits. A counter would do worse: a failover sets it back, and the same number is handed out again.
+  /// 64 random bits. A counter would be worse: a failover could set it back, so that the same number is assigned again.
   public static func randomNonce() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 }
 
@@ -90,10 +90,11 @@ public struct WorkGrant: Hashable, Sendable {
   public var now: Date
   /// The time when the next host is due; `nil` when there is none.
   public var next: Date?
-  /// Damage that the engine found: the hosts of these keys are not requested for a minute; all others are.
+  /// The damaged keys that the engine found: their hosts are not requested for a minute, all others are.
   public var problems: [FleetError] = []
-  /// How long this worker may sleep, of which there was less than it wished: others look meanwhile. `nil` from an engine that does not
-  /// say, whose workers wake for ``next`` and for ``WorkClaim/patience``.
+  /// The time for which this worker may sleep, if there were fewer hosts than it requested; meanwhile, other workers
+  /// check. `nil` from an engine that doesn't support this, whose workers wake at ``next`` and after
+  /// ``WorkClaim/patience``.
   public var wake: Duration?
 
   public init(leases: [WorkLease], now: Date, next: Date?) {
@@ -131,7 +132,7 @@ public struct WorkLease: Hashable, Sendable {
 public enum WorkVisit: Hashable, Sendable {
   /// The lease now includes the host, too.
   case granted
-  /// The host is another worker's, or rests after a request, for this long at most.
+  /// Another worker has the host, or the host rests after a request, for at most this long.
   case busy(for: Duration)
   /// The host is paused; `nil` for a pause without an end.
   case paused(until: Date?, reason: String)
@@ -142,7 +143,7 @@ public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertib
   public var microseconds: Int64
 
   public init(microseconds: Int64) { self.microseconds = microseconds }
-  /// Between the years 1 and 9999, whatever the date is.
+  /// It is always between the years 1 and 9999.
   public init(_ date: Date) {
     microseconds = Int64(min(max((date.timeIntervalSince1970 * 1e6).rounded(), -62_135_596_800e6), 253_402_300_799e6))
   }
@@ -152,11 +153,12 @@ public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertib
   public static func < (a: FeedVersion, b: FeedVersion) -> Bool { a.microseconds < b.microseconds }
 }
 
-/// The result of a lease.
+/// The result of a leased poll.
 public struct WorkCompletion: Hashable, Sendable {
   public enum Outcome: String, Hashable, Sendable, CaseIterable {
     case changed, unchanged, failed
-    /// It was not requested after all: it was to be requested whole, and was within a day.
+    /// The feed was not requested, because the request would be unconditional and the last such request was within a
+    /// day.
     case postponed
   }
 
@@ -168,17 +170,17 @@ public struct WorkCompletion: Hashable, Sendable {
   public var version: FeedVersion?
   /// Its images as bytes, when they differ from the saved ones.
   public var document: Chunk?
-  /// The time when it is due next; `nil` for never by itself.
+  /// The time when it is due next; `nil` for never.
   public var due: Date?
-  /// The host that is polled for it from now on.
+  /// The host that is polled for the feed from now on.
   public var host: String
-  /// The pause of the host after this request, whatever happens to its feeds meanwhile.
+  /// The pause of the host after this request, even if its feeds change meanwhile.
   public var gap: Duration
   /// The end of the pause that the host requested.
   public var pausedUntil: Date?
-  /// The reason for that.
+  /// The reason for that pause.
   public var reason: String
-  /// The pace of the lease's host from now on; `nil` when there is nothing to remember.
+  /// The pace of the lease's host from now on; `nil` if there is nothing to remember.
   public var pace: HostPace?
 
   public init(
@@ -203,11 +205,11 @@ public struct WorkCompletion: Hashable, Sendable {
 
 /// An engine's verdict on a ``WorkCompletion``.
 public enum WorkVerdict: Hashable, Sendable {
-  /// It is done; with the place of the update in the log, if the feed changed.
+  /// The completion was accepted; with the position of the update in the log, if the feed changed.
   case accepted(UpdateCursor?)
-  /// A later version was there and stays; the due time is set, and the host is free.
+  /// A later version exists and stays; the due time is set, and the host is free.
   case superseded
-  /// The lease is over and the host another worker's, or the feed was removed: nothing was written.
+  /// The lease has expired and another worker has the host, or the feed was removed: nothing was written.
   case lost
 }
 

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The engine's time, by which everything is dated that others see: a worker whose clock is wrong, or is set, does no harm.
+/// The engine's time, which dates everything that others see, so that a wrong clock on a worker does no harm.
 final class FleetClock: Sendable {
   private let start: Mutex<Date>
   private let uptime: @Sendable () -> Duration
 
-  /// - Parameter uptime: a clock that nobody sets.
+  /// - Parameter uptime: a clock that can't be set.
   init(_ uptime: @escaping @Sendable () -> Duration) {
     self.uptime = uptime
     start = Mutex(Date(timeIntervalSince1970: 0))
@@ -16,9 +16,9 @@ final class FleetClock: Sendable {
   var now: Date { start.withLock { $0 + uptime().seconds } }
 }
 
-/// A clock of this machine that goes on while it sleeps, and that nobody sets.
+/// A clock of this machine that continues during sleep and can't be set.
 public enum MachineTime {
   private static let start = ContinuousClock.now
-  /// How long ago it was looked at first.
+  /// The time since it was first read.
   public static var now: Duration { start.duration(to: .now) }
 }

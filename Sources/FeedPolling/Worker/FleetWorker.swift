@@ -3,28 +3,28 @@ public import FeedStream
 public import Foundation
 public import ImageFeed
 
-/// Polls what a ``WorkQueue`` hands out, alongside any number of other workers.
+/// Polls the feeds that a ``WorkQueue`` assigns, alongside any number of other workers.
 ///
 ///     let fleet = RedisFleet(RedisClient(address, on: loop))
 ///     let worker = FleetWorker(fleet, client: CurlHTTPClient(on: loop), on: loop)
 ///     let subscription = worker.sink { print($0.address, $0.outcome) }
 ///
-/// Each poll is one of `FeedPoller`'s, with the same rules; what came of it is completed with the engine in one step.
-/// While the engine is unreachable, running polls end, and their results are offered until their hosts are another worker's;
-/// nothing is claimed, and attempts are further and further apart.
+/// Each poll is the same as `FeedPoller`'s, with the same rules; the engine completes it in one step. While the engine
+/// is unreachable, running polls complete, and the worker offers their results until their hosts belong to another
+/// worker. It claims nothing, and its attempts are further and further apart.
 ///
-/// Delivers a report of each poll. **Demand:** a host is claimed only when a report is wanted. **Failure:** none: what fails
-/// is reported (``Options/report``). Finishes after ``finish()``, when everything that runs has been completed.
-/// **Cancellation:** closes the requests that run; their hosts come back when the leases are over.
+/// Delivers a report of each poll. **Demand:** a host is claimed only when a report is requested. **Failure:** none:
+/// failures are reported (``Options/report``). Finishes after ``finish()``, when all running polls have been completed.
+/// **Cancellation:** closes running requests; their hosts become free when the leases expire.
 public final class FleetWorker {
   /// Options; each has a default.
   public struct Options {
-    /// The name that status shows. The machine's, with the process' number, by default.
+    /// The name that `fleet status` shows. The machine's, with the process' number, by default.
     public var name = FleetWorker.defaultName()
-    /// The number of requests that run at a time. 64 by default.
+    /// The maximum number of concurrent requests. 64 by default.
     public var concurrency = 64
-    /// How long a host is taken for; kept for longer while a request runs. 45 seconds by default, and never shorter than a
-    /// request may take (``load``): its host would be another worker's before it ends.
+    /// The duration of a lease, which is extended while a request runs. 45 seconds by default, and never shorter than a
+    /// request may take (``load``); otherwise, another worker could get the host before the request ends.
     public var lease: Duration {
       get { Swift.max(wantedLease, load.timeout) }
       set { wantedLease = newValue }
@@ -32,20 +32,22 @@ public final class FleetWorker {
     private var wantedLease = Duration.seconds(45)
     /// The pause of a host after a request. A second by default.
     public var gap: Duration = .seconds(1)
-    /// The least interval between two polls of a feed; `nil` adapts to how often it changes. An hour by default.
+    /// The minimum interval between two polls of a feed; `nil` to adapt to how often it changes. An hour by default.
     public var interval: Duration? = PolledAddress.defaultInterval
-    /// How long a fleet whose workers are idle may leave what was added unnoticed: they look by turns. A second by default.
+    /// The time within which idle workers notice added feeds; they take turns to check. A second by default.
     public var longestSleep: Duration = .seconds(1)
-    /// The pause after a failure of the engine, doubled by each further one, and the longest. Half a second and ten by default.
+    /// The pause after a failure of the engine, doubled by each further one, and the longest pause. Half a second and
+    /// ten by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(500)...(.seconds(10))
     /// The options with which feeds are loaded.
     public var load = FeedLoader.Options()
-    /// A clock that nobody sets; only its pace counts, the time is the engine's. The machine's by default.
+    /// A clock that can't be set, for measuring elapsed time; the time itself is the engine's. The machine's by
+    /// default.
     public var uptime: @Sendable () -> Duration = { MachineTime.now }
     /// Determines how due times are spread. The system's choice by default.
     public var seed = UInt64.random(in: 0 ... .max)
-    /// Is given each failure of the engine, and `nil` when it is well: after the first claim, and after failures. The worker tries
-    /// again after any failure. Does nothing by default.
+    /// Receives each failure of the engine, and `nil` when the engine works again: after the first claim, and after
+    /// failures. The worker tries again after any failure. Does nothing by default.
     public var report: (FleetError?) -> Void = { _ in }
     /// Receives this worker's state every five seconds; `nil` for no report.
     public var beat: (([String: Int]) -> AnyPublisher<Void, FleetError>)?
@@ -59,7 +61,7 @@ public final class FleetWorker {
     public var host: String
     public var outcome: WorkCompletion.Outcome
     public var verdict: WorkVerdict
-    /// The time from when it was due, and its host was free, until it was claimed.
+    /// The time from the moment when the feed was due and its host was free until the feed was claimed.
     public var lateness: Duration
     public var decision: PollDecision?
   }
@@ -68,7 +70,7 @@ public final class FleetWorker {
   let client: any HTTPClient
   let scheduler: any LoopScheduler
   let options: Options
-  /// The name that status shows.
+  /// The name that `fleet status` shows.
   public var name: String { options.name }
   private weak var run: WorkingRun?
 
@@ -83,8 +85,8 @@ public final class FleetWorker {
     self.options = options
   }
 
-  /// Claims nothing more, and finishes when what runs is completed. When the engine is away, that is not waited for longer than
-  /// ten seconds.
+  /// Claims nothing more, and finishes when all running polls are completed. If the engine is unreachable, it waits for
+  /// at most ten seconds.
   public func finish() { run?.drain() }
 
   public static func defaultName() -> String {

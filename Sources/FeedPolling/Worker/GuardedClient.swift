@@ -3,10 +3,10 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The client of one poll: it requests no host that is not the poll's, in the whole fleet.
+/// The client of one poll, which sends requests only to hosts that the poll has leased in the fleet.
 ///
-/// The lease is of one host. A redirect, or a page that names a feed, may lead to another one: that is visited first, or waited for
-/// while it is another worker's or rests, within the time of the request.
+/// The lease is for one host. A redirect, or a page that names a feed, may lead to another one: that host is leased
+/// first. The client waits within the request's time limit while another worker has it or it rests.
 final class GuardedClient: HTTPClient {
   private let client: any HTTPClient
   private let lease: WorkLease
@@ -42,7 +42,7 @@ final class GuardedClient: HTTPClient {
     }
   }
 
-  /// Gives visited hosts back.
+  /// Frees visited hosts.
   func end() -> [AnyPublisher<Void, FleetError>] {
     defer { visited = [] }
     return visited.map { worker.queue.endVisit(of: $0, with: lease, gap: worker.options.gap) }
@@ -98,7 +98,7 @@ final class GuardedClient: HTTPClient {
 
   // MARK: Hosts
 
-  /// Finishes with a value when the host of an address may be requested.
+  /// Delivers a value when the host of a URL may be requested.
   private func enter(_ url: URL, until end: StreamInstant) -> AnyPublisher<Void, HTTPError> {
     let host = url.pollingHost
     guard host != lease.host, !visited.contains(host) else {

@@ -2,20 +2,20 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// One lease of a worker: its poll, from the grant until the engine has taken what came of it.
+/// One lease of a worker: its poll, from the grant until the engine has accepted the result.
 ///
-/// So one poll of a fleet is the poll of one machine, to the letter; only what comes of it goes elsewhere.
+/// So a fleet polls exactly as one machine does; only the results are stored elsewhere.
 final class LeasedPoll {
   let lease: WorkLease
   let client: GuardedClient
   private let lateness: Duration
-  /// It lets go of this when the lease is over.
+  /// The worker, which releases this when the lease is over.
   private let run: WorkingRun
   private let seed: UInt64
   private var poll: FeedPoll?
   private var timer: (any Cancellable)?
   private var call: AnyCancellable?
-  /// True when there is nothing left but to tell the engine.
+  /// True when only the completion is left to send.
   private var isPolled = false
   private var attempts = 0
 
@@ -39,7 +39,7 @@ final class LeasedPoll {
     (poll, timer, call) = (nil, nil, nil)
   }
 
-  /// Polls the feed, unless it is to be requested as a whole and was within a day.
+  /// Polls the feed, unless the request would be unconditional and the last such request was within a day.
   func begin() {
     var feed = PolledAddress(lease.address, every: options.interval, options: options.load)
     feed.options.retry = .immediate(limit: 0)
@@ -80,7 +80,7 @@ final class LeasedPoll {
     poll.begin()
   }
 
-  /// Keeps the host while the request runs.
+  /// Extends the lease while the request runs.
   private func setTimer() {
     timer = worker.scheduler.once(after: .init(options.lease / 2)) { [weak self] in self?.extend() }
   }
@@ -99,7 +99,7 @@ final class LeasedPoll {
       }
   }
 
-  /// Offers what came of the poll until the engine has taken it, or says that it is too late.
+  /// Offers the poll's result until the engine accepts it or says that it is too late.
   private func complete(_ completion: WorkCompletion) {
     call = worker.queue.complete(completion).sink { [weak self] ending in
       guard let self, case .failure(let error) = ending else { return }
@@ -122,7 +122,7 @@ final class LeasedPoll {
 }
 
 extension WorkCompletion {
-  /// The completion of a lease whose feed was not requested after all.
+  /// The completion of a lease whose feed was not requested.
   init(postponing lease: WorkLease, by worker: String, _ health: FeedHealth) {
     var record = lease.record
     record.health = health
@@ -131,7 +131,7 @@ extension WorkCompletion {
       host: health.requestAddress.pollingHost, gap: .zero)
   }
 
-  /// The completion of a lease with what came of its poll.
+  /// The completion of a lease with the result of its poll.
   init(_ outcome: FeedPoll.Outcome, of lease: WorkLease, by worker: String, gap: Duration) {
     var record = lease.record
     var (version, document): (FeedVersion?, [UInt8]?)

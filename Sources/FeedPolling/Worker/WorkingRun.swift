@@ -14,7 +14,7 @@ final class WorkingRun: Subscription {
   private var claiming: AnyCancellable?
   private var timer: (any Cancellable)?
   private var beating: (timer: any Cancellable, call: AnyCancellable?)?
-  /// The calls that end visits, by number, until they are done.
+  /// The calls that end visits, by number, until they complete.
   private var farewells: [Int: AnyCancellable] = [:]
   private var visits = 0
   private var drainTimer: (any Cancellable)?
@@ -96,7 +96,7 @@ final class WorkingRun: Subscription {
     }
   }
 
-  /// The time of the next claim; nothing while it is now.
+  /// The time of the next claim; `nil` while it is running.
   private var sleep: Duration?
 
   private func take(_ grant: WorkGrant, wanted: Int) {
@@ -166,7 +166,7 @@ final class WorkingRun: Subscription {
     if let receive { demand += receive(report) }
   }
 
-  /// Gives back the hosts that redirects led to. One that is not given back is free when its lease is over.
+  /// Frees the hosts to which redirects led. A host that isn't freed becomes free when its lease expires.
   func endVisits(of client: GuardedClient) {
     for call in client.end() {
       visits += 1
@@ -178,7 +178,7 @@ final class WorkingRun: Subscription {
     }
   }
 
-  /// Has no use for a lease any more.
+  /// Drops a lease.
   func release(_ one: LeasedPoll) {
     one.cancel()
     endVisits(of: one.client)

@@ -1,24 +1,24 @@
 import Foundation
 
-/// The place of a Redis server, and the login, as in `redis://user:secret@host:6379/0`.
+/// The address of a Redis server, and the login, as in `redis://user:secret@host:6379/0`.
 ///
-/// - `redis://[[user]:password@]host[:port][/database]`, port 6379 and database 0 unless said;
+/// - `redis://[[user]:password@]host[:port][/database]`, port 6379 and database 0 by default;
 /// - `rediss://…`, the same over TLS;
 /// - `unix://[[user]:password@]/path/of/the/socket[?db=1]`;
-/// - `redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/name[/database]`: the primary that these Sentinels (port
-///   26379 unless said) know by that name. User and password are the primary's.
+/// - `redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/name[/database]`: the primary that these Sentinels
+///   (port 26379 by default) know by that name. User and password are the primary's.
 ///
-/// `?db=`, `?username=` and `?password=` may say the same. It never shows its password.
+/// `?db=`, `?username=` and `?password=` are alternatives to these parts. Its description never shows the password.
 public struct RedisAddress: Hashable, Sendable {
-  /// The way to the server.
+  /// The route to the server.
   public enum Place: Hashable, Sendable {
     case internet(host: String, port: Int)
     case unix(path: String)
-    /// The primary called `name`: each connection asks one of these for it first.
+    /// The primary called `name`: each connection first looks it up at one of these.
     case sentinel(hosts: [SentinelHost], name: String)
   }
 
-  /// One of the Sentinels that watch a primary.
+  /// One of the Sentinels that monitor a primary.
   public struct SentinelHost: Hashable, Sendable {
     public var host: String
     public var port: Int
@@ -34,12 +34,12 @@ public struct RedisAddress: Hashable, Sendable {
   /// `nil` for the default user.
   public var user: String?
   public var password: String?
-  /// The number that is selected: 0 to 15 on a server as it is delivered.
+  /// The number of the database: 0 to 15 on a server with its default settings.
   public var database = 0
 
   public init(_ place: Place) { self.place = place }
 
-  /// - Throws: a readable error, without any part that may be secret.
+  /// - Throws: a readable error, without any part of the text that may be secret.
   public init(parsing text: String) throws(RedisAddressError) {
     if text.lowercased().hasPrefix("redis+sentinel:") {
       self = try RedisAddress(sentinels: text)
@@ -101,7 +101,7 @@ public struct RedisAddress: Hashable, Sendable {
     place = .sentinel(hosts: sentinels, name: names[0])
   }
 
-  /// Reads the query of an address, with the names that other clients use.
+  /// Reads the query of a URL, with the names that other clients use.
   private mutating func read(_ items: [URLQueryItem], hasDatabase: Bool) throws(RedisAddressError) {
     for item in items {
       let value = item.value ?? ""
@@ -128,7 +128,7 @@ public struct RedisAddress: Hashable, Sendable {
     database = number
   }
 
-  /// True for text that this can be made of: it begins with one of the schemes.
+  /// True for text that begins with one of the schemes.
   public static func isAddress(_ text: String) -> Bool {
     let scheme = text.prefix { $0 != ":" }.lowercased()
     return ["redis", "rediss", "unix", "redis+unix", "redis-socket", "redis+sentinel"].contains(scheme)
@@ -141,7 +141,7 @@ extension RedisAddress.Place {
 }
 
 extension RedisAddress: CustomStringConvertible {
-  /// The address without user and password.
+  /// The address without the user and the password.
   public var description: String {
     let tail = database == 0 ? "" : "/\(database)"
     switch place {
@@ -154,7 +154,7 @@ extension RedisAddress: CustomStringConvertible {
     }
   }
 
-  /// The address with a password or another database where they belong, as an example.
+  /// The URL with a password or another database in the right place, as an example.
   func example(password: Bool = false, database: Int? = nil) -> String {
     var example = self
     if let database { example.database = database }
@@ -163,7 +163,7 @@ extension RedisAddress: CustomStringConvertible {
   }
 }
 
-/// The reason why text is no ``RedisAddress``, to follow a colon.
+/// The reason why text isn't a ``RedisAddress``, to follow a colon.
 public struct RedisAddressError: Error, Hashable, Sendable, CustomStringConvertible {
   public let description: String
   init(_ description: String) { self.description = description }

@@ -1,40 +1,41 @@
 public import FeedStream
 public import FeedTLS
 
-/// A client of one Redis or Valkey server: one connection, which is made when it is first needed and made again when it is lost.
+/// A client of one Redis or Valkey server: one connection, which is opened when it is first needed and reopened when it
+/// is lost.
 ///
 ///     let client = RedisClient(try RedisAddress(parsing: "redis://localhost"), on: loop)
 ///     let subscription = client.send(RedisCommand("INCR", "visits"))
 ///       .sink { print($0) } receiveValue: { print($0.integer ?? 0) }
 ///
-/// Commands that are given within one turn of the loop go out in one write, and their replies come in their order: many may be
-/// on their way. While there is no connection, commands wait for the next attempt and fail with it; attempts are
-/// ``Options/pauses`` apart, longer after each failure. A command that was sent and has no reply is never sent again: only its
-/// user knows whether it may be carried out twice.
+/// The commands of one turn of the loop are sent in one write, and their replies arrive in order; many commands can be
+/// in flight. While there is no connection, commands wait for the next attempt and fail with it; attempts are
+/// ``Options/pauses`` apart, longer after each failure. A command that was sent and has no reply is never sent again:
+/// only the caller knows whether it may be executed twice.
 ///
-/// A node of a cluster that says that another one has a key (`MOVED`) is left for that one, and the command is sent there: for
-/// a user whose keys have one tag, that is all there is to a cluster. While its slot is on the way (`ASK`, `TRYAGAIN`),
-/// commands are refused, which passes.
+/// If a node of a cluster says that another node has a key (`MOVED`), the client connects to that node and sends the
+/// command there. This is sufficient for a cluster if all keys have the same tag. While the slot is migrating (`ASK`,
+/// `TRYAGAIN`), commands are refused; try again later.
 ///
 /// Lives on its scheduler's thread. An open connection keeps an event loop running: ``close()`` ends it.
 public final class RedisClient {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// The time that a reply may take, and the entire login too. Ten seconds by default.
+    /// The time that a reply may take; also the time for the entire login. Ten seconds by default.
     public var patience: Duration = .seconds(10)
-    /// The pause after the first failure to connect, doubled by each further one, and the longest; a pause is a random part
-    /// of that, at least half. 50 milliseconds and two seconds by default.
+    /// The pause after the first failure to connect, doubled by each further one, and the longest pause; each pause is
+    /// a random part of that, at least half. 50 milliseconds and two seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
     /// The number of commands that may wait for replies or for a connection. 100,000 by default.
     public var maxWaiting = 100_000
-    /// The name that the server lists this client under (`CLIENT LIST`). `feedstream` by default.
+    /// The name under which the server lists this client (`CLIENT LIST`). `feedstream` by default.
     public var name = "feedstream"
-    /// The bounds of a reply.
+    /// The limits of a reply.
     public var limits = RESPDecoder.Limits()
     /// Uses version 2 of the protocol, even if the server speaks 3. False by default.
     public var usesVersion2 = false
-    /// The roots to trust with `rediss://`, and the certificate to show: by default the system's roots (or the file that
-    /// `SSL_CERT_FILE` names), and nothing.
+    /// The roots to trust with `rediss://`, and the certificate to present: by default, the system's roots (or the file
+    /// that `SSL_CERT_FILE` names), and none.
     public var tls: TLSClient?
 
     public init() {}
@@ -54,15 +55,15 @@ public final class RedisClient {
   private var state = State.idle
   private var waiting: [(command: RedisCommand, reply: RedisLink.Reply)] = []
   private var failures = 0
-  /// The node of a cluster that has the keys, once another one has said so.
+  /// The node of a cluster that has the keys, once another node has named it.
   private var node: RedisAddress?
   /// The number of times in a row that one node has named another one.
   private var hops = 0
-  /// Connections to nodes that were left, until their last reply.
+  /// Connections to former nodes, until their last reply.
   private var leaving: [RedisLink] = []
-  /// The digests of scripts that the server has been given.
+  /// The digests of the scripts that the server has.
   var digests: [String: String] = [:]
-  /// The number of connections that were made.
+  /// The number of connections opened so far.
   public private(set) var connectionCount = 0
 
   /// - Parameter scheduler: an event loop, or virtual time in a test.
@@ -78,10 +79,10 @@ public final class RedisClient {
   /// Reads the system's roots once.
   static let systemTLS: Result<TLSClient, TLSError> = Result { () throws(TLSError) in try TLSClient() }
 
-  /// True while there is a connection and the login is done.
+  /// True while the client is connected and logged in.
   public var isConnected: Bool { if case .ready = state { true } else { false } }
 
-  /// Closes the connection. Commands that wait fail with ``RedisError/clientClosed``, as do later ones. Idempotent.
+  /// Closes the connection. Waiting commands fail with ``RedisError/clientClosed``, as do later ones. Idempotent.
   public func close() {
     let old = state
     state = .closed
@@ -100,7 +101,7 @@ public final class RedisClient {
 
   /// Sends a command.
   ///
-  /// - Parameter reply: is called once, later, with the reply, or with the refusal or failure.
+  /// - Parameter reply: called once, later, with the reply, or with the refusal or failure.
   package func perform(_ command: RedisCommand, _ reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
     switch state {
     case .closed: return reply(.failure(.clientClosed))
@@ -182,9 +183,9 @@ public final class RedisClient {
     }
   }
 
-  /// Goes to the node that has the keys.
+  /// Connects to the node that has the keys.
   ///
-  /// - Returns: false when it cannot be said where that is.
+  /// - Returns: false if that node is unknown.
   private func follow(_ place: (host: String, port: Int), from link: RedisLink) -> Bool {
     // Another reply of this connection has led there.
     guard case .ready(let current) = state, current === link else { return true }
@@ -209,16 +210,16 @@ public final class RedisClient {
 extension RedisClient {
   /// Sends a command when subscribed to, delivers its reply and finishes.
   ///
-  /// **Demand:** sent at the subscription; the reply is held until requested. **Failure:** ``RedisError``, a refusal
-  /// included. **Cancellation:** the reply is dropped when it comes; a command that was given is sent all the same.
+  /// **Demand:** sent at the subscription; the reply is held until requested. **Failure:** ``RedisError``, including
+  /// refusals. **Cancellation:** the reply is dropped when it arrives; the command is sent anyway.
   public func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, RedisError> {
     Replying { reply in self.perform(command, reply) }.eraseToAnyPublisher()
   }
 
   /// Sends the commands together when subscribed to, and delivers their replies.
   ///
-  /// **Demand:** sent at the subscription; the replies are held until requested. **Failure:** when a reply does not
-  /// come, or is a refusal: the first of these. The server carries out the other commands all the same.
+  /// **Demand:** sent at the subscription; the replies are held until requested. **Failure:** the first reply that is
+  /// missing or a refusal. The server executes the other commands anyway.
   /// **Cancellation:** as for ``send(_:)``.
   public func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], RedisError> {
     Replying { reply in self.perform(commands) { reply($0.map { .array($0) }) } }

@@ -6,15 +6,15 @@ public import FeedTLS
 public indirect enum RedisError: Error, Hashable, Sendable {
   /// No connection can be made.
   case unreachable(RedisAddress, SystemError)
-  /// The connection ended before the reply: the command may have been carried out, or not.
+  /// The connection ended before the reply: the command may or may not have been executed.
   case closed(RedisAddress)
   /// The server was silent for that long: the command may or may not have been executed.
   case timedOut(RedisAddress, after: Duration)
   /// The server refused.
   case refused(RedisAddress, RedisRefusal)
-  /// The server's bytes make no sense.
+  /// The server's bytes aren't a valid reply.
   case unreadable(RedisAddress, RESPError)
-  /// That many commands wait already: nothing was sent.
+  /// Too many commands are already waiting: nothing was sent.
   case tooManyWaiting(RedisAddress, Int)
   /// The connection is not secure, and nothing was sent.
   case notSecure(RedisAddress, TLSError)
@@ -25,7 +25,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
 }
 
 extension RedisError {
-  /// True when the same may succeed later without a change: try again, after a pause.
+  /// True if the command may succeed later without a change: try again after a pause.
   public var isTemporary: Bool {
     switch self {
     case .unreachable, .closed, .timedOut, .tooManyWaiting: true
@@ -40,7 +40,7 @@ extension RedisError {
     }
   }
 
-  /// True when it is certain that the command was not carried out.
+  /// True if it is certain that the command was not executed.
   public var isCertain: Bool {
     switch self {
     case .closed, .timedOut, .unreadable: false
@@ -63,18 +63,18 @@ extension RedisError: CustomStringConvertible {
       "\(address) has not replied for \(limit / .seconds(1)) seconds. It may be stopped, or be running a slow script."
     case .refused(let address, let refusal): Self.sentence(address, refusal.shown(without: address.password))
     case .unreadable(let address, let error): "\(address) cannot be used: \(error). Is it a Redis server?"
-    case .tooManyWaiting(let address, let count): "\(count) commands already wait for \(address)."
+    case .tooManyWaiting(let address, let count): "\(count) commands are already waiting for \(address)."
     case .notSecure(let address, let error):
       error.isTemporary
         ? "\(address) cannot be used: \(error). If it doesn't speak TLS, use redis: instead of rediss:."
         : "\(address) cannot be used: \(error). Its certificate's issuer isn't trusted; set SSL_CERT_FILE."
     case .noSuchPrimary(let address, let name):
-      "The Sentinel at \(address) knows no primary called \(name.prefix(100)). Correct the name in the URL."
+      "The Sentinel at \(address) doesn't know a primary called \(name.prefix(100)). Correct the name in the URL."
     case .clientClosed: "The client of the Redis server is closed."
     }
   }
 
-  /// Maps an error of TLS on the way to `address`.
+  /// Maps a TLS error of the connection to `address`.
   init(_ address: RedisAddress, _ error: TLSError) {
     self = if case .system(let error) = error { .unreachable(address, error) } else { .notSecure(address, error) }
   }
@@ -105,7 +105,7 @@ extension RedisError: CustomStringConvertible {
 }
 
 extension TLSError {
-  /// True when neither a certificate nor the protocol is at fault.
+  /// True if neither a certificate nor the protocol is at fault.
   fileprivate var isTemporary: Bool {
     switch self {
     case .truncated, .timedOut, .system: true

@@ -1,7 +1,7 @@
 import FeedStream
 
-/// One connection to a server: commands go out in the order in which they are given, those of one turn in one write, and each
-/// reply goes to the oldest that has none.
+/// One connection to a server: commands are sent in order, those of one turn in one write, and each reply belongs to
+/// the oldest command without one.
 final class RedisLink {
   typealias Reply = (Result<RedisValue, RedisError>) -> Void
 
@@ -20,21 +20,21 @@ final class RedisLink {
   @exclusivity(unchecked) private var waiting: ContiguousArray<Waiting> = []
   @exclusivity(unchecked) private var firstWaiting = 0
   @exclusivity(unchecked) private var out: [UInt8] = []
-  /// The time when the next write was planned: the commands of one turn share a look at the clock.
+  /// The time when the next write was planned: the commands of one turn share one reading of the clock.
   @exclusivity(unchecked) private var planned = StreamInstant(nanoseconds: 0)
   @exclusivity(unchecked) private var isFlushPlanned = false
   private var isWriting = false
   private var isReading = false
   private var isDead = false
   private var deadline: (any Cancellable)?
-  /// True when the server is a node of a cluster.
+  /// True if the server is a node of a cluster.
   var isClusterNode = false
-  /// Ends the connection when the server has become a replica: another one is the primary now.
+  /// Ends the connection if the server has become a replica, because another one is now the primary.
   var endsAsReplica = false
-  /// Receives the reason when the connection has ended, before every command that waits is.
+  /// Receives the reason when the connection has ended, before the waiting commands do.
   var onEnd: ((RedisError) -> Void)?
 
-  /// - Parameter patience: how long a reply may take.
+  /// - Parameter patience: the time that a reply may take.
   init(
     _ connection: Connection, to address: RedisAddress, patience: Duration, limits: RESPDecoder.Limits,
     on scheduler: any LoopScheduler
@@ -50,7 +50,7 @@ final class RedisLink {
 
   var waitingCount: Int { waiting.count - firstWaiting }
 
-  /// Reads from now on, which also tells when the server closes.
+  /// Starts reading, which also detects when the server closes.
   func start() {
     guard !isDead, !isReading else { return }
     isReading = true
@@ -69,7 +69,7 @@ final class RedisLink {
     if deadline == nil { watch(for: patience) }
   }
 
-  /// Closes the connection; every command that waits is given the reason.
+  /// Closes the connection; all waiting commands receive the reason.
   func end(_ error: RedisError) {
     guard !isDead else { return }
     isDead = true

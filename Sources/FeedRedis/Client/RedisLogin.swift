@@ -1,8 +1,8 @@
 import FeedStream
 import FeedTLS
 
-/// One attempt to connect and to log in: `HELLO 3`, or `AUTH` where that is unknown, then `SELECT`. Where Sentinels know which
-/// server it is, they are asked first.
+/// One attempt to connect and to log in: `HELLO 3`, or `AUTH` if that is unknown, then `SELECT`. If the address names
+/// Sentinels, they are queried first.
 final class RedisLogin: Cancellable {
   private var address: RedisAddress
   private let options: RedisClient.Options
@@ -13,7 +13,7 @@ final class RedisLogin: Cancellable {
   private var lookup: SentinelLookup?
   private var isClusterNode = false
 
-  /// - Parameter done: called once, later, unless cancelled before.
+  /// - Parameter done: called once, later, unless cancelled first.
   init(
     to address: RedisAddress, _ options: RedisClient.Options, on scheduler: any LoopScheduler,
     _ done: @escaping (Result<RedisLink, RedisError>) -> Void
@@ -58,7 +58,7 @@ final class RedisLogin: Cancellable {
   private var connection: AnyPublisher<Connection, TLSError> {
     let limit = StreamInstant.Stride(min(options.patience, .seconds(5)))
     switch address.place {
-    case .sentinel: preconditionFailure("RedisLogin: the Sentinels are asked first")
+    case .sentinel: preconditionFailure("RedisLogin: find the primary through the Sentinels first")
     case .unix(let path):
       return Connection.connect(to: .unix(path), on: scheduler).mapError { .system($0) }.eraseToAnyPublisher()
     case .internet(let host, let port):
@@ -117,7 +117,7 @@ final class RedisLogin: Cancellable {
     link?.send(RedisCommand("SELECT", RedisArgument(address.database))) { [weak self] in self?.next($0) { $0.check() } }
   }
 
-  /// Without a password that is wanted, only the first command says so.
+  /// If a required password is missing, only the first command reports it.
   private func check() {
     link?.send(RedisCommand("PING")) { [weak self] result in
       self?.next(result) { login in

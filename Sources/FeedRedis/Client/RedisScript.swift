@@ -1,8 +1,8 @@
 public import FeedStream
 
-/// A script in Lua that a server runs as one step.
+/// A script in Lua that a server runs atomically.
 ///
-/// A server is sent its text once; after that only the digest.
+/// The server gets the text once, and then only the digest.
 public struct RedisScript: Hashable, Sendable {
   /// The name in diagnostics.
   public let name: String
@@ -17,7 +17,7 @@ public struct RedisScript: Hashable, Sendable {
 extension RedisClient {
   /// Runs a script when subscribed to, delivers its result and finishes.
   ///
-  /// Its text is sent when this connection has not sent it, and again when the server has forgotten it (`NOSCRIPT`).
+  /// Its text is sent once per connection, and again if the server has forgotten it (`NOSCRIPT`).
   ///
   /// **Demand, cancellation:** as for `send(_:)`. **Failure:** ``RedisError``.
   public func run(
@@ -33,7 +33,8 @@ extension RedisClient {
     perform(script, [RedisArgument(keys.count)] + keys.map { RedisArgument($0) } + arguments, loads: 2, reply)
   }
 
-  /// - Parameter loads: how often its text may be sent: once more than to this server, since a cluster may name another one.
+  /// - Parameter loads: the number of times that its text may be sent: one more than to this server, because a cluster
+  ///   may name another one.
   private func perform(
     _ script: RedisScript, _ tail: [RedisArgument], loads: Int, _ reply: @escaping RedisLink.Reply
   ) {

@@ -4,7 +4,7 @@ public import FeedStream
 public struct RedisEntry: Hashable, Sendable {
   /// `1700000000000-0`: the server's milliseconds and a number.
   public let id: String
-  /// Names and values by turns.
+  /// Names and values, alternating.
   public let fields: [RedisValue]
 
   public init(id: String, fields: [RedisValue]) {
@@ -24,16 +24,17 @@ public struct RedisEntry: Hashable, Sendable {
 }
 
 extension RedisClient {
-  /// The entries of a stream after an id, and those that come: never finishes.
+  /// The entries of a stream after an id, including future ones; never finishes.
   ///
-  /// Reads with `XREAD BLOCK` on its own connection, which a waiting read would keep from others.
+  /// It reads with `XREAD BLOCK` on its own connection, because a waiting read would block other commands.
   ///
-  /// **Demand:** the server is asked when an entry is wanted and none is held; a slow reader costs it nothing. **Failure:** ``RedisError``; who subscribes again where this stopped makes sure that the stream still
-  /// has that place. **Cancellation:** closes the connection. **Policy:** holds `count` entries.
+  /// **Demand:** a read is sent when an entry is requested and none is held; a slow reader costs the server nothing.
+  /// **Failure:** ``RedisError``; before you subscribe again from where this stopped, check that the stream still has
+  /// that position. **Cancellation:** closes the connection. **Policy:** holds `count` entries.
   ///
   /// - Parameters:
   ///   - id: the last one that the reader has; `0-0` for all.
-  ///   - wait: how long the server holds one question when there is nothing: five seconds by default.
+  ///   - wait: the time for which the server holds a read without entries; five seconds by default.
   public func entries(
     of stream: String, after id: String, count: Int = 512, wait: Duration = .seconds(5)
   ) -> AnyPublisher<RedisEntry, RedisError> {

@@ -1,4 +1,4 @@
-/// The replies of commands that belong together: all of them, or the first failure, which a refusal is too.
+/// The replies of commands that belong together: all of them, or the first failure, including refusals.
 final class ReplyBatch {
   private var values: [RedisValue]
   private var missing: Int

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// The publisher of one reply: each subscription starts what is replied to.
+/// The publisher of one reply: each subscription sends the command.
 struct Replying: Publisher {
   typealias Output = RedisValue
   typealias Failure = RedisError

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Asks Sentinels, one after another, where the primary of a name is.
+/// Queries Sentinels, one after another, for the address of a primary.
 final class SentinelLookup: Cancellable {
   private var hosts: ArraySlice<RedisAddress.SentinelHost>
   private let name: String
@@ -10,7 +10,7 @@ final class SentinelLookup: Cancellable {
   private var done: ((Result<RedisAddress.Place, RedisError>) -> Void)?
   private var client: RedisClient?
 
-  /// - Parameter done: called once, later, unless cancelled before.
+  /// - Parameter done: called once, later, unless cancelled first.
   init(
     _ hosts: [RedisAddress.SentinelHost], _ name: String, for address: RedisAddress, _ options: RedisClient.Options,
     on scheduler: any LoopScheduler, _ done: @escaping (Result<RedisAddress.Place, RedisError>) -> Void

@@ -8,15 +8,16 @@ public import FeedStream
   import Darwin
 #endif
 
-/// Makes replies of the bytes that a Redis server sends, however they are cut: versions 2 and 3 of its protocol
-/// (https://redis.io/docs/latest/develop/reference/protocol-spec/).
+/// Decodes replies from the bytes that a Redis server sends, no matter how they are split: versions 2 and 3 of its
+/// protocol (https://redis.io/docs/latest/develop/reference/protocol-spec/).
 ///
 ///     connection.bytes.framed(by: RESPDecoder())
 ///
-/// A length that the server announces is believed only up to its ``Limits``, and memory grows with the bytes that came, not
-/// with what was announced. Attributes are read and dropped. Streamed strings and aggregates, which no server sends, are refused.
+/// An announced length is accepted only up to the ``Limits``, and memory grows with the bytes that arrive, not with the
+/// announced length. Attributes are read and dropped. Streamed strings and aggregates, which no server sends, are
+/// refused.
 public struct RESPDecoder: ChunkDecoder {
-  /// The bounds of a reply.
+  /// The limits of a reply.
   public struct Limits: Hashable, Sendable {
     /// The longest string, in bytes: 64 MiB by default.
     public var stringBytes = 64 << 20
@@ -24,7 +25,7 @@ public struct RESPDecoder: ChunkDecoder {
     public var lineBytes = 64 << 10
     /// The depth of arrays in arrays: 16 by default.
     public var depth = 16
-    /// The number of values that one reply may have in all: four million by default.
+    /// The number of values that one reply may have in total: four million by default.
     public var values = 4_000_000
 
     public init() {}
@@ -32,7 +33,7 @@ public struct RESPDecoder: ChunkDecoder {
 
   private enum Kind { case array, map, set, push, attribute }
 
-  /// An aggregate of which values are missing.
+  /// An incomplete aggregate.
   private struct Frame {
     let kind: Kind
     var missing: Int
@@ -41,19 +42,19 @@ public struct RESPDecoder: ChunkDecoder {
 
   private enum StringKind { case plain, verbatim, error }
 
-  /// A string of which bytes are missing.
+  /// An incomplete string.
   private struct PartialString {
     let kind: StringKind
     let count: Int
     var parts: [Chunk] = []
-    /// The missing bytes, with the line's end after them.
+    /// The missing bytes, including the line ending after them.
     var missing: Int
   }
 
   private let limits: Limits
   private var chunk = Chunk()
   private var position = 0
-  /// The beginning of a line whose end has not come.
+  /// The beginning of an incomplete line.
   private var line: [UInt8] = []
   private var string: PartialString?
   private var frames: [Frame] = []
@@ -83,7 +84,7 @@ public struct RESPDecoder: ChunkDecoder {
 
   // MARK: Lines
 
-  /// - Returns: the value that the line is; `nil` when it begins one, or has not come whole.
+  /// - Returns: the value of the line; `nil` if the line begins a value, or is incomplete.
   private mutating func readLine() throws(RESPError) -> RedisValue? {
     let chunk = self.chunk
     return try chunk.withUnsafeBytes { bytes throws(RESPError) in
@@ -154,7 +155,7 @@ public struct RESPDecoder: ChunkDecoder {
     return try value(partial.kind, Chunk(joining: partial.parts))
   }
 
-  /// - Parameter whole: the string with the line's end after it.
+  /// - Parameter whole: the string, including the line ending after it.
   private func value(_ kind: StringKind, _ whole: Chunk) throws(RESPError) -> RedisValue {
     let count = whole.count - 2
     guard whole[count] == 0x0D, whole[count + 1] == 0x0A else { throw .malformed }
@@ -185,9 +186,9 @@ public struct RESPDecoder: ChunkDecoder {
     return nil
   }
 
-  /// Puts a value where it belongs.
+  /// Adds a value to its aggregate.
   ///
-  /// - Returns: the reply, when it is whole.
+  /// - Returns: the reply, if it is complete.
   private mutating func close(_ value: RedisValue) -> RedisValue? {
     var value = value
     while let last = frames.indices.last {
@@ -200,7 +201,7 @@ public struct RESPDecoder: ChunkDecoder {
     return value
   }
 
-  /// An attribute is none: what it belongs to follows.
+  /// An attribute isn't a value: the value that it describes follows.
   private func value(of frame: Frame) -> RedisValue? {
     switch frame.kind {
     case .array: .array(frame.values)

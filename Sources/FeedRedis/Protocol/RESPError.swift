@@ -1,12 +1,12 @@
-/// The reasons why bytes are not a reply of a Redis server.
+/// The reasons why bytes are not a valid Redis reply.
 public enum RESPError: Error, Hashable, Sendable {
-  /// The bytes are not in its protocol: another service answers.
+  /// The bytes aren't in its protocol: another service responds.
   case malformed
   /// A line or a string is longer than `limit` bytes.
   case tooLong(limit: Int)
   /// A reply has more than `limit` values.
   case tooMany(limit: Int)
-  /// Arrays lie deeper in arrays than `limit`.
+  /// Arrays are nested deeper than `limit`.
   case tooDeep(limit: Int)
   /// The connection ended within a reply.
   case cutOff

@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// A command with its arguments, as it is sent.
+/// A command with its arguments, in the form in which it is sent.
 ///
 ///     RedisCommand("SET", "greeting", "hello", "EX", 60)
 public struct RedisCommand: Hashable, Sendable {
@@ -29,7 +29,7 @@ public struct RedisCommand: Hashable, Sendable {
     }
   }
 
-  /// Writes where there is room for all.
+  /// Writes the bytes; there is room for all.
   private struct Writer {
     var place: UnsafeMutablePointer<UInt8>
 
@@ -99,13 +99,13 @@ public struct RedisArgument: Hashable, Sendable {
 
   let kind: Kind
 
-  /// The UTF-8 of `text`.
+  /// `text` in UTF-8.
   public init(_ text: String) { kind = .text(text) }
   public init(_ bytes: Chunk) { kind = .bytes(bytes) }
   /// The decimal digits of `number`.
   public init(_ number: Int) { kind = .integer(number) }
 
-  /// At least as many bytes as it takes.
+  /// An upper bound of the number of bytes that it takes.
   var mostBytes: Int {
     switch kind {
     case .text(let text): text.utf8.count

@@ -7,7 +7,7 @@ public struct RedisRefusal: Error, Hashable, Sendable {
   public let code: String
   public let message: String
 
-  /// - Parameter text: as it came: `WRONGTYPE Operation against a key holding the wrong kind of value`.
+  /// - Parameter text: the server's text: `WRONGTYPE Operation against a key holding the wrong kind of value`.
   public init(_ text: String) {
     let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
     let first = words.first.map(String.init) ?? ""
@@ -17,31 +17,31 @@ public struct RedisRefusal: Error, Hashable, Sendable {
     message = isCode ? words.dropFirst().first.map(String.init) ?? "" : text
   }
 
-  /// The refusals that call for something else than to report them.
+  /// The refusals that need another reaction than a report.
   public enum Kind: Hashable, Sendable {
     /// `READONLY`: a replica, or a primary that was demoted.
     case readOnly
     /// `OOM`: the memory that the server may use is full.
     case outOfMemory
-    /// `LOADING`: it has just started and reads its file.
+    /// `LOADING`: it has just started and is reading its file.
     case loading
-    /// `NOAUTH`: it wants a password.
+    /// `NOAUTH`: it requires a password.
     case passwordWanted
     /// `WRONGPASS`, or `ERR invalid password` of old servers.
     case wrongPassword
-    /// `NOPERM`, also as reported by a script: this user may not do that.
+    /// `NOPERM`, even if a script reports it: this user may not do that.
     case notPermitted
     /// `NOSCRIPT`: the script's digest is unknown to it.
     case unknownScript
     /// `BUSY`: another client's script runs for too long.
     case busy
-    /// `MOVED`, `ASK`, `CROSSSLOT`, `CLUSTERDOWN`: a cluster keeps the key elsewhere.
+    /// `MOVED`, `ASK`, `CROSSSLOT`, `CLUSTERDOWN`: another node of the cluster has the key.
     case cluster
-    /// `MISCONF`, `NOREPLICAS`: it does not write, since it could not keep it.
+    /// `MISCONF`, `NOREPLICAS`: it doesn't write, because it couldn't make the write durable.
     case notWritable
-    /// `MASTERDOWN`, `TRYAGAIN`, `UNBLOCKED`: soon, perhaps.
+    /// `MASTERDOWN`, `TRYAGAIN`, `UNBLOCKED`: the command may succeed soon.
     case unavailable
-    /// `WRONGTYPE`: the key is something else's.
+    /// `WRONGTYPE`: the key has another type.
     case wrongType
     /// The number of the database is too high.
     case wrongDatabase
@@ -82,12 +82,12 @@ public struct RedisRefusal: Error, Hashable, Sendable {
 }
 
 extension RedisRefusal: CustomStringConvertible {
-  /// The refusal as the server words it.
+  /// The refusal in the server's words.
   public var description: String { message.isEmpty ? code : "\(code) \(message)" }
 }
 
 extension RedisRefusal {
-  /// The refusal as a terminal may show it: on one line, short, and without the password that an old server repeats.
+  /// The refusal for display: on one line, short, and without the password that an old server repeats.
   func shown(without password: String?) -> RedisRefusal {
     var text = message
     if let password, !password.isEmpty { text = text.replacingOccurrences(of: password, with: "…") }
@@ -102,7 +102,7 @@ extension RedisRefusal {
     self.message = message
   }
 
-  /// The node of a cluster that a `MOVED` names; `nil` for another refusal. An empty host is the one that was asked.
+  /// The node of a cluster that a `MOVED` names; `nil` for another refusal. An empty host is the one that replied.
   var movedTo: (host: String, port: Int)? {
     guard code == "MOVED", let end = message.split(separator: " ").last, let colon = end.lastIndex(of: ":"),
       let port = Int(end[end.index(after: colon)...]), 1...65_535 ~= port

@@ -1,7 +1,7 @@
 import FeedStream
 
 extension RedisValue {
-  /// A value that is a line: its first byte, and what stands between that and the line's end.
+  /// A value that is a line: its first byte, and the bytes up to the line ending.
   init(line kind: UInt8, _ body: UnsafeRawBufferPointer) throws(RESPError) {
     switch kind {
     case UInt8(ascii: "+"):
@@ -29,7 +29,7 @@ extension RedisValue {
 }
 
 extension Int64 {
-  /// The number that decimal digits are, with a sign before them or not.
+  /// The number of decimal digits, with or without a sign.
   init(line digits: UnsafeRawBufferPointer) throws(RESPError) {
     let isNegative = digits.first == UInt8(ascii: "-")
     var place = isNegative || digits.first == UInt8(ascii: "+") ? 1 : 0

@@ -2,7 +2,7 @@ public import FeedStream
 
 /// A Redis server's reply: the types of its protocol, versions 2 and 3.
 public enum RedisValue: Hashable, Sendable {
-  /// Nothing: a key or a field that is not there.
+  /// Nothing: a missing key or field.
   case null
   /// A word of the protocol, such as `OK`.
   case status(String)
@@ -14,12 +14,12 @@ public enum RedisValue: Hashable, Sendable {
   /// An integer that needs more than 64 bits, in decimal digits.
   case bigNumber(String)
   case array([RedisValue])
-  /// Keys and values by turns.
+  /// Alternating keys and values.
   case map([RedisValue])
   case set([RedisValue])
   /// A message that the server sends without a request.
   case push([RedisValue])
-  /// A refusal. As the reply to a command it is thrown; within an array it is a value.
+  /// A refusal. As the reply to a command, it is thrown; inside an array, it is a value.
   indirect case error(RedisRefusal)
 }
 
@@ -37,7 +37,7 @@ extension RedisValue {
   /// The bytes of a string.
   public var bytes: Chunk? { if case .string(let bytes) = self { bytes } else { nil } }
 
-  /// The value as an integer, even one that is written in a string.
+  /// The value as an integer, even if it is a string of digits.
   public var integer: Int64? {
     switch self {
     case .integer(let number): number
@@ -46,7 +46,7 @@ extension RedisValue {
     }
   }
 
-  /// The elements of an array, a set or a push; the keys and values of a map by turns.
+  /// The elements of an array, a set or a push; the keys and values of a map, alternating.
   public var elements: [RedisValue]? {
     switch self {
     case .array(let values), .map(let values), .set(let values), .push(let values): values
@@ -54,7 +54,7 @@ extension RedisValue {
     }
   }
 
-  /// The value of a key in a map, or in an array of keys and values by turns, as version 2 of the protocol has it.
+  /// The value of a key in a map, or in an array of alternating keys and values, as in version 2 of the protocol.
   public subscript(key: String) -> RedisValue? {
     guard let elements else { return nil }
     for index in stride(from: 0, to: elements.count - 1, by: 2) where elements[index].text == key {

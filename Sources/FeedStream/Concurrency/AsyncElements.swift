@@ -5,14 +5,15 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   ///     elements    ---a------b--c--|
   ///     downstream  ---a------b--c--|     (b is not awaited before it is asked for, nor the end)
   ///
-  /// Subscribed on an ``EventLoop``, or on a thread whose loop does not run yet, it delivers there; elsewhere, on the
-  /// threads on which its elements arrive. While an element is awaited, the loop keeps running, unless
+  /// If you subscribe on an ``EventLoop``, or on a thread whose loop does not run yet, it delivers there; elsewhere, it
+  /// delivers on the threads on which its elements arrive. While an element is awaited, the loop keeps running, unless
   /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
-  /// **Demand:** passed on: the next element, or the end, is awaited when the one before has been delivered and another
-  /// is requested. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that iterates.
-  /// **Policy:** an element that arrives after the cancellation is dropped, by design. One that finds its loop closed is
-  /// dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and the sequence is not iterated further.
+  /// **Demand:** passed on: the next element, or the end, is awaited when the previous one has been delivered and
+  /// another is requested. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that
+  /// iterates.
+  /// **Policy:** an element that arrives after the cancellation is dropped by design. An element whose loop is closed
+  /// is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and the sequence is not iterated further.
   public var publisher: Publishers.AsyncElements<Self> { Publishers.AsyncElements(elements: self) }
 }
 

@@ -1,15 +1,16 @@
-/// The publisher of an asynchronous sequence, and the place where it lives.
+/// The publisher of an asynchronous sequence, and its home.
 // @unchecked: `attach` is called at home only, and without a home where the caller vouches that the stream lives.
 @usableFromInline struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let attach: (AsyncRelay<Output, Failure>) -> Void
-  /// Kept by what may still be iterated; `nil` where no loop waits for it.
+  /// Retained by sequences that may still be iterated; `nil` if no loop waits for it.
   private let unread: UnreadValues?
 
   /// - Parameters:
-  ///   - loop: where the publisher lives; by default where this is made.
-  ///   - attach: subscribes to the publisher; formed where its type is known, so that what is above stays specialized.
-  ///   - publisher: the publisher, to ask whether its loop waits for it.
+  ///   - loop: the loop on which the publisher lives; by default, the one where this is made.
+  ///   - attach: subscribes to the publisher; formed where its type is known, so that the operators above stay
+  ///     specialized.
+  ///   - publisher: the publisher, which says whether its loop waits for it.
   @usableFromInline init(
     on loop: EventLoop? = nil, _ publisher: some Publisher, attach: @escaping (AsyncRelay<Output, Failure>) -> Void
   ) {

@@ -14,7 +14,7 @@ extension Publisher where Failure == Never, Output: Sendable {
   ///
   /// **Demand:** one value for each call of `next()`. **Failure:** none. **Cancellation:** cancelling the task, or
   /// releasing the iterator, cancels the subscription. **Policy:** holds nothing; upstream decides what happens to a
-  /// value that nobody awaits. One that is on its way when the task is cancelled is dropped, and reported.
+  /// value that nobody awaits. One that is on its way when the task is cancelled is dropped and reported.
   @inlinable public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
 
   /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their

@@ -1,8 +1,8 @@
 /// Connects a stream with the tasks that await its values: requests one value for each waiting task.
 ///
 /// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
-/// requesting, cancelling) runs at the stream's home; the two sides meet under the lock. While no task waits for a value, one
-/// has it, or the completion: the stream's loop continues until it asks again, or releases its iterator.
+/// requesting, cancelling) runs at the stream's home; the two sides meet under the lock. While a task handles a value
+/// or the completion, the stream's loop continues until the task requests the next one, or releases its iterator.
 @usableFromInline final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
   typealias Answer = Result<Input?, Failure>
   typealias Waiter = UnsafeContinuation<Answer, Never>
@@ -10,7 +10,7 @@
   private enum Phase {
     case waiting
     case subscribed(any Subscription)
-    /// Cancelled, but the stream does not know yet.
+    /// Cancelled, but not yet at the stream.
     case leaving(any Subscription)
     case ended
 
@@ -44,7 +44,7 @@
       isHolding = true
     }
 
-    /// - Returns: true when the loop was kept running, which the caller must end.
+    /// - Returns: true if the loop was kept running; the caller must end that.
     mutating func letGo() -> Bool {
       defer { isHolding = false }
       return isHolding
@@ -66,7 +66,7 @@
 
   // MARK: The waiting side, on any thread
 
-  /// The next value; `nil` at the end and after a cancellation.
+  /// The next value; `nil` after the completion or a cancellation.
   func next(isolation actor: isolated (any Actor)?) async throws(Failure) -> Input? {
     let answer: Answer = await withTaskCancellationHandler {
       await withUnsafeContinuation(isolation: actor) { ask($0) }
@@ -111,7 +111,7 @@
   }
 
   /// Requests the values that tasks wait for. There is one request for each waiting task, so that the stream always
-  /// sees the same requests, however they coincide.
+  /// sees the same requests, whatever their timing.
   private func request(atMost limit: Int) {
     let request: (any Subscription, Int)? = state.withLock { state in
       guard case .subscribed(let subscription) = state.phase, state.owed > 0 else { return nil }
@@ -181,7 +181,7 @@
 }
 
 extension FIFO {
-  /// Tells the waiting tasks that there are no more values.
+  /// Ends the waiting of tasks, because there are no more values.
   fileprivate consuming func dismiss<Value, Failure>()
   where Element == UnsafeContinuation<Result<Value?, Failure>, Never> {
     while let waiter = popFirst() { waiter.resume(returning: .success(nil)) }

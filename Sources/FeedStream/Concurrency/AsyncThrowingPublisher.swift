@@ -12,10 +12,10 @@ extension Publisher where Output: Sendable {
   /// new subscription. The loop keeps running until a task iterates it or it is released, unless
   /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
-  /// **Demand:** one value for each call of `next()`. **Failure:** thrown once, then there are no more values.
+  /// **Demand:** one value for each call of `next()`. **Failure:** thrown once; then there are no more values.
   /// **Cancellation:** cancelling the task, or releasing the iterator, cancels the subscription. **Policy:** holds
-  /// nothing but a failure; upstream decides what happens to a value that nobody awaits. One that is on its way when the
-  /// task is cancelled is dropped, and reported.
+  /// nothing but a failure; upstream decides what happens to a value that no task awaits. A value that is in transit
+  /// when the task is cancelled is dropped and reported.
   @inlinable public var values: AsyncThrowingPublisher<Self> { AsyncThrowingPublisher(self) }
 
   /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their

@@ -1,7 +1,7 @@
 extension Create.Emitter where Output: Sendable {
   /// Sends to this emitter from any thread: for callbacks on other threads.
   ///
-  /// While this sender exists, and the subscription is neither cancelled nor ended, ``EventLoop/run(_:)`` does not
+  /// While this sender exists, and the subscription is neither cancelled nor completed, ``EventLoop/run(_:)`` does not
   /// return, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// - Precondition: the subscriber subscribed on a loop, or on a thread that has one.

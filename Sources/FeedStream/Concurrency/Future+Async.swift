@@ -6,13 +6,12 @@ extension Future where Output: Sendable {
   ///     }
   ///
   /// The result is delivered where the future was made: on the loop that runs on that thread or belongs to it. While a
-  /// subscriber waits for a promise that somebody holds, the loop keeps running, unless
-  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise. A future made where there is no loop is fulfilled on the thread
-  /// that calls the promise.
+  /// subscriber waits for a promise that is still held, the loop keeps running, unless ``Publisher/keepsLoopAlive(_:)``
+  /// says otherwise. A future made without a loop is fulfilled on the thread that calls the promise.
   ///
   /// **Bad input:** a second result is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and so is a result
   /// whose loop is closed. A promise that is released without being called leaves the subscribers waiting, as in
-  /// Combine, and the loop does not wait with them.
+  /// Combine, but the loop does not wait.
   ///
   /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
   public convenience init(_ attemptToFulfill: (@escaping Promise) -> Void) {
@@ -33,8 +32,8 @@ extension Future {
   /// The result is delivered where the future was made, as with a promise. The loop keeps running until the task has
   /// ended, unless ``Publisher/keepsLoopAlive(_:)`` said otherwise where the future was made.
   ///
-  /// **Cancellation:** a subscriber cancels its own subscription only; when nothing holds the future and nobody waits
-  /// for it, its task is cancelled. **Policy:** a result whose loop is closed is dropped, and reported to
+  /// **Cancellation:** a subscriber cancels its own subscription only; when the future is released and has no
+  /// subscribers, its task is cancelled. **Policy:** a result whose loop is closed is dropped and reported to
   /// ``StreamDiagnostics/onDrop(_:)``.
   public convenience init(_ work: @escaping @Sendable () async throws(Failure) -> sending Output) {
     let waits = OutsideWaits()
@@ -65,7 +64,7 @@ private final class OutsideWaits: FutureWaits {
   let home = StreamHome.current
   /// The task that fulfils it; cancelled when the future is released.
   var task: Task<Void, Never>?
-  /// True when a promise may still be called, and when a subscriber waits for it.
+  /// True while a promise may still be called and a subscriber waits for it.
   private var isHeld = false
   private var isAwaited = false
   private var isWaiting = false

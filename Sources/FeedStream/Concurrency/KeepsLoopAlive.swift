@@ -1,5 +1,5 @@
 extension Publisher {
-  /// With `false`, lets ``EventLoop/run(_:)`` return although the streams above wait for something outside the loop.
+  /// With `false`, lets ``EventLoop/run(_:)`` return even while the streams above wait for something outside the loop.
   ///
   ///     upstream    --a--b--|
   ///     keepsLoopAlive(false)
@@ -9,8 +9,8 @@ extension Publisher {
   ///     loop.run()      // returns when everything else is done
   ///
   /// By default the loop waits for `values` until a task iterates them, for an asynchronous sequence that is awaited,
-  /// the tasks of `mapAsync`, a future's task or promise, and a `Create`'s sender. Timers are the loop's own work and are
-  /// not affected. Passes everything on.
+  /// the tasks of `mapAsync`, a future's task or promise, and a `Create`'s sender. Timers are the loop's own work and
+  /// are not affected. Passes everything on.
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** holds nothing.
   @inlinable public func keepsLoopAlive(_ keeps: Bool) -> Publishers.KeepsLoopAlive<Self> {

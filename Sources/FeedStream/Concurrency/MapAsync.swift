@@ -1,6 +1,6 @@
 /// The order in which an asynchronous operator delivers its results.
 public enum AsyncOrder: Hashable, Sendable {
-  /// The order of the values they were made from.
+  /// The order of their values.
   case preserved
   /// The order in which they are ready.
   case asCompleted
@@ -14,16 +14,16 @@ extension Publisher where Output: Sendable {
   ///     downstream  -----1---2--3-|
   ///
   /// On an ``EventLoop``, or on a thread whose loop does not run yet, the results are delivered there, and the loop
-  /// keeps running while a task runs, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Without a loop they are
+  /// keeps running while a task runs, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Without a loop, they are
   /// delivered one at a time, on the threads on which the tasks end.
   ///
-  /// **Demand:** `limit` values are requested from upstream, and one more with each result delivered. **Failure:** passes
-  /// through after the results of the values before it. **Cancellation:** cancels the tasks. **Policy:** a result waits
-  /// until it is requested and, with `order` `.preserved`, for those before it: at most `limit` results. One whose loop
-  /// is closed is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// **Demand:** `limit` values are requested from upstream, and one more with each result delivered. **Failure:**
+  /// passes through after the results of the earlier values. **Cancellation:** cancels the tasks. **Policy:** a result
+  /// waits until it is requested and, with `order` `.preserved`, for the earlier ones: at most `limit` results. A
+  /// result whose loop is closed is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
-  ///   - limit: how many values to work on at the same time; more than zero.
+  ///   - limit: the maximum number of values to process at the same time; more than zero.
   ///   - order: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
   ///   - transform: runs in a separate task for each value.
   @inlinable public func mapAsync<T>(
@@ -40,8 +40,8 @@ extension Publisher where Output: Sendable {
   ///     downstream  -----1---#
   ///
   /// **Demand, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``. **Failure:** a thrown error keeps
-  /// its place in the order, and cancels upstream and the other tasks; results after it that were ready are dropped,
-  /// and reported. Upstream's own failure passes through after the results of the values before it.
+  /// its place in the order, and cancels upstream and the other tasks; finished results after it are dropped and
+  /// reported. Upstream's own failure passes through after the results of the earlier values.
   @inlinable public func tryMapAsync<T>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async throws -> sending T
   ) -> Publishers.MapAsync<Self, T, Publishers.Throwing<Failure>> {
@@ -85,7 +85,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
 {
   @usableFromInline typealias Failure = Mode.UpstreamFailure
 
-  /// A value's place in the order of results.
+  /// A value's position in the order of results.
   // @unchecked: as the stage.
   private final class Place: @unchecked Sendable {
     var result: Result<Output, Mode.RuleError>?
@@ -96,7 +96,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   private let order: AsyncOrder
   private let transform: @Sendable (Input) async throws(Mode.RuleError) -> sending Output
   private let home = StreamHome.currentOrLane
-  /// With `.preserved` all places, with `.asCompleted` those that have a result.
+  /// With `.preserved`, all positions; with `.asCompleted`, those that have a result.
   private var places = FIFO<Place>()
   private var working: [ObjectIdentifier: Place] = [:]
   private var demand = Subscribers.Demand.none
@@ -142,7 +142,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     }
   }
 
-  /// Reports a result that finds its loop closed.
+  /// Reports a result whose loop is closed.
   private func lose(_ result: Result<Output, Mode.RuleError>) {
     if case .success(let output) = result { StreamDiagnostics.dropped(output, "MapAsync", .terminated) }
   }
@@ -179,7 +179,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     }
   }
 
-  /// Keeps the loop running while a task runs whose result is wanted.
+  /// Keeps the loop running while a task runs whose result is needed.
   private func updateWaiting() {
     guard working.isEmpty == isWaiting else { return }
     isWaiting.toggle()
@@ -209,7 +209,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     if let ending, places.isEmpty, working.isEmpty { finish(ending) }
   }
 
-  /// - Parameter isFailure: true to report results that are ready as dropped.
+  /// - Parameter isFailure: true to report finished results as dropped.
   private func abandon(isFailure: Bool = false) {
     let working = self.working.take()
     updateWaiting()

@@ -5,8 +5,8 @@ extension SenderInbox {
     updateWaiting()
   }
 
-  /// Called when subscribers have attached, requested or left. It may be within a delivery, so everything follows on a
-  /// later turn.
+  /// Called when subscribers have attached, requested values or cancelled. It may be within a delivery, so everything
+  /// follows on a later turn.
   func changed() {
     if mutex.withLock({ !waiting.isEmpty }) { noteChange() } else { updateWaiting() }
   }
@@ -38,7 +38,7 @@ extension SenderInbox {
     }
   }
 
-  /// Delivers the waiting values that are wanted now, then the completion; then the values that have arrived meanwhile.
+  /// Delivers the waiting values that have demand, then the completion, then the values that have arrived meanwhile.
   @usableFromInline func goOn() {
     while target.state.isWanted() || target.state.isEnded(), let (value, answer) = nextWaiting() {
       let delivery = target.deliverTold(value)

@@ -1,8 +1,8 @@
 /// Holds values that have been sent to a stream and have not reached it yet.
 ///
 /// Values gather under a mutex until the loop takes them all. A sender wakes the loop only when nothing is scheduled;
-/// while the loop is busy with the values nobody has to. The scheduled work holds a ``LoopErrand``; if that is released
-/// without having run, the loop is closed.
+/// while the loop is busy with the values, no wake-up is needed. The scheduled work holds a ``LoopErrand``; if that is
+/// released without having run, the loop is closed.
 // @unchecked: the mutex guards what several threads use; the rest is used at the stream's home only.
 @usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {
   // Under the mutex.
@@ -27,7 +27,7 @@
   /// Calls `takeAll()`: formed where the types are known.
   private let serve: (SenderInbox) -> Void
 
-  /// A value that waits until it is wanted.
+  /// A value that waits until it is requested.
   final class WaitingValue: @unchecked Sendable {
     // @unchecked: what changes is under the inbox's mutex.
     let value: Output
@@ -65,7 +65,7 @@
     if domain.isHere { remains.clear() } else { domain.bring { remains.clear() } }
   }
 
-  /// The rest of an inbox, brought home to be released there.
+  /// The rest of an inbox, moved to the stream's home to be released there.
   // @unchecked: nobody else has it.
   private final class Remains: @unchecked Sendable {
     private let key: ObjectIdentifier
@@ -110,7 +110,7 @@ extension SenderInbox {
     Warnings.sentLate("StreamSender", at: name)
   }
 
-  /// - Returns: true when the loop will take the value that has been added.
+  /// - Returns: true if the loop will receive the added value.
   @inline(never) @usableFromInline func wakeForValue() -> Bool {
     if wake() { return true }
     warnOfClosedLoop()
@@ -141,9 +141,9 @@ extension SenderInbox {
     return !mustWake || wake()
   }
 
-  /// Schedules the work that takes what has arrived.
+  /// Schedules the work that takes the arrived values.
   ///
-  /// - Returns: false when the loop is closed: it has released the errand without running it, and everything is refused.
+  /// - Returns: false if the loop is closed: it has released the errand without running it, and everything is refused.
   @discardableResult @usableFromInline func wake() -> Bool {
     domain.bring({ [self] in serve(self) }, dropped: { [self] in abandon() })
     return mutex.withLock { !isClosed }

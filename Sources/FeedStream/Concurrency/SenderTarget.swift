@@ -16,11 +16,11 @@
   }
 }
 
-/// The state that a sender needs of its target.
+/// The target's state that a sender needs.
 @usableFromInline struct SenderTargetState {
-  /// True when a value sent now is wanted.
+  /// True if a value sent now has demand.
   let isWanted: () -> Bool
-  /// True when somebody is there to wait for values.
+  /// True if there is a subscriber that waits for values.
   let isAlive: () -> Bool
   let isEnded: () -> Bool
   /// Registers a function that is called when any of these may have changed; `nil` removes it.

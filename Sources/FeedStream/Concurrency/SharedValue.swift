@@ -23,7 +23,7 @@ public final class SharedValue<Value: Sendable>: Sendable {
     set { update { $0 = newValue } }
   }
 
-  /// Changes the value in one step: nobody reads or changes it meanwhile. Safe from any thread.
+  /// Changes the value atomically. Safe from any thread.
   ///
   /// - Parameter change: must not use this value in any other way.
   @discardableResult public func update<R>(_ change: (inout Value) throws -> R) rethrows -> R {

@@ -2,7 +2,7 @@
 /// wherever its caller is.
 struct StreamHome: Sendable {
   let domain: (any StreamDomain)?
-  /// True when the things that the stream waits for keep its loop running.
+  /// True if the stream's pending results keep its loop running.
   let keepsLoopAlive: Bool
 
   init(domain: (any StreamDomain)?) {
@@ -13,36 +13,36 @@ struct StreamHome: Sendable {
   /// The home of the calling code.
   static var current: StreamHome { StreamHome(domain: Home.current) }
 
-  /// The same; without a home, a separate lane, which serializes the threads on which its tasks end.
+  /// The home of the calling code; without one, a separate lane, which serializes the threads on which its tasks end.
   static var currentOrLane: StreamHome {
     StreamHome(domain: Home.current ?? SerialLane())
   }
 
-  /// Runs `work` where the stream lives: now if that is here, otherwise when its domain runs it.
+  /// Runs `work` where the stream lives: immediately if that is here, otherwise when its domain runs it.
   func run(_ work: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere else { return work() }
     guard keepsLoopAlive else { return domain.bring { Home.$isKeeping.withValue(false, operation: work) } }
     domain.bring(work)
   }
 
-  /// Keeps the loop running until `stopWaiting()` has been called as often. At home only.
+  /// Keeps the loop running until `stopWaiting()` has been called the same number of times. Call it at home only.
   func beginWaiting() { if keepsLoopAlive { domain?.beginWaiting() } }
   func stopWaiting() { if keepsLoopAlive { domain?.stopWaiting() } }
 
-  /// Keeps the loop running until `letGo()` has been called as often. Safe from any thread.
+  /// Keeps the loop running until `letGo()` has been called the same number of times. Safe from any thread.
   func hold() { if keepsLoopAlive { domain?.hold(.mainQueueOrTask) } }
   func letGo() { if keepsLoopAlive { domain?.letGo(.mainQueueOrTask) } }
 }
 
 extension StreamHome {
-  /// Starts a task of a stream that lives here: in virtual time when that is its home.
+  /// Starts a task of a stream that lives here: in virtual time if that is its home.
   func task(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     Task(executorPreference: domain?.taskExecutor) { await work() }
   }
 
   /// Runs `work` where the stream lives.
   ///
-  /// - Returns: true when it has run; false when it never will because the loop is closed.
+  /// - Returns: true if it has run; false if it never will, because the loop is closed.
   func perform(_ work: @escaping @Sendable () -> Void) async -> Bool {
     await withUnsafeContinuation { continuation in
       let errand = LoopErrand {

@@ -10,8 +10,8 @@
 /// The stream receives everything on its loop, on a later turn. The values that one thread sends with one sender keep
 /// their order. A burst wakes the loop once.
 ///
-/// **Result:** `send(_:)` returns true when the stream's loop will take it. On the loop it is sent to
-/// the subject, and a value that reaches nobody is reported to ``StreamDiagnostics/onDrop(_:)``. In asynchronous code
+/// **Result:** `send(_:)` returns true if the stream's loop will receive the value. On the loop, the value is sent to
+/// the subject, and a value without a receiver is reported to ``StreamDiagnostics/onDrop(_:)``. In asynchronous code
 /// `await sender.send(_:)` waits for demand, and returns the result.
 ///
 /// **Keeping the loop running:** while the stream has a subscriber, a sender keeps ``EventLoop/run(_:)`` from returning
@@ -24,11 +24,11 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
 
   /// Sends `value`. Safe from any thread; never waits.
   ///
-  /// Values that arrive faster than the loop takes them wait in memory, without a limit: where that matters, send from
-  /// a task, with `await`.
+  /// Values that are sent faster than the loop receives them wait in memory, without a limit; if that matters, send
+  /// from a task, with `await`.
   ///
-  /// - Returns: true when the loop will take it; false when this sender has sent a completion or its loop is closed. Then
-  ///   the value is dropped, and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// - Returns: true if the loop will receive the value; false if this sender has sent a completion or its loop is
+  ///   closed. Then the value is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable @discardableResult public func send(_ value: Output) -> Bool { inbox.post(value) }
 
   /// The same as `send(_:)` without `await`, for asynchronous code that must not wait.
@@ -36,7 +36,7 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
 
   /// Ends the stream, after the values that this sender has sent. Safe from any thread.
   ///
-  /// - Returns: true when the loop will take the completion; false when there has been one, or the loop is closed.
+  /// - Returns: true if the loop will receive the completion; false if there has been one, or the loop is closed.
   @discardableResult public func send(completion: Subscribers.Completion<Failure>) -> Bool { inbox.post(completion) }
 
   /// Sends `value` as soon as there is a subscriber and every subscriber has requested a value.
@@ -67,12 +67,12 @@ public enum SendOutcome: Equatable, Sendable {
 // MARK: - Of a subject
 
 extension Subject where Output: Sendable {
-  /// Sends to this subject, which lives on the loop that the calling thread runs or owns, from any thread.
+  /// Makes a sender for any thread to this subject, which lives on the loop that the calling thread runs or owns.
   ///
   /// - Precondition: there is such a loop; if not, name it with `sender(on:)`.
   @inlinable public var sender: StreamSender<Output, Failure> { makeSender(nil, true) }
 
-  /// Sends to this subject, which lives on `loop`, from any thread.
+  /// Makes a sender for any thread to this subject, which lives on `loop`.
   ///
   /// - Parameters:
   ///   - loop: an ``EventLoop``, or virtual time.
@@ -96,7 +96,7 @@ extension Subject where Output: Sendable {
 
 extension SenderTargetState {
   /// The state of a subject, for a sender. A subject of another library gives no information: every value counts as
-  /// wanted.
+  /// having demand.
   @usableFromInline init(ofSubject subject: AnyObject) {
     guard let watched = subject as? any WatchedSubject else {
       self.init(isWanted: { true }, isAlive: { true }, isEnded: { false }, watch: { _, _ in })

@@ -19,7 +19,7 @@ extension Cancellable {
 /// A cancellable that cancels when it is released.
 public final class AnyCancellable: Cancellable {
   @exclusivity(unchecked) @usableFromInline var action: (() -> Void)?
-  /// Notices that this is released too early; `nil` while warnings are off.
+  /// Detects that this is released too early; `nil` while warnings are off.
   @usableFromInline let watch: SubscriptionWatch?
 
   /// Runs `cancel` once: when cancelled, or when released before that.

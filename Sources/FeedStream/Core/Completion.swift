@@ -1,5 +1,5 @@
 extension Subscribers {
-  /// The way in which a stream ended.
+  /// The way in which a stream completed.
   @frozen public enum Completion<Failure: Error> {
     /// The stream has delivered all its values.
     case finished
@@ -13,7 +13,7 @@ extension Subscribers.Completion: Equatable where Failure: Equatable {}
 extension Subscribers.Completion: Hashable where Failure: Hashable {}
 
 extension Subscribers.Completion {
-  /// The same ending with another error type.
+  /// The same completion with another error type.
   @inlinable package func mapError<T: Error>(_ transform: (Failure) -> T) -> Subscribers.Completion<T> {
     switch self {
     case .finished: .finished

@@ -13,7 +13,7 @@ extension Subscribers {
     /// All values that the publisher has.
     @inlinable public static var unlimited: Demand { Demand(rawValue: UInt(Int.max) + 1) }
 
-    /// No values. A subscriber may return it after a value; requesting none from a subscription is an error.
+    /// No values. A subscriber may return this after a value; requesting it from a subscription is an error.
     @inlinable public static var none: Demand { Demand(rawValue: 0) }
 
     /// At most `value` values.
@@ -76,7 +76,7 @@ extension Subscribers.Demand {
     if rawValue &- 1 < UInt(Int.max) { rawValue &-= 1 }
   }
 
-  /// The same, for a value that has arrived; traps when nobody requested it (`CONTRACT.md`, rule 4).
+  /// The same, for a value that has arrived; traps if it was not requested (`CONTRACT.md`, rule 4).
   @inlinable mutating func takeOne(for subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,
@@ -85,7 +85,7 @@ extension Subscribers.Demand {
     takeOne()
   }
 
-  /// Traps when none is requested of a subscription (`CONTRACT.md`, rule 3).
+  /// Traps when zero values are requested from a subscription (`CONTRACT.md`, rule 3).
   @inlinable func assertPositive(_ subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,

@@ -1,8 +1,8 @@
-/// The root of every subscription of this library: the one gate for requests and cancellation.
+/// The root of every subscription of this library: the single entry point for requests and cancellation.
 ///
 /// `request(_:)` and `cancel()` are final. They check that the stream is used on its own thread and that the demand is
-/// more than none (`CONTRACT.md`, rules 1 and 3), and no subclass can leave that out. A subclass implements what a
-/// request and a cancellation do. Other modules of this package, which cannot subclass it, use ``PullSubscription``,
+/// more than zero (`CONTRACT.md`, rules 1 and 3); no subclass can omit that. A subclass implements the effects of a
+/// request and a cancellation. Other modules of this package, which cannot subclass it, use ``PullSubscription``,
 /// ``ResultSubscription`` and ``CancellationSubscription``.
 @usableFromInline
 package class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
@@ -14,17 +14,17 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
   // MARK: For subclasses
 
-  /// The subscriber requests this much more.
+  /// Handles a request of the subscriber.
   @usableFromInline func requested(_ demand: Subscribers.Demand) {}
 
-  /// The subscriber cancelled.
+  /// Handles the subscriber's cancellation.
   @usableFromInline func cancelled() {}
 
-  /// True when a request for none does not trap, as in Combine: it is passed on to the publisher that serves it, or
-  /// ignored.
+  /// True if a request for zero values does not trap, as in Combine: it is passed on to the publisher that serves it,
+  /// or ignored.
   @usableFromInline var takesNone: Bool { false }
 
-  /// Tells the map of its upstreams, its subscriber, and what it holds. Read on the stream's thread only.
+  /// Its upstreams, its subscriber, and its held values, for the map. Read on the stream's thread only.
   @usableFromInline func tell(_ facts: inout StreamFacts) {}
 
   // MARK: The subscriber's side

@@ -4,24 +4,24 @@
 /// the beginning unless the publisher's documentation says otherwise. Publishers are not `Sendable`: a stream lives on
 /// one thread (`CONTRACT.md`, rule 1).
 ///
-/// To write one, implement ``receive(subscriber:)``: hand the subscriber a subscription first, then at most as many
+/// To write one, implement ``receive(subscriber:)``: give the subscriber a subscription first, then at most as many
 /// values as it has requested, then at most one completion. Mark the method `@inlinable` when the publisher is generic
 /// and used from other modules: the compiler can then specialize a chain of operators down to its closures.
 public protocol Publisher<Output, Failure> {
-  /// The values it delivers.
+  /// The type of the values that it delivers.
   associatedtype Output
-  /// The errors it can end with; `Never` for one that cannot fail.
+  /// The type of the errors with which it can fail; `Never` for a publisher that cannot fail.
   associatedtype Failure: Error
 
-  /// Attaches a subscriber. Do not call it: `subscribe(_:)` does.
+  /// Attaches a subscriber. Don't call this: `subscribe(_:)` does.
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure
 
   /// Delivers everything without a subscription, which would take several allocations, or declines. An implementation
   /// detail of `flatMap`, `switchToLatest` and similar operators. Keep the default, which declines, in your own
   /// publishers.
   ///
-  /// - Parameter deliver: takes a value; returns true when it accepts another.
-  /// - Returns: true when all values have been delivered, or as many as were accepted; false when nothing has happened.
+  /// - Parameter deliver: receives a value; returns true to accept another.
+  /// - Returns: true if all values, or as many as were accepted, have been delivered; false if nothing has happened.
   func _deliverAll(to deliver: (Output) -> Bool) -> Bool
 }
 

@@ -54,7 +54,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - retry: the number of the retry; the first is 0.
-  ///   - generator: chooses within the jitter; not used when there is none.
+  ///   - generator: the random numbers for the jitter; not used without jitter.
   public func pause<G: RandomNumberGenerator>(before retry: Int, using generator: inout G) -> Duration {
     var seconds = min(firstPause.inSeconds, cap.inSeconds)
     if factor != 1 { seconds = min(seconds * exponent(retry), cap.inSeconds) }
@@ -76,7 +76,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
 extension Duration {
   fileprivate var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 
-  /// In nanoseconds; saturates beyond 292 years.
+  /// The duration in nanoseconds; saturates beyond 292 years.
   var wholeNanoseconds: Int {
     let (whole, overflow) = components.seconds.multipliedReportingOverflow(by: 1_000_000_000)
     let (sum, carry) = whole.addingReportingOverflow(components.attoseconds / 1_000_000_000)

@@ -2,12 +2,12 @@
 ///
 /// Production code takes a scheduler and reads no clock itself, so that a test can use virtual time instead.
 ///
-/// Operators of time take their lengths in the scheduler's own unit or as a `Duration`, and an `any LoopScheduler` as
-/// well as a scheduler whose type is known.
+/// Operators of time take durations in the scheduler's own unit or as a `Duration`, and an `any LoopScheduler` as well
+/// as a scheduler whose type is known.
 public protocol Scheduler<SchedulerTimeType> {
   /// An instant in this scheduler's time.
   associatedtype SchedulerTimeType: Strideable where SchedulerTimeType.Stride: SchedulerTimeIntervalConvertible
-  /// Options of this scheduler; `Never` when there are none.
+  /// Options of this scheduler; `Never` if there are none.
   associatedtype SchedulerOptions
 
   /// The current time.
@@ -48,7 +48,7 @@ extension Scheduler {
   @inlinable public static var _isBuiltIn: Bool { false }
 }
 
-/// A length of time that can be written in the usual units.
+/// A duration that can be written in the usual units.
 public protocol SchedulerTimeIntervalConvertible {
   static func seconds(_ s: Int) -> Self
   static func seconds(_ s: Double) -> Self
@@ -68,7 +68,7 @@ extension Scheduler {
     schedule(after: date, tolerance: minimumTolerance, options: nil, action)
   }
 
-  /// Runs `action` at `date`, give or take `tolerance`.
+  /// Runs `action` at `date`, within `tolerance`.
   @inlinable public func schedule(
     after date: SchedulerTimeType, tolerance: SchedulerTimeType.Stride, _ action: @escaping () -> Void
   ) {
@@ -82,7 +82,7 @@ extension Scheduler {
     schedule(after: date, interval: interval, tolerance: minimumTolerance, options: nil, action)
   }
 
-  /// Runs `action` at `date` and then every `interval`, give or take `tolerance`.
+  /// Runs `action` at `date` and then every `interval`, within `tolerance`.
   @inlinable public func schedule(
     after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
     _ action: @escaping () -> Void

@@ -1,4 +1,4 @@
-/// A publisher that code outside a stream can send values into.
+/// A publisher into which code outside of a stream can send values.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
   /// The result of `send(_:)`: ``Delivery`` for the subjects of this library, `Void` for a subject that does not report
   /// it.
@@ -7,15 +7,15 @@ public protocol Subject<Output, Failure>: AnyObject, Publisher {
   /// Sends a value to the subscribers.
   @discardableResult func send(_ value: Output) -> Receipt
 
-  /// Ends the subject: present and later subscribers receive `completion`.
+  /// Completes the subject: current and later subscribers receive `completion`.
   func send(completion: Subscribers.Completion<Failure>)
 
-  /// Gives the subject an upstream subscription, from which it requests values once a subscriber wants them.
+  /// Gives the subject an upstream subscription, from which it requests values once a subscriber requests some.
   func send(subscription: any Subscription)
 }
 
 extension Subject where Output == Void {
-  /// Sends a signal to the subscribers.
+  /// Sends a signal (a value without content) to the subscribers.
   @discardableResult public func send() -> Receipt { send(()) }
 }
 
@@ -25,7 +25,7 @@ extension Subject where Output == Void {
   public var delivered: Int
   /// The number of subscribers that did not receive it, because they had not requested it.
   public var dropped: Int
-  /// True when the subject had already ended.
+  /// True if the subject had already completed.
   public var isTerminated: Bool
 
   @inlinable public init(delivered: Int = 0, dropped: Int = 0, isTerminated: Bool = false) {

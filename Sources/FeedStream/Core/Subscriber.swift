@@ -3,24 +3,27 @@
 /// Its methods are called in this order: one subscription, then values (never more than it has requested), then at most
 /// one completion.
 public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
-  /// The values it takes.
+  /// The type of the values that it receives.
   associatedtype Input
-  /// The errors it takes.
+  /// The type of the errors that it receives.
   associatedtype Failure: Error
 
-  /// The publisher accepted this subscriber. Keep `subscription` to request values and to cancel.
+  /// Receives the subscription when the publisher has accepted this subscriber. Keep `subscription` to request values
+  /// and to cancel.
   func receive(subscription: any Subscription)
 
-  /// A value arrived.
+  /// Receives a value.
   ///
-  /// - Returns: how many more values this subscriber wants; the publisher adds this to the outstanding demand.
+  /// - Returns: the number of further values that this subscriber requests; the publisher adds it to the outstanding
+  ///   demand.
   func receive(_ input: Input) -> Subscribers.Demand
 
-  /// The stream ended; nothing follows.
+  /// Receives the completion; nothing follows.
   func receive(completion: Subscribers.Completion<Failure>)
 
-  /// The number of stateless operators that are fused into this type. An implementation detail of the library's operators, which
-  /// stop nesting types at ``Subscribers/fusionLimit``. Keep the default of zero in your own subscribers.
+  /// The number of stateless operators that are fused into this type. An implementation detail of the library's
+  /// operators, which stop nesting types at ``Subscribers/fusionLimit``. Keep the default of zero in your own
+  /// subscribers.
   static var fusedStages: Int { get }
 }
 
@@ -29,7 +32,7 @@ extension Subscriber {
 }
 
 extension Subscriber where Input == Void {
-  /// A signal without a value arrived.
+  /// Receives a signal, a value without content.
   @inlinable public func receive() -> Subscribers.Demand { receive(()) }
 }
 

@@ -1,4 +1,4 @@
-/// Connects a publisher and a subscriber: with it, the subscriber requests values and cancels.
+/// Connects a publisher and a subscriber: with it, the subscriber requests values and cancels the stream.
 ///
 /// After `cancel()` returns, nothing is delivered through this subscription (`CONTRACT.md`, rule 6).
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
@@ -14,7 +14,7 @@ public enum Subscriptions {
   public static var empty: any Subscription { EmptySubscription() }
 }
 
-/// A subscription that delivers only a completion, and not after a cancellation.
+/// A subscription that delivers only a completion, unless it is cancelled first.
 @usableFromInline final class EmptySubscription: GuardedSubscription {
   @usableFromInline private(set) var isCancelled = false
 
@@ -26,7 +26,7 @@ public enum Subscriptions {
 }
 
 extension Subscriber {
-  /// Hands over a subscription that delivers nothing, and then the completion.
+  /// Delivers a subscription without values, and then the completion.
   @inlinable func attach(ending completion: Subscribers.Completion<Failure>) {
     let subscription = EmptySubscription()
     receive(subscription: subscription)

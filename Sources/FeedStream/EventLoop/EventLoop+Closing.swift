@@ -3,10 +3,10 @@ internal import CLibUV
 extension EventLoop {
   /// Closes the loop and everything on it; scheduled work is dropped without running, except jobs of tasks and actors.
   ///
-  /// Queued jobs run first, with those that they enqueue, so that no task waits forever. Offloaded work that has started
-  /// is waited for, and its completion is dropped. Handles are closed. Afterwards no descriptor and no memory of
-  /// libuv's remains; ``execute(_:file:line:)`` and ``schedule(options:_:)`` are ignored. A job that arrives later still runs, on
-  /// the thread that brings it, one at a time. Releasing the loop closes it too. Idempotent.
+  /// Queued jobs, and those that they enqueue, run first, so that no task waits forever. The loop waits for offloaded
+  /// work that has started, and drops its completion. Handles are closed. Afterwards no descriptor and no memory of
+  /// libuv remains; ``execute(_:file:line:)`` and ``schedule(options:_:)`` are ignored. A job that arrives later still
+  /// runs, on the thread that enqueues it, one at a time. Releasing the loop closes it, too. Idempotent.
   ///
   /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
   public func close() {
@@ -21,7 +21,7 @@ extension EventLoop {
     runLateJobs()
   }
 
-  /// Runs jobs that arrived at the closed loop, until there are none. Only for the holder of `lateJobs`.
+  /// Runs jobs that arrived at the closed loop, until there are none. Only the holder of `lateJobs` may call this.
   func runLateJobs() {
     // Code that enqueues on an executor does not retain it: a job may release the actor that was the last to hold the
     // loop. Balanced below; the optimizer must not remove this retain.
@@ -51,7 +51,7 @@ extension EventLoop {
     } while count > 0
   }
 
-  /// Frees everything of libuv's. The loop is not used any more, or is being released.
+  /// Frees all of libuv's resources. The loop must no longer be in use.
   func tearDown() {
     isClosed = true
     ThreadLoops.remove(self)

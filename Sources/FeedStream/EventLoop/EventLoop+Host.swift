@@ -1,16 +1,16 @@
 internal import CLibUV
 
-/// Runs a loop that nobody calls ``EventLoop/run(_:)`` on: a turn whenever there is something to do.
+/// Runs a loop on which ``EventLoop/run(_:)`` is never called: one turn whenever there is work.
 package protocol LoopHost: AnyObject, Sendable {
   /// True when the calling code may use the loop.
   var isHere: Bool { get }
 
-  /// Requests a turn soon. Called between turns, where the host is.
+  /// Requests a turn soon. Called between turns, on the host's thread.
   func wake()
 }
 
 extension EventLoop {
-  /// A loop for `host` to run, for as long as the process lasts.
+  /// A loop for `host` to run, for the lifetime of the process.
   convenience init(host: any LoopHost) {
     self.init(owner: 0, host: host)
     // Not one of those that somebody has to close.
@@ -19,12 +19,12 @@ extension EventLoop {
     updateWaiting()
   }
 
-  /// Readable when something has happened that a turn takes care of.
+  /// A descriptor that is readable when there is work for a turn.
   var backendDescriptor: Int32 { uv_backend_fd(uv) }
 
   /// Runs one turn, which does not wait.
   ///
-  /// - Returns: the milliseconds after which the next turn is due, unless something happens before; negative for never.
+  /// - Returns: the milliseconds after which the next turn is due, unless an event happens first; negative for never.
   func runHostedTurn() -> Int {
     let outer = enter()
     defer { leave(outer) }

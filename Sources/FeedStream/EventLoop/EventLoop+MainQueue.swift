@@ -13,11 +13,12 @@ enum MainQueue {
   /// True for the main queue.
   static func isMain(_ queue: DispatchQueue) -> Bool { queue.getSpecific(key: mark) != nil }
 
-  /// True on the main thread, and in code of the main queue on other threads, which serve it for an asynchronous `main`.
+  /// True on the main thread, and in code of the main queue on other threads, which serve it for an asynchronous
+  /// `main`.
   static var isHere: Bool { DispatchQueue.getSpecific(key: mark) != nil }
 
   #if os(Linux)
-    /// Readable when the queue has work; `nil` when the process may not open it.
+    /// A descriptor that is readable when the queue has work; `nil` if the process can't open it.
     // Dispatch makes it with the first need, keeps it, and ends the process when it cannot: so somebody looks first.
     static func descriptor() -> Int32? {
       if let known = known.withLock({ $0 }) { return known }
@@ -32,9 +33,9 @@ enum MainQueue {
     // Used only on the main thread.
     nonisolated(unsafe) private(set) static var isServing = false
 
-    /// Runs the queue's work. On the main thread; nothing happens within the queue's own work.
+    /// Runs the queue's work. Call it on the main thread; during the queue's own work, it does nothing.
     ///
-    /// - Returns: true when there was any.
+    /// - Returns: true if there was any.
     static func serve(_ descriptor: Int32) -> Bool {
       guard !isServing, clibuv_take_event(descriptor) else { return false }
       isServing = true
@@ -43,8 +44,8 @@ enum MainQueue {
       return true
     }
 
-    /// Serves the queue, and returns true when that is possible: a run loop may be serving it already, and wait in the
-    /// present call for it to return.
+    /// Serves the queue, and returns true if that is possible: a run loop may already be serving it, and be waiting for
+    /// the current call to return.
     static func canServe(_ descriptor: Int32) -> Bool {
       let hasRun = Locked(false)
       DispatchQueue.main.async { hasRun.withLock { $0 = true } }
@@ -64,11 +65,11 @@ struct MainQueueService {
   // Freed in its close callback, like every handle of a loop.
   fileprivate var watch: UnsafeMutablePointer<uv_poll_t>?
   fileprivate var descriptor: Int32 = -1
-  /// The thread that ran the loop last, and if it is the main thread.
+  /// The thread that last ran the loop, and whether it is the main thread.
   fileprivate var thread: UInt = 0
   fileprivate(set) var isOnMainThread = false
   fileprivate(set) var isServing = false
-  /// True when the present run keeps the main queue from running: it is called in code of that queue.
+  /// True if the current run blocks the main queue, because it was called in code of that queue.
   fileprivate(set) var isBlocked = false
 }
 
@@ -91,7 +92,7 @@ extension EventLoop {
   }
 
   #if os(Linux)
-    /// - Returns: true when the loop wakes up for the main queue.
+    /// - Returns: true if the loop wakes up for the main queue.
     private func watchMainQueue() -> Bool {
       if mainQueue.watch == nil {
         guard let descriptor = MainQueue.descriptor() else { return false }
@@ -116,9 +117,9 @@ extension EventLoop {
     }
   #endif
 
-  /// Runs what is on the main queue, if this loop serves it.
+  /// Runs the work on the main queue, if this loop serves it.
   ///
-  /// - Returns: true when there was anything.
+  /// - Returns: true if there was any.
   @discardableResult func serveMainQueue() -> Bool {
     #if os(Linux)
       mainQueue.isServing && MainQueue.serve(mainQueue.descriptor)

@@ -1,11 +1,12 @@
 extension StreamDiagnostics {
   /// The streams of all loops of the process, and those of the calling thread without a loop.
   ///
-  /// Each loop reads its own streams on its next turn. A loop that has not done so after `limit`, because it is blocked or
-  /// nobody runs it, is named in ``StreamMap/silentLoops``, and its streams are missing.
+  /// Each loop reads its own streams on its next turn. A loop that has not done so after `limit`, because it is blocked
+  /// or not running, is named in ``StreamMap/silentLoops``, and its streams are missing.
   ///
   /// - Parameters:
-  ///   - loop: where the map is delivered; the calling code runs on it or owns it. It keeps running until then.
+  ///   - loop: the loop on which the map is delivered; the calling code runs on it or owns it. The loop keeps running
+  ///     until then.
   ///   - limit: the maximum time to wait for the other loops; a second by default.
   ///   - nodes: the maximum number of nodes per loop.
   public static func snapshot(
@@ -63,7 +64,7 @@ private final class MapCollector {
     deliver(map)
   }
 
-  /// A weak reference that travels to other loops and back.
+  /// A weak reference that is passed to other loops and back.
   // @unchecked: the object is used on its own loop only.
   private final class OnLoopReference: @unchecked Sendable {
     private(set) weak var object: MapCollector?

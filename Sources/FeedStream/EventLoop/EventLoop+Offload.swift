@@ -2,16 +2,16 @@ extension EventLoop {
   /// Runs blocking or heavy work on libuv's thread pool and delivers its result on the loop.
   ///
   /// The pool belongs to the process. It has four threads, or the number in the environment variable
-  /// `UV_THREADPOOL_SIZE` when it is first used; work waits while all of them are busy. When the system has no threads
-  /// left, the work waits for some, at most half a second. After that it runs on the loop, one piece per turn, which delays
-  /// everything else, but completes.
+  /// `UV_THREADPOOL_SIZE` when it is first used; work waits while all of them are busy. If the system has no threads
+  /// left, the work waits for one, for at most half a second. After that, it runs on the loop, one piece per turn: this
+  /// delays everything else, but the work completes.
   ///
-  /// The loop runs until the work has ended, even when it is cancelled. Dropping the result does not cancel.
+  /// The loop runs until the work has ended, even when it is cancelled. Dropping the result does not cancel the work.
   ///
   /// - Parameters:
   ///   - work: runs on a thread of the pool.
   ///   - completion: runs on the loop afterwards, unless cancelled before.
-  /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun.
+  /// - Returns: a cancellable that prevents `completion`, and also `work` if it has not begun.
   @discardableResult @inlinable public func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
@@ -20,7 +20,7 @@ extension EventLoop {
     return offload
   }
 
-  /// Hands work to the pool, or keeps it until there is a pool.
+  /// Passes work to the pool, or holds it until there is a pool.
   @usableFromInline func start(_ offload: Offload) {
     checkOwner("offload")
     guard !isClosed else { return offload.abandon() }
@@ -32,8 +32,8 @@ extension EventLoop {
     offload.start()
   }
 
-  /// Starts the waiting work as soon as there are threads, or without them when there are none for too long: otherwise
-  /// a save would never end, and neither would a program that completes its saves before it ends.
+  /// Starts the waiting work as soon as there are threads, or without them if there are none for too long. Otherwise, a
+  /// save would never complete, nor would a program that completes its saves before it exits.
   private func waitForThreads(until deadline: StreamInstant) {
     let pause = StreamInstant.Stride.milliseconds(hasDoneWithoutThreads ? 0 : 50)
     _ = addTimer(at: now.advanced(by: pause)) { [unowned self] in

@@ -1,9 +1,9 @@
 internal import CLibUV
 
 extension EventLoop {
-  /// Runs `work` on the loop, and waits for it: at once where the calling thread is running the loop.
+  /// Runs `work` on the loop, and waits for it: immediately if the calling thread is running the loop.
   ///
-  /// - Returns: what `work` returns; `nil` when the loop is closed.
+  /// - Returns: the result of `work`; `nil` if the loop is closed.
   @discardableResult package func result<T: Sendable>(of work: @escaping @Sendable () -> T) -> T? {
     if isCurrent { return work() }
     let result = Locked<T?>(nil)

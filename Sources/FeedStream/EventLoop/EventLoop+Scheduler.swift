@@ -16,9 +16,9 @@ extension EventLoop: LoopScheduler {
     append(action)
   }
 
-  /// Runs `action` at `date`, never early; equal dates in the order in which they were scheduled.
+  /// Runs `action` at `date`, never early; work for equal dates runs in the order in which it was scheduled.
   ///
-  /// A date that has passed means the next turn. `tolerance` is accepted and not used.
+  /// If the date has passed, the action runs on the next turn. `tolerance` is accepted but not used.
   public func schedule(
     after date: StreamInstant, tolerance: StreamInstant.Stride, options: Never?, _ action: @escaping () -> Void
   ) {
@@ -54,7 +54,7 @@ extension EventLoop: RevokingScheduler {
 // MARK: - The next turn
 
 extension EventLoop {
-  /// The work for the next turn, and storage for the work of the present turn.
+  /// The work for the next turn, and storage for the work of the current turn.
   struct Ready: ~Copyable {
     var work = TurnQueue<Action>()
     var jobs = TurnQueue<UnownedJob>()
@@ -74,7 +74,7 @@ extension EventLoop {
     ready.jobs.append(job)
   }
 
-  /// - Returns: true when there will be a next turn.
+  /// - Returns: true if there will be a next turn.
   @inline(never) private func beginIdling() -> Bool {
     guard !isClosed else { return false }
     ready.isIdling = true
@@ -105,13 +105,13 @@ extension EventLoop {
 extension EventLoop {
   /// The state of the one libuv timer that serves the whole queue.
   struct Timing {
-    /// The time when timers are checked next, in nanoseconds: a whole millisecond, for which libuv's timer is set; `.min` for
-    /// the next turn, `.max` for never.
+    /// The time when timers are checked next, in nanoseconds: a whole millisecond, for which libuv's timer is set;
+    /// `.min` for the next turn, `.max` for never.
     var lookAt = Int64.max
-    /// The time for which timers are firing, while they are.
+    /// The time for which timers are currently firing.
     var firing: StreamInstant?
 
-    /// True when timers are checked on the next turn, whatever libuv's timer says.
+    /// True if timers are checked on the next turn, regardless of libuv's timer.
     var isOverdue: Bool { lookAt == .min }
   }
 
@@ -136,8 +136,8 @@ extension EventLoop {
     timing.lookAt = .max
   }
 
-  /// Makes sure that timers are checked at `date`: by libuv's timer, whose milliseconds are rounded up, or, when `date`
-  /// has passed already, on the next turn. Waiting for the end of its millisecond would be late.
+  /// Makes sure that timers are checked at `date`: by libuv's timer, whose milliseconds are rounded up, or, if `date`
+  /// has already passed, on the next turn. Waiting for the end of its millisecond would be late.
   private func arm(for date: StreamInstant) {
     guard !isClosed else {
       timers.removeAll()

@@ -14,7 +14,7 @@ extension EventLoop {
     if waits == 0 { updateWaiting() }
   }
 
-  /// The wake-up handle keeps libuv's loop running while something may arrive through it.
+  /// The wake-up handle keeps libuv's loop running while work may arrive through it.
   func updateWaiting() {
     guard !isClosed else { return }
     let handle = UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)
@@ -26,12 +26,12 @@ extension EventLoop {
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) { closers[key] = action }
 }
 
-/// Counts what is on its way from a loop to a queue or a task. When that arrives, the loop hears of it only if it has
-/// nothing else to do: a value that crosses costs two additions.
+/// Counts the values in transit from a loop to a queue or a task. Their arrival wakes the loop only if it has nothing
+/// else to do, so a crossing value costs two additions.
 struct Holds: ~Copyable {
   fileprivate let queue = Atomic(0)
   fileprivate let mainQueueOrTask = Atomic(0)
-  /// True once the loop has had nothing to do but to wait for them.
+  /// True once the loop has had nothing to do except wait for them.
   let isAwaited = Atomic(false)
 
   fileprivate borrowing func add(_ place: HoldingPlace) {
@@ -41,7 +41,7 @@ struct Holds: ~Copyable {
     }
   }
 
-  /// - Returns: true when it was the last and the loop waits for it.
+  /// - Returns: true if it was the last one and the loop waits for it.
   fileprivate borrowing func subtract(_ place: HoldingPlace) -> Bool {
     let left =
       switch place {
@@ -60,7 +60,7 @@ extension EventLoop {
     bring { [weak self] in self?.updateWaiting() }
   }
 
-  /// True while something is on its way that can arrive before the loop returns.
+  /// True while a value is in transit that can arrive before the loop returns.
   var isHeld: Bool {
     holds.queue.load(ordering: .sequentiallyConsistent) > 0
       || !mainQueue.isBlocked && isHeldByMainQueue
@@ -68,7 +68,7 @@ extension EventLoop {
 
   var isHeldByMainQueue: Bool { holds.mainQueueOrTask.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// True when the loop, which has nothing else to do, must continue until what is on its way has arrived.
+  /// True when the loop, which has nothing else to do, must continue until the values in transit have arrived.
   func mustHold() -> Bool {
     // Before the look: from now on, the last to arrive says so.
     holds.isAwaited.store(true, ordering: .sequentiallyConsistent)
@@ -77,7 +77,7 @@ extension EventLoop {
     return isHeld
   }
 
-  /// Warns, in a second, of values that nobody iterates and for which the loop waits.
+  /// Warns, after a second, of values that no task iterates and for which the loop waits.
   private func watchForReaders() {
     guard Warnings.areOn, readerAlarm == nil, subscriptions?.isWaitingForReaders() == true else { return }
     readerAlarm = scheduleOnce(after: now.advanced(by: .seconds(1))) { [unowned self] in
@@ -86,7 +86,7 @@ extension EventLoop {
   }
 }
 
-/// Maps threads to their open loops: a stream that is subscribed before its thread's loop runs lives on that loop.
+/// Maps threads to their open loops: a stream that is subscribed to before its thread's loop runs lives on that loop.
 enum ThreadLoops {
   private struct Entry {
     weak var loop: EventLoop?

@@ -36,7 +36,7 @@ extension EventLoop {
     if let state = turnWatch.state.take() { TurnMonitor.shared.remove(state) }
   }
 
-  /// - Returns: true when the loop says at the end of each turn that it has ended.
+  /// - Returns: true if the loop reports the end of each turn.
   private func watchTurns() -> Bool {
     if turnWatch.handle == nil {
       guard clibuv_measure_waiting(uv) == 0 else { return false }

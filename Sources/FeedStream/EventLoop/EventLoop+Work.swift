@@ -10,8 +10,8 @@ extension EventLoop {
   /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe from any
   /// thread.
   ///
-  /// It runs when the loop runs; a loop that is not running keeps it until then. It does not keep the loop running
-  /// before it arrives. A closed loop drops it, which debug builds warn of.
+  /// The action runs when the loop runs; a loop that isn't running keeps it until then. A posted action does not keep
+  /// the loop running before it arrives. A closed loop drops the action; debug builds write a warning.
   ///
   /// - Parameters:
   ///   - action: runs on the loop.
@@ -29,7 +29,7 @@ extension EventLoop {
 
   package func bring(_ action: @escaping @Sendable () -> Void) { _ = post(action) }
 
-  /// - Returns: false when the loop is closed.
+  /// - Returns: false if the loop is closed.
   private func post(_ action: @escaping @Sendable () -> Void) -> Bool {
     if isCurrent {
       append(action)
@@ -47,7 +47,7 @@ extension EventLoop {
 
   /// Runs the work that other threads have posted.
   ///
-  /// - Returns: true when there was any.
+  /// - Returns: true if there was any.
   @discardableResult func collectMail() -> Bool {
     // Empty: only this function, which does not call itself, leaves anything in it.
     mailbox.collect(into: &received)

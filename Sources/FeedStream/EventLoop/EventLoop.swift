@@ -8,8 +8,8 @@ import Synchronization
 ///     loop.run()  // Prints "a second later"
 ///
 /// It is a ``Scheduler``, so that timing operators run on it, and a Swift `SerialExecutor`, so that an actor can live
-/// on it. Everything except ``execute(_:file:line:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs to one
-/// thread, and traps on any other. That is the thread that created the loop until it runs, and from then on the thread
+/// on it. Everything except ``execute(_:file:line:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs
+/// to one thread, and traps on any other. Until the loop runs, that is the thread that created it; then, the thread
 /// that runs it.
 ///
 /// Each turn of the loop fires the timers that are due, runs the work that was scheduled before the turn began, and
@@ -20,11 +20,11 @@ import Synchronization
 // @unchecked: the mailbox, the atomics and `gate` are safe from any thread; only the owner uses everything else, which
 // `checkOwner` enforces.
 public final class EventLoop: @unchecked Sendable {
-  /// The condition on which ``run(_:)`` returns.
+  /// The condition under which ``run(_:)`` returns.
   public enum RunMode: Sendable {
     /// When nothing is left to do: no scheduled work, timer, open handle that keeps the loop alive, or offloaded work,
-    /// nothing outside that a live stream waits for (an asynchronous sequence, a task, a promise, a sender), and nothing
-    /// on its way to a queue, a run loop or a task.
+    /// nothing outside that a live stream waits for (an asynchronous sequence, a task, a promise, a sender), and
+    /// nothing on its way to a queue, a run loop or a task.
     case untilIdle
     /// When ``stop()`` is called; until then the loop waits for work from other threads.
     case untilStopped
@@ -44,21 +44,23 @@ public final class EventLoop: @unchecked Sendable {
   let mailbox = Mailbox()
   let lateJobs = LateJobs()
   var received = Mailbox.Mail()
-  /// The number of the thread that owns the loop, which no other thread has had; 0 before it runs, and where a host runs it.
+  /// The number of the thread that owns the loop, which no other thread has had; 0 before it runs, and if a host runs
+  /// it.
   let owner: Atomic<UInt>
   /// Runs the loop instead of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
   let runner = Atomic<UInt>(0)
   var isStopping = false
   var isClosed = false
-  /// True when only `stop()` ends the present run.
+  /// True if only `stop()` ends the current run.
   var runsUntilStopped = false
-  /// The number of things that live streams wait for (`EventLoop+Waiting.swift`), and the functions to call when the loop closes.
+  /// The number of results for which live streams wait (`EventLoop+Waiting.swift`), and the functions to call when the
+  /// loop closes.
   var waits = 0
   var closers: [ObjectIdentifier: () -> Void] = [:]
-  /// Warns of values that nobody iterates (`EventLoop+Waiting.swift`).
+  /// Warns of values that no task iterates (`EventLoop+Waiting.swift`).
   var readerAlarm: (any Cancellable)?
-  /// Counts what is on its way out of the loop (`EventLoop+Waiting.swift`).
+  /// Counts the values in transit out of the loop (`EventLoop+Waiting.swift`).
   let holds = Holds()
   package let subscriptions: LiveSubscriptions? = LiveSubscriptions()
   /// Measures turns while warnings or the map are on (`EventLoop+Warnings.swift`).
@@ -117,7 +119,7 @@ public final class EventLoop: @unchecked Sendable {
     ThreadLoops.add(self)
   }
 
-  /// Once: a process may have been started without standard streams.
+  /// Runs once, because a process may have been started without standard streams.
   private static let fillStandardStreams: Void = clibuv_fill_standard_streams()
 
   /// The number of the process's open loops: for tests, which must leave none.
@@ -136,7 +138,7 @@ public final class EventLoop: @unchecked Sendable {
 // MARK: - Running
 
 extension EventLoop: StreamDomain {
-  /// True when the calling thread owns the loop, and may use what lives on it.
+  /// True when the calling thread owns the loop, and may use objects that live on it.
   package var isHere: Bool {
     if let host { return host.isHere }
     // The system's name for a thread is cheaper to request, and good while the thread runs the loop: another thread may get it
@@ -149,8 +151,8 @@ extension EventLoop: StreamDomain {
   /// After it returns the loop can be run again.
   ///
   /// On the main thread it serves the main queue as well, and with it the main actor: a `Task` of `main.swift` that
-  /// awaits values runs while the loop does. Within code of the main queue it cannot: an asynchronous `main` uses
-  /// ``main`` or an ``EventLoopThread``.
+  /// awaits values runs while the loop does. In code of the main queue, it can't: an asynchronous `main` uses ``main``
+  /// or an ``EventLoopThread``.
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
@@ -201,7 +203,7 @@ extension EventLoop: StreamDomain {
     runner.store(0, ordering: .releasing)
   }
 
-  /// Makes ``run(_:)`` return at the end of the present turn. Safe from any thread.
+  /// Makes ``run(_:)`` return at the end of the current turn. Safe from any thread.
   ///
   /// The next ``run(_:)`` of a loop that is not running returns immediately. Scheduled work stays scheduled.
   public func stop() {

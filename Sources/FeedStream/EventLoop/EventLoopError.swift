@@ -1,8 +1,8 @@
 internal import CLibUV
 
-/// A call of the event loop that the operating system refused.
+/// A call of the event loop that the operating system rejected.
 public struct EventLoopError: Error, Hashable, Sendable {
-  /// The operation that was refused.
+  /// The rejected operation.
   public enum Operation: String, Hashable, Sendable {
     case watchDescriptor = "watch a file descriptor"
     case watchSignal = "watch a signal"
@@ -10,7 +10,7 @@ public struct EventLoopError: Error, Hashable, Sendable {
     case openHandle = "open a socket or a file"
   }
 
-  /// The operation that was refused.
+  /// The rejected operation.
   public let operation: Operation
   /// The system's error number (`EBADF`, `EMFILE` …), positive.
   public let errno: Int32

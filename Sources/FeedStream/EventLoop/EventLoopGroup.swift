@@ -6,18 +6,18 @@ import Synchronization
 ///     images.parallelMap(on: group) { thumbnail(of: $0) }
 ///       .sink { show($0) }
 ///
-/// A stream still lives on one loop and takes no lock. Values cross between loops where the program says so:
+/// A stream still lives on one loop and takes no lock. Values cross between loops only through these operators:
 /// ``Publisher/parallelMap(on:width:limit:ordering:_:)``, ``Publisher/parallel(on:width:limit:_:)`` and
 /// ``Publisher/receive(on:)``.
 ///
-/// Releasing a group shuts it down too.
+/// Releasing a group shuts it down, too.
 public final class EventLoopGroup: Sendable {
   /// The way in which ``next(_:)`` chooses a loop.
   public enum Choice: Hashable, Sendable {
     /// Each loop in turn.
     case roundRobin
     /// The loop with the least work of ``Publisher/parallelMap(on:width:limit:ordering:_:)`` and
-    /// ``Publisher/parallel(on:width:limit:_:)``; in turn where several have as little.
+    /// ``Publisher/parallel(on:width:limit:_:)``; in turn if several have equally little.
     case leastLoaded
   }
 
@@ -30,10 +30,11 @@ public final class EventLoopGroup: Sendable {
   /// Starts the threads and their loops.
   ///
   /// - Parameters:
-  ///   - count: how many loops there are, at least one.
+  ///   - count: the number of loops, at least one.
   ///   - name: the threads' name in debuggers, followed by a number; Linux keeps 15 bytes of both.
-  ///   - isPinned: true to keep each thread on one processor. The kernel may refuse that, and then chooses itself.
-  /// - Throws: when the system has no thread left; those that were started have ended.
+  ///   - isPinned: true to keep each thread on one processor. If the kernel refuses that, it chooses the processors
+  ///     itself.
+  /// - Throws: if the system has no thread left; the threads that were started have ended.
   public init(
     count: Int = EventLoopGroup.availableProcessors, name: String = "loop", isPinned: Bool = false
   ) throws(EventLoopError) {
@@ -108,10 +109,10 @@ public final class EventLoopGroup: Sendable {
 }
 
 extension EventLoopGroup {
-  /// One loop of a group, and how much work it has.
+  /// One loop of a group, and the amount of its work.
   final class Rail: Sendable {
     let domain: any StreamDomain
-    /// How many pieces of work are on their way to it or being done.
+    /// The number of pieces of work in transit to it or running there.
     let load = Atomic(0)
 
     init(_ domain: any StreamDomain) { self.domain = domain }

@@ -6,7 +6,7 @@ internal import CLibUV
 ///     thread.loop.execute { print("on the loop") }
 ///     thread.shutdown()
 ///
-/// Releasing it shuts it down too.
+/// Releasing it shuts it down, too.
 public final class EventLoopThread: Sendable {
   /// The loop; reach it with ``EventLoop/execute(_:file:line:)`` or through an actor that lives on it.
   public let loop: EventLoop

@@ -1,5 +1,5 @@
-/// Runs jobs of tasks and actors that arrive when their loop is closed: one at a time, on the thread that brings them,
-/// so that a task that returns from elsewhere ends instead of waiting forever.
+/// Runs jobs of tasks and actors that arrive when their loop is closed: one at a time, on the thread that enqueues
+/// them, so that a task that returns from elsewhere completes instead of waiting forever.
 ///
 /// The loop holds the jobs from the start and leaves them when it is closed.
 final class LateJobs: Sendable {
@@ -12,7 +12,7 @@ final class LateJobs: Sendable {
 
   /// Adds a job.
   ///
-  /// - Returns: true when the caller now holds the jobs and must run them.
+  /// - Returns: true if the caller now holds the jobs and must run them.
   func add(_ job: UnownedJob) -> Bool {
     state.withLock { state in
       state.jobs.append(job)
@@ -21,7 +21,7 @@ final class LateJobs: Sendable {
     }
   }
 
-  /// Returns the next job to run. When there is none, runs `leave`, and the caller no longer holds the jobs.
+  /// Returns the next job to run. If there is none, runs `leave`, and the caller no longer holds the jobs.
   func next(orLeave leave: () -> Void) -> UnownedJob? {
     state.withLock { state in
       guard state.jobs.isEmpty else { return state.jobs.removeFirst() }

@@ -4,7 +4,7 @@ internal import CLibUV
 ///
 /// A closed handle makes no more calls; libuv's memory for it is freed in libuv's close callback, on a later turn.
 public class LoopHandle: Cancellable {
-  /// The loop it is on.
+  /// The handle's loop.
   public let loop: EventLoop
   /// True when it is closed.
   @exclusivity(unchecked) public private(set) var isClosed = false  // Read for each write, on one thread.

@@ -1,9 +1,9 @@
-/// A timer that can be set again and again: one handler, at most one deadline.
+/// A timer that can be set repeatedly: one handler, at most one deadline.
 ///
-/// For libraries that manage their own timeouts (libcurl) and set it again each time. It fires among the loop's other
-/// timers, in the order of deadlines, and closes when it is released.
+/// It is for libraries that manage their own timeouts, such as libcurl, and set it again each time. It fires among the
+/// loop's other timers, in the order of deadlines, and closes when it is released.
 public final class LoopTimer: Cancellable {
-  /// The loop it is on.
+  /// The timer's loop.
   public let loop: EventLoop
   private var handler: (() -> Void)?
   private var work: TimerQueue.Work?
@@ -16,7 +16,7 @@ public final class LoopTimer: Cancellable {
 
   deinit { work?.cancel() }
 
-  /// True when it is set.
+  /// True if the timer is set.
   public var isActive: Bool { work?.action != nil }
 
   /// Sets the timer, and replaces its deadline. Without a delay it fires on the next turn of the loop, not on this one.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds the work that other threads have for a loop, and says when to wake it.
+/// Holds the work that other threads post to a loop, and decides when to wake it.
 ///
 /// A sender wakes the loop only when it finds the mailbox empty, because emptying it takes everything. The loop is
 /// woken outside of the lock, so that it does not wake up into a lock that is held; meanwhile `sendersInFlight` keeps
@@ -27,7 +27,7 @@ final class Mailbox: Sendable {
 
   /// Adds work; `wake` runs when the loop must be woken for it.
   ///
-  /// - Returns: false when the mailbox is closed and refuses it.
+  /// - Returns: false if the mailbox is closed and refuses it.
   func post(_ add: (inout Mail) -> Void, wake: () -> Void) -> Bool {
     let receipt = state.withLock { state -> Receipt in
       if state.isClosed { return .closed }
@@ -39,7 +39,7 @@ final class Mailbox: Sendable {
     return receipt != .closed
   }
 
-  /// Asks the loop to stop.
+  /// Requests that the loop stop.
   func requestStop(wake: () -> Void) {
     let receipt = state.withLock { state -> Receipt in
       if state.isClosed { return .closed }

@@ -1,7 +1,7 @@
 internal import CLibUV
 import Synchronization
 
-/// One piece of work on its way to the thread pool and back.
+/// One piece of work on the thread pool.
 // @unchecked: the owner uses the work before and after libuv has the request, and one thread of the pool uses it in
 // between, separated by libuv's locks; only the owner uses the rest.
 @usableFromInline class Offload: Cancellable, @unchecked Sendable {
@@ -18,13 +18,13 @@ import Synchronization
   /// The steps that need the generic subclass's types. They are functions that are formed where the types are known.
   /// Methods would look the types up in the generic class's table, five times for each piece of work.
   @frozen @usableFromInline struct Steps {
-    /// Runs the work. On a thread of the pool.
+    /// Runs the work. Called on a thread of the pool.
     @usableFromInline let perform: (Offload) -> Void
-    /// Releases everything and delivers the result. On the loop.
+    /// Releases everything and delivers the result. Called on the loop.
     @usableFromInline let complete: (Offload) -> Void
-    /// Releases the completion. On the loop, also while the work runs.
+    /// Releases the completion. Called on the loop, even while the work runs.
     @usableFromInline let dropCompletion: (Offload) -> Void
-    /// Releases the work and its result. On the loop, never while the work runs.
+    /// Releases the work and its result. Called on the loop, never while the work runs.
     @usableFromInline let dropWork: (Offload) -> Void
 
     @inlinable init<T>(of offload: OffloadOf<T>.Type) {
@@ -45,7 +45,7 @@ import Synchronization
 
   // MARK: Its way
 
-  /// Hands the work to libuv.
+  /// Passes the work to libuv.
   final func start() {
     guard state == .waiting else { return }
     state = .queued
@@ -100,7 +100,7 @@ import Synchronization
 @usableFromInline final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var work: (@Sendable () -> T)?
   @exclusivity(unchecked) @usableFromInline var completion: ((T) -> Void)?
-  /// Boxed, as the type of an optional result would be looked up when this is released.
+  /// It is boxed, because the type of an optional result would be looked up when this is released.
   @exclusivity(unchecked) @usableFromInline var result: Box<T>?
 
   @inlinable init(on loop: EventLoop, _ work: @escaping @Sendable () -> T, _ completion: @escaping (T) -> Void) {

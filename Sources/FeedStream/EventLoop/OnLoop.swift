@@ -17,13 +17,13 @@
 ///     words.run { $0.texts.send("sea") }
 ///     let count = await words.get { $0.count }
 ///
-/// The state is made, used and released on the loop, in the order of the calls. It is released, and with it the subscriptions
-/// that it owns, when the handle is cancelled or released, or when the loop closes. The handle does not keep
-/// ``EventLoop/run(_:)`` from returning.
+/// The state is made, used and released on the loop, in the order of the calls. It is released, and with it the
+/// subscriptions that it owns, when the handle is cancelled or released, or when the loop closes. The handle does not
+/// keep ``EventLoop/run(_:)`` from returning.
 ///
 /// In a program without other threads, an object that owns its subscriptions needs no handle.
 public final class OnLoop<State>: Sendable, Cancellable {
-  /// Where the state lives.
+  /// The loop on which the state lives.
   public let loop: EventLoop
   private let slot: Slot
   /// The thread that runs the loop, if the handle keeps it running.
@@ -47,10 +47,10 @@ public final class OnLoop<State>: Sendable, Cancellable {
 
   deinit { cancel() }
 
-  /// Runs `action` with the state on the loop, on a later turn, after what was given to this handle before. Safe from any
+  /// Runs `action` with the state on the loop, on a later turn, after the earlier actions of this handle. Safe from any
   /// thread.
   ///
-  /// After ``cancel()`` it does nothing. On a closed loop it does nothing either, which debug builds warn of.
+  /// After ``cancel()`` it does nothing. On a closed loop, it does nothing either, and debug builds write a warning.
   ///
   /// - Parameters:
   ///   - action: runs on the loop.
@@ -62,12 +62,13 @@ public final class OnLoop<State>: Sendable, Cancellable {
     loop.execute({ [slot] in slot.use(action) }, file: file, line: line)
   }
 
-  /// The same as ``run(_:file:line:)``, without a warning.
+  /// Runs work like ``run(_:file:line:)``, without a warning.
   package func bring(_ action: @escaping @Sendable (inout State) -> Void) {
     loop.bring { [slot] in slot.use(action) }
   }
 
-  /// Runs `read` with the state on the loop, and returns its result. Safe from any thread; do not wait for it on the loop.
+  /// Runs `read` with the state on the loop, and returns its result. Safe from any thread; do not wait for it on the
+  /// loop.
   ///
   /// - Returns: `nil` after ``cancel()``, and when the loop is closed before `read` has run.
   public func get<T: Sendable>(_ read: @escaping @Sendable (inout State) -> T) async -> T? {
@@ -77,8 +78,8 @@ public final class OnLoop<State>: Sendable, Cancellable {
     }
   }
 
-  /// Releases the state: now when this is the loop's thread and the loop does not run, otherwise on the loop's next turn.
-  /// Idempotent, and safe from any thread.
+  /// Releases the state: immediately, if this is the loop's thread and the loop isn't running; otherwise on the loop's
+  /// next turn. Idempotent, and safe from any thread.
   public func cancel() {
     if loop.isHere, !loop.isCurrent { slot.empty(loop) } else { loop.bring { [slot, loop] in slot.empty(loop) } }
   }
@@ -109,7 +110,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
     }
   }
 
-  /// Answers when it is released, unless it has before: the work that has it may be dropped.
+  /// Completes with `nil` when it is released without a result, because the work that holds it may be dropped.
   // @unchecked: one thread at a time has it.
   private final class Answer<T>: @unchecked Sendable {
     private var continuation: UnsafeContinuation<T?, Never>?
@@ -130,7 +131,8 @@ extension EventLoopThread {
   ///       Interval(every: .seconds(1), scheduler: loop).sink { print($0) }
   ///     }
   ///
-  /// Keep the handle: releasing or cancelling it releases the state, here a subscription. While it lives, so does the thread.
+  /// Keep the handle: releasing or cancelling it releases the state, here a subscription. The handle keeps the thread
+  /// running.
   ///
   /// - Parameter make: runs on the loop, once.
   public func run<State>(_ make: @escaping @Sendable (EventLoop) -> State) -> OnLoop<State> {

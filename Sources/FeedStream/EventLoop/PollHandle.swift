@@ -1,11 +1,11 @@
 internal import CLibUV
 
-/// Watches a socket, a pipe or another descriptor that can be polled.
+/// Watches a socket, a pipe or another descriptor that supports polling.
 ///
 /// The descriptor still belongs to its caller: stop or close the watch before closing it. A descriptor can have one
 /// watch on a loop at a time, and the watch makes it non-blocking. An event is a hint: a read can still find nothing.
 public final class PollHandle: LoopHandle {
-  /// The conditions that a descriptor is watched for.
+  /// The conditions for which a descriptor is watched.
   public struct Events: OptionSet, Hashable, Sendable {
     public let rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -20,7 +20,7 @@ public final class PollHandle: LoopHandle {
     public static let prioritized = Events(rawValue: 8)
   }
 
-  /// Called on the loop with the conditions that hold, or with no events and the error that ended the watch.
+  /// Called on the loop with the current conditions, or with no events and the error that ended the watch.
   public typealias Handler = (Events, EventLoopError?) -> Void
 
   /// The watched descriptor.
@@ -43,7 +43,7 @@ public final class PollHandle: LoopHandle {
     try start(events)
   }
 
-  /// Watches for other events with the present handler.
+  /// Watches for other events with the current handler.
   public func start(_ events: Events) throws(EventLoopError) {
     loop.checkOwner()
     precondition(!isClosed, "PollHandle.start: the handle is closed; open another on the descriptor")

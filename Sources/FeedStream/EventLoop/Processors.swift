@@ -21,7 +21,7 @@ enum Processors {
     #endif
   }()
 
-  /// The number of processors that a control group's quota comes to, rounded up; `nil` without a quota.
+  /// The number of processors that a control group's quota allows, rounded up; `nil` without a quota.
   ///
   /// - Parameter text: a `cpu.max` of control groups 2: "max 100000", or microseconds per microseconds.
   static func share(ofQuota text: String) -> Int? {
@@ -30,7 +30,7 @@ enum Processors {
     return Int((numbers[0] / numbers[1]).rounded(.up))
   }
 
-  /// The folders of the process's control group and of those around it.
+  /// The folders of the process's control group and of its parents.
   static func folders(ofMembership text: String) -> [String] {
     guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::/") }) else { return [] }
     var path = line.dropFirst(3)
@@ -45,7 +45,7 @@ enum Processors {
 
   private static var controlGroups: [String] { folders(ofMembership: text(at: "/proc/self/cgroup")) }
 
-  /// The first 4 KiB of a small file; empty when there is none.
+  /// The first 4 KiB of a small file; empty if there is none.
   private static func text(at path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }

@@ -43,7 +43,7 @@ final class Thread: Sendable {
     }
   }
 
-  /// Lets the thread end by itself.
+  /// Detaches the thread.
   func detach() {
     handle.withLock { handle in
       guard let number = handle else { return }

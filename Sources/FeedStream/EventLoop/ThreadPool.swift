@@ -5,7 +5,7 @@ import Synchronization
 enum ThreadPool {
   private static let hasStarted = Atomic<Bool>(false)
 
-  /// True when the pool has its threads, or the system has enough for it to start them now.
+  /// True if the pool has its threads, or the system has enough for the pool to start them now.
   ///
   /// Checked once, by starting and ending as many threads as the pool will have. Before libuv starts its own, the
   /// threads could be lost again to other code; libuv offers nothing better.

@@ -50,7 +50,8 @@ struct TurnQueue<Element>: ~Copyable {
   }
 }
 
-/// A closure as an element. Without the wrapper a generic container would wrap each closure in another, on the heap.
+/// A closure as an element. Without this wrapper, a generic container would wrap each closure in another one on the
+/// heap.
 struct Action {
   let run: () -> Void
 }

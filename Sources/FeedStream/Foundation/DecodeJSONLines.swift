@@ -1,7 +1,7 @@
 public import Foundation
 
 extension Publisher where Output == Chunk {
-  /// Decodes each line as a value of JSON: JSON Lines, the format of many logs and data sets.
+  /// Decodes each line as a JSON value: JSON Lines, the format of many logs and data sets.
   ///
   ///     File("events.jsonl").bytes(on: loop).decodeJSONLines(Event.self)
   ///       .sink { print($0) } receiveValue: { print($0) }
@@ -10,16 +10,17 @@ extension Publisher where Output == Chunk {
   ///     decodeJSONLines(Event.self)
   ///     downstream  --Event(1)------Event(2)--|
   ///
-  /// Chunks may end anywhere. Lines end with LF or CR LF, which the last line may lack; blank lines are skipped. To
-  /// continue after a line that cannot be decoded:
+  /// Chunks may end anywhere. Lines end with LF or CR LF, which may be missing after the last line; blank lines are
+  /// skipped. To continue after a line that cannot be decoded:
   ///
   ///     File("events.jsonl").bytes(on: loop).decodeJSONLines(Event.self, onInvalid: .skip { print($0) })
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
-  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far make no value.
-  /// **Failure:** upstream's, ``JSONLineError`` for a line that isn't such a value, and ``ChunkError/partTooLong(limit:)``;
-  /// these two cancel upstream, unless such lines are skipped. **Cancellation:** passes through. **Policy:** holds one
-  /// chunk, and a line that is not complete; a line that is skipped is reported.
+  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far don't make a
+  /// value.
+  /// **Failure:** upstream's, ``JSONLineError`` for a line that isn't such a value, and
+  /// ``ChunkError/partTooLong(limit:)``; these two cancel upstream, unless such lines are skipped. **Cancellation:**
+  /// passes through. **Policy:** holds one chunk, and a line that is not complete; a line that is skipped is reported.
   ///
   /// - Parameters:
   ///   - type: the type of a line's value.
@@ -38,8 +39,8 @@ extension Publisher where Output == Chunk {
 public enum InvalidJSONLines {
   /// The stream fails.
   case fail
-  /// The line is skipped, and reported to the closure, or else to ``StreamDiagnostics/onCaughtError(_:)``. The closure may
-  /// cancel the stream.
+  /// The line is skipped, and reported to the closure, or else to ``StreamDiagnostics/onCaughtError(_:)``. The closure
+  /// may cancel the stream.
   case skip(_ report: ((JSONLineError) -> Void)? = nil)
 }
 
@@ -113,7 +114,7 @@ public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
     }
   }
 
-  /// Reports a line that is skipped; fails with `failure` where none is.
+  /// Reports a skipped line; fails with `failure` if lines aren't skipped.
   private func skip(_ error: JSONLineError, or failure: any Error) throws {
     guard case .skip(let report) = onInvalid else { throw failure }
     guard let report else { return StreamDiagnostics.caught(error.cause, "decodeJSONLines: line \(error.line)") }

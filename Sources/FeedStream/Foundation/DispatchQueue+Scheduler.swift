@@ -6,9 +6,9 @@
   /// A dispatch queue as a scheduler, so that code written for Combine runs unchanged.
   ///
   /// Below `receive(on:)` a queue, a stream runs on the queue: one value at a time and in order, even when the queue is
-  /// concurrent. What is above stays where it was subscribed. Set up and cancel on any thread; a cancellation from
-  /// another thread than the queue's lets a delivery that has begun finish. Use an ``EventLoop`` in new code: its streams
-  /// cross no threads.
+  /// concurrent. The part above it stays where it was subscribed to. You can subscribe and cancel on any thread; after
+  /// a cancellation on another thread than the queue's, a running delivery may finish. Use an ``EventLoop`` in new
+  /// code: its streams cross no threads.
   extension DispatchQueue: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
@@ -22,7 +22,7 @@
     /// True in code of the main queue: on the main thread, and on others when an asynchronous `main` serves it there.
     static var isMain: Bool { Foundation.Thread.isMainThread || MainQueue.isHere }
 
-    /// An instant of the queue's clock, which does not move on while the machine is suspended.
+    /// An instant of the queue's clock, which stops while the machine is suspended.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
       public var dispatchTime: DispatchTime
 
@@ -47,7 +47,7 @@
       }
       public func advanced(by n: Stride) -> Self { Self(dispatchTime + .nanoseconds(Int(n.nanoseconds))) }
 
-      /// A length of time; a bare number counts seconds.
+      /// A duration; a plain number means seconds.
       public typealias Stride = StreamInstant.Stride
     }
 

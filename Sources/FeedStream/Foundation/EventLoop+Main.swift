@@ -12,10 +12,10 @@ extension EventLoop {
   ///       }
   ///     }
   ///
-  /// The main queue runs it, a turn whenever there is something to do, so a program needs nothing but what serves that
-  /// queue: an asynchronous `main`, `RunLoop.main.run()` or `dispatchMain()`. It belongs to whatever runs on the main
-  /// queue, which on Linux is not always the main thread. Its ``run(_:)``, ``stop()`` and ``close()`` trap, and it does
-  /// not keep the program running.
+  /// The main queue runs it, one turn whenever there is work, so a program only needs something that serves that queue:
+  /// an asynchronous `main`, `RunLoop.main.run()` or `dispatchMain()`. It belongs to the main queue, which on Linux is
+  /// not always the main thread. Its ``run(_:)``, ``stop()`` and ``close()`` trap, and it does not keep the program
+  /// running.
   public static let main: EventLoop = {
     let host = MainQueueHost()
     let loop = EventLoop(host: host)
@@ -30,7 +30,7 @@ private final class MainQueueHost: LoopHost, @unchecked Sendable {
   private var loop: EventLoop?
   private var events: (any DispatchSourceRead)?
   private var clock: (any DispatchSourceTimer)?
-  /// True when a turn is on its way.
+  /// True if a turn is scheduled.
   private var isComing = false
 
   /// This isn't "the main thread": on Linux, other threads serve the main queue of an asynchronous `main`.

@@ -4,9 +4,9 @@
 
   /// A run loop as a scheduler, so that code written for Combine runs unchanged on a thread that runs one.
   ///
-  /// Use an ``EventLoop`` in new code: it is exact and an executor as well. `RunLoop.main` takes values from any thread.
-  /// Another run loop is for its own thread only: scheduling on it from elsewhere traps. Where an ``EventLoop`` of the same
-  /// thread runs instead, it turns the run loop when something scheduled here is due.
+  /// Use an ``EventLoop`` in new code: it is exact and an executor as well. `RunLoop.main` takes values from any
+  /// thread. Another run loop is for its own thread only: scheduling on it from elsewhere traps. Where an ``EventLoop``
+  /// of the same thread runs instead, it turns the run loop when something scheduled here is due.
   extension RunLoop: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
@@ -17,7 +17,7 @@
       return { ObjectIdentifier(RunLoop.current) == loop }
     }
 
-    /// An instant of the wall clock, as run loops count time.
+    /// An instant of the wall clock, which run loops use.
     public struct SchedulerTimeType: Strideable, Codable, Hashable, Sendable {
       public var date: Date
 
@@ -100,8 +100,8 @@
       return Work(action)
     }
 
-    /// True for work of the main run loop from another thread, and while it doesn't run: it serves the main queue when it does, and
-    /// in an asynchronous `main` nothing but that queue is served.
+    /// True for work of the main run loop from another thread, and while it doesn't run: it serves the main queue when
+    /// it does, and in an asynchronous `main` nothing but that queue is served.
     private func usesMainQueue(_ options: SchedulerOptions?) -> Bool {
       guard self == .main else { return false }
       let mode = options?.mode ?? .default
@@ -110,11 +110,11 @@
 
     private var isCurrent: Bool { RunLoop.current == self }
 
-    /// An action on its way through a run loop, whose closures must be sendable. Unchecked, and correct: the loop runs
+    /// An action in transit through a run loop, whose closures must be sendable. Unchecked, and correct: the loop runs
     /// it on its own thread, which is the one that schedules it.
     ///
-    /// On Linux Foundation never releases a timer or its closure. What the action holds is released here, so that only
-    /// the timer itself leaks.
+    /// On Linux Foundation never releases a timer or its closure. The values that the action holds are released here,
+    /// so that only the timer itself leaks.
     private final class Work: @unchecked Sendable {
       private var action: (() -> Void)?
       init(_ action: @escaping () -> Void) { self.action = action }
@@ -130,7 +130,8 @@
       var isDone: Bool { action == nil }
     }
 
-    /// The turns of a run loop that an ``EventLoop`` on the same thread makes, so that work is done whichever of the two runs.
+    /// The turns of a run loop that an ``EventLoop`` on the same thread makes, so that work runs no matter which of the
+    /// two runs.
     private final class Turns {
       private let loop: EventLoop
       private let mode: RunLoop.Mode
@@ -149,7 +150,7 @@
         self.timer = timer
       }
 
-      /// Turns the run loop at `date` and, as the two clocks differ, again until the work is done.
+      /// Turns the run loop at `date` and, because the two clocks differ, again until the work is done.
       func book(at date: Date) {
         let nanoseconds = Int(min(max(date.timeIntervalSinceNow, 0), 1e9) * 1e9)
         next = loop.scheduleOnce(after: loop.now.advanced(by: .nanoseconds(nanoseconds))) { [self] in
@@ -174,7 +175,7 @@
   }
 
   extension RunLoop.SchedulerTimeType {
-    /// A length of time; a bare number counts seconds.
+    /// A duration; a plain number means seconds.
     public struct Stride: SchedulerTimeIntervalConvertible, ExpressibleByFloatLiteral, Comparable, SignedNumeric,
       Hashable,
       Codable, Sendable

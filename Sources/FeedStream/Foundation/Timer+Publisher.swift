@@ -3,7 +3,7 @@
   public import Foundation
 
   extension Timer {
-    /// A timer on a run loop, in Combine's words: `Timer.publish(every: 1, on: .main, in: .common).autoconnect()`.
+    /// A timer on a run loop, as in Combine: `Timer.publish(every: 1, on: .main, in: .common).autoconnect()`.
     ///
     /// On an ``EventLoop`` use ``Scheduler/timer(every:tolerance:options:)``.
     ///

@@ -4,22 +4,23 @@ import Synchronization
 /// The loops that work for one subscription, and the work of each.
 // @unchecked: used at the stream's home only, but for the loops' load, which is atomic.
 @usableFromInline final class ParallelCrew: @unchecked Sendable {
-  /// How many pieces of work a loop has at most: one that it does, and one so that it need not wait for the next.
+  /// The maximum number of pieces of work per loop: one that is running, and one so that the loop needn't wait.
   private static let ahead = 2
-  /// How many values cross together at most, before it is known how long they take.
+  /// The maximum number of values that cross together before their duration is known.
   private static let fewest = 16
-  /// The work that one crossing is worth: many times what it costs to wake a loop, and short for those who wait for a result.
+  /// The amount of work that is worth a crossing: many times the cost of waking a loop, but short for a subscriber that
+  /// waits.
   private static let nanoseconds = 100_000.0
 
-  /// Where the stream lives.
+  /// The stream's home.
   let home = StreamHome.currentOrLane
   let rails: [EventLoopGroup.Rail]
   private var pieces: [Int]
-  /// How many pieces of work all of them have.
+  /// The number of pieces of work of all loops.
   private var total = 0
-  /// True where time passes while work is done: not in virtual time.
+  /// True if time passes while work runs; false in virtual time.
   private let isTimed: Bool
-  /// How long a value takes, by the latest pieces of work.
+  /// The duration per value, estimated from the latest pieces of work.
   private var cost = 0.0
   private var isStaying = false
   /// True while the home's loop is kept running.
@@ -34,24 +35,24 @@ import Synchronization
   /// True when the calling code runs where the stream lives.
   @usableFromInline var isHome: Bool { home.domain?.isHere ?? true }
 
-  /// Runs `work` at home: now if that is here, otherwise later.
+  /// Runs `work` at home: immediately if that is here, otherwise later.
   @usableFromInline func atHome(_ work: @escaping @Sendable () -> Void) { home.run(work) }
 
-  /// The loop with the least to do; `nil` when each has enough.
+  /// The loop with the least work; `nil` if each has enough.
   @usableFromInline func free() -> Int? {
     var best = 0
     for rail in 1..<max(1, pieces.count) where pieces[rail] < pieces[best] { best = rail }
     return pieces[best] < Self.ahead ? best : nil
   }
 
-  /// How many of `count` values that wait to hand over together: fewer toward the end, so that all loops end together.
+  /// The number of `count` waiting values to send together: fewer toward the end, so that all loops finish together.
   @usableFromInline func share(of count: Int) -> Int {
     max(1, min(128, count / (Self.ahead * rails.count)))
   }
 
-  /// The same for work whose length is measured: as much as is worth a crossing.
+  /// The number for work whose duration is measured: as much as is worth a crossing.
   ///
-  /// - Parameter limit: how many values may be held in all.
+  /// - Parameter limit: the maximum number of values that may be held.
   @usableFromInline func share(of count: Int, within limit: Int) -> Int {
     guard isTimed else { return share(of: count) }
     let wanted = cost > 0 ? Self.nanoseconds / cost : Double(Self.fewest)
@@ -63,7 +64,7 @@ import Synchronization
   /// The time, for ``noteWork(_:from:to:)``.
   @usableFromInline static var now: UInt64 { uv_hrtime() }
 
-  /// A piece of work with `count` values took this long.
+  /// Records the duration of a piece of work with `count` values.
   @usableFromInline func noteWork(_ count: Int, from began: UInt64, to ended: UInt64) {
     guard isTimed, count > 0 else { return }
     let each = max(1, Double(ended &- began) / Double(count))
@@ -75,7 +76,7 @@ import Synchronization
   /// - Parameters:
   ///   - work: runs on the loop.
   ///   - done: runs at home afterwards.
-  ///   - lost: runs at home instead when the loop is closed.
+  ///   - lost: runs at home instead if the loop is closed.
   @usableFromInline func send(
     to rail: Int, _ work: @escaping @Sendable () -> Void, done: @escaping @Sendable () -> Void,
     lost: @escaping @Sendable () -> Void
@@ -92,7 +93,7 @@ import Synchronization
     }
   }
 
-  /// On any thread: a piece of work is over.
+  /// Called on any thread when a piece of work is over.
   private func settle(_ rail: Int, _ then: @escaping @Sendable () -> Void) {
     rails[rail].load.subtract(1, ordering: .relaxed)
     atHome { [self] in

@@ -1,24 +1,24 @@
 extension Publisher where Output: Sendable {
-  /// Delivers the result of `transform` for each value; the loops of `group` compute the results side by side.
+  /// Delivers the result of `transform` for each value; the loops of `group` compute the results concurrently.
   ///
   ///     upstream    --1-2-3-4-----|
   ///     parallelMap(on: group)
   ///     downstream  ----1-2-3-4---|
   ///
-  /// Values that wait go to a loop together: one at a time while the loops keep up, and about 100 µs of work at a time
-  /// when they do not, by how long `transform` has taken. Results are delivered where the stream lives, which keeps running while any are being computed, unless
-  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// Waiting values are sent to a loop in batches: single values while the loops keep up; otherwise about 100 µs of
+  /// work, estimated from the past duration of `transform`. Results are delivered where the stream lives, which keeps
+  /// running while any are being computed, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** `limit` values are requested from upstream, and more as results are delivered. **Failure:** passes
-  /// through after the results of the values before it. **Cancellation:** computations that have not begun never do;
+  /// through after the results of the earlier values. **Cancellation:** computations that have not begun never begin;
   /// the results of others are discarded. **Policy:** holds at most `limit` values and results. A result waits until it
-  /// is requested and, with `ordering` `.preserved`, for those before it. Values whose loop is closed are dropped, and
+  /// is requested and, with `ordering` `.preserved`, for the earlier ones. Values whose loop is closed are dropped and
   /// reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
   ///   - group: computes the results.
-  ///   - width: how many of its loops to use; `nil` for all.
-  ///   - limit: how many values and results to hold; 1,024 per loop by default.
+  ///   - width: the number of of its loops to use; `nil` for all.
+  ///   - limit: the number of values and results to hold; 1,024 per loop by default.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
   ///   - transform: runs on a loop of the group.
   @inlinable public func parallelMap<T: Sendable>(
@@ -28,16 +28,16 @@ extension Publisher where Output: Sendable {
     Publishers.ParallelMap(self, group, width, limit, ordering, transform)
   }
 
-  /// Delivers the result of `transform` for each value, computed on the loops of `group`, and fails with the first error
-  /// it throws.
+  /// Delivers the result of `transform` for each value, computed on the loops of `group`, and fails with the first
+  /// error it throws.
   ///
   ///     upstream    --1-2-3-4-----|
   ///     tryParallelMap(on: group)   (throws on 3)
   ///     downstream  ----1-2-#
   ///
-  /// **Demand, cancellation, policy:** as in ``Publisher/parallelMap(on:width:limit:ordering:_:)``. **Failure:** a thrown
-  /// error keeps its place in the order and cancels upstream; results after it that were ready are dropped, and
-  /// reported. Upstream's own failure passes through after the results of the values before it.
+  /// **Demand, cancellation, policy:** as in ``Publisher/parallelMap(on:width:limit:ordering:_:)``. **Failure:** a
+  /// thrown error keeps its place in the order and cancels upstream; finished results after it are dropped and
+  /// reported. Upstream's own failure passes through after the results of the earlier values.
   @inlinable public func tryParallelMap<T: Sendable>(
     on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil, ordering: AsyncOrder = .preserved,
     _ transform: @escaping @Sendable (Output) throws -> T
@@ -51,7 +51,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Parameters:
   ///   - group: runs the tasks, each on the next of its loops.
-  ///   - width: how many values to work on at the same time; `nil` for as many as there are loops.
+  ///   - width: the number of values to process at the same time; `nil` for as many as there are loops.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
   ///   - transform: runs in a separate task for each value, on a loop of the group until it awaits code that has an
   ///     executor of its own.
@@ -64,14 +64,14 @@ extension Publisher where Output: Sendable {
     }
   }
 
-  /// Delivers the result of `transform` for each value in a task on a loop of `group`, and fails with the first error it
-  /// throws.
+  /// Delivers the result of `transform` for each value in a task on a loop of `group`, and fails with the first error
+  /// it throws.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/tryMapAsync(limit:order:_:)``.
   ///
   /// - Parameters:
   ///   - group: runs the tasks, each on the next of its loops.
-  ///   - width: how many values to work on at the same time; `nil` for as many as there are loops.
+  ///   - width: the number of values to process at the same time; `nil` for as many as there are loops.
   ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
   ///   - transform: runs in a separate task for each value.
   public func tryParallelMap<T: Sendable>(

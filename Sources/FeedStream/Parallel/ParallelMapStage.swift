@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Values on their way to a loop, and their results on the way back.
+/// Values in transit to a loop, and their results in transit back.
 // @unchecked: home fills it and hands it over, the loop works on it and hands it back.
 @usableFromInline final class ParallelBatch<Input: Sendable, Output: Sendable, RuleError: Error>: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var inputs: ContiguousArray<Input>
@@ -8,7 +8,7 @@ import Synchronization
   @exclusivity(unchecked) @usableFromInline var error: RuleError?
   /// When the work began and ended, and the number of values.
   @exclusivity(unchecked) @usableFromInline var work: (count: Int, began: UInt64, ended: UInt64) = (0, 0, 0)
-  /// True when the loop has handed it back.
+  /// True if the loop has returned it.
   @exclusivity(unchecked) @usableFromInline var isDone = false
   /// The number of results that have been delivered.
   @exclusivity(unchecked) @usableFromInline var delivered = 0
@@ -32,7 +32,7 @@ import Synchronization
   }
 }
 
-/// Tells the loops that a stream is over.
+/// Informs the loops that a stream is over.
 @usableFromInline final class ParallelFlag: Sendable {
   private let flag = Atomic(false)
 
@@ -41,7 +41,7 @@ import Synchronization
   func set() { flag.store(true, ordering: .relaxed) }
 }
 
-/// The stage of `parallelMap`: hands values that wait to loops that are free, and delivers the results.
+/// The stage of `parallelMap`: sends waiting values to free loops, and delivers the results.
 // @unchecked: used at the stream's home only; the loops return there before they use it.
 @usableFromInline
 final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers.FailureMode>:
@@ -61,9 +61,9 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   @usableFromInline let resumed: (ParallelMapStage) -> Void
 
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Input>()
-  /// With `.preserved` all batches that are away, with `.asCompleted` those that are back.
+  /// With `.preserved`, all batches in transit; with `.asCompleted`, the returned ones.
   @exclusivity(unchecked) @usableFromInline var batches = FIFO<Batch>()
-  /// How many values wait, are being worked on, or wait as results.
+  /// The number of values that wait, are being processed, or wait as results.
   @exclusivity(unchecked) @usableFromInline var held = 0
   /// The number of further values that may be requested from upstream.
   @exclusivity(unchecked) @usableFromInline var room: Int
@@ -127,7 +127,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
 
   // MARK: The loops
 
-  /// Hands values that wait to loops that are free.
+  /// Sends waiting values to free loops.
   @inlinable @inline(never) func dispatch() {
     while !waiting.isEmpty, let rail = crew.free() {
       var inputs = ContiguousArray<Input>()

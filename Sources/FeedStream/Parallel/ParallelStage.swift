@@ -1,4 +1,4 @@
-/// The stage of `parallel`: gives values to pipelines on other loops with demand, and delivers the results.
+/// The stage of `parallel`: sends values to pipelines with demand on other loops, and delivers the results.
 // @unchecked: used at the stream's home only; the loops return there before they use it.
 @usableFromInline
 final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
@@ -7,20 +7,20 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   @usableFromInline typealias Assemble = (RailInlet<Input, Failure>, RailOutlet<Output, Failure>) -> Void
   private typealias Pipeline = RailPipeline<Input, Output, Failure>
 
-  /// One loop, as home knows it.
+  /// The home's view of one loop.
   private struct Rail {
     let pipeline: Pipeline
     var asked = Subscribers.Demand.none
-    /// The number of values that are on their way to it.
+    /// The number of values in transit to it.
     var away = 0
-    /// True when it takes no more values.
+    /// True if it accepts no more values.
     var isDeaf = false
     var isDone = false
     /// The number of its results that have been delivered since the last request.
     var delivered = 0
   }
 
-  /// Results of one loop that have arrived.
+  /// The results of one loop that have arrived.
   private struct Arrival {
     let rail: Int
     var outputs: ContiguousArray<Output>.SubSequence
@@ -30,7 +30,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private let crew: ParallelCrew
   private let limit: Int
   private let window: Int
-  /// Makes a pipeline, on its loop: all that it captures is a `Sendable` closure.
+  /// Makes a pipeline, on its loop: it captures only a `Sendable` closure.
   private let assemble: Carried<Assemble>
 
   private var rails: [Rail] = []
@@ -113,7 +113,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
 
   // MARK: The loops
 
-  /// Gives values to the pipelines with demand; after the last value, tells them that there are no more.
+  /// Sends values to the pipelines with demand; after the last value, completes their input.
   private func dispatch() {
     while !waiting.isEmpty, let index = freeRail() {
       var count = min(crew.share(of: waiting.count), window - rails[index].away)
@@ -154,7 +154,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     }
   }
 
-  /// The pipeline with the least to do among those with demand.
+  /// The pipeline with the least work among those with demand.
   private func freeRail() -> Int? {
     var best: Int?
     for index in rails.indices {
@@ -178,7 +178,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     dispatch()
   }
 
-  /// No pipeline takes another value: upstream is cancelled, and waiting values are dropped.
+  /// Called when no pipeline accepts another value: cancels upstream, and drops waiting values.
   private func noMore() {
     up.take()?.cancel()
     if ending == nil {
@@ -189,7 +189,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     while let value = waiting.popFirst() { StreamDiagnostics.dropped(value, "Parallel", .terminated) }
   }
 
-  /// A loop is closed: its pipeline is gone.
+  /// Called when a loop is closed, and its pipeline with it.
   private func lose(_ index: Int) {
     guard isLive, !rails[index].isDone else { return }
     rails[index].isDeaf = true
@@ -225,7 +225,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     }
   }
 
-  /// Delivers what has arrived and is requested, and the completion when all pipelines have completed.
+  /// Delivers arrived results on demand, and the completion when all pipelines have completed.
   private func drain() {
     guard !isDraining else { return }
     isDraining = true
@@ -249,7 +249,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     if isLive, rails.allSatisfy(\.isDone), !rails.isEmpty { stop(.finished) }
   }
 
-  /// Asks a pipeline for as many results as have been delivered of it, now and then.
+  /// Occasionally requests as many results from a pipeline as have been delivered.
   private func delivered(of rail: Int) {
     rails[rail].delivered += 1
     guard rails[rail].delivered >= max(1, window / 4) else { return }

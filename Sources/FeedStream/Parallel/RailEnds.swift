@@ -1,12 +1,12 @@
-/// The beginning of a pipeline on one loop: the subscription that brings values there.
+/// The beginning of a pipeline on one loop: the subscription that delivers values there.
 // @unchecked: used on its loop only, once it has been made.
 @usableFromInline final class RailInlet<Output: Sendable, Failure: Error>: GuardedSubscription, @unchecked Sendable {
   @exclusivity(unchecked) private var down: ErasedSubscriber<Output, Failure>?
-  /// The demand of the pipeline that home has not heard of.
+  /// The pipeline's demand that has not been reported to home.
   @exclusivity(unchecked) private var asked = Subscribers.Demand.none
   @exclusivity(unchecked) private(set) var isLive = true
   @exclusivity(unchecked) private(set) var isDelivering = false
-  /// Says at home that something has changed on this loop.
+  /// Reports a change on this loop to home.
   private let tell: () -> Void
 
   init(tell: @escaping () -> Void) { self.tell = tell }
@@ -35,7 +35,7 @@
     return asked
   }
 
-  /// - Returns: how many of `values` the pipeline has not taken, because it is over.
+  /// - Returns: the number of `values` that the pipeline has not accepted, because it is over.
   func deliver(_ values: ContiguousArray<Output>) -> ArraySlice<Output> {
     isDelivering = true
     defer { isDelivering = false }
@@ -58,7 +58,7 @@
   override var description: String { "Parallel" }
 }
 
-/// The end of a pipeline on one loop: collects what it delivers for the way home.
+/// The end of a pipeline on one loop: collects its results for home.
 // @unchecked: used on its loop only, once it has been made.
 @usableFromInline final class RailOutlet<Input: Sendable, Failure: Error>: Subscriber, @unchecked Sendable {
   @exclusivity(unchecked) private var up: (any Subscription)?
@@ -68,7 +68,7 @@
   private let window: Int
   private let tell: () -> Void
 
-  /// - Parameter window: the number of results that may be on their way at the same time.
+  /// - Parameter window: the number of results that may be in transit at the same time.
   init(window: Int, tell: @escaping () -> Void) {
     self.window = window
     self.tell = tell

@@ -1,12 +1,12 @@
 /// One loop's pipeline, with the messages to and from its home.
 // @unchecked: used on its loop only, once it has been made; what goes home is `Sendable`.
 final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @unchecked Sendable {
-  /// The changes on a loop since home last heard of them.
+  /// The changes on a loop since the last report to home.
   struct News: Sendable {
     var outputs: ContiguousArray<Output>
     var completion: Subscribers.Completion<Failure>?
     var asked: Subscribers.Demand
-    /// True when the pipeline takes no more values.
+    /// True if the pipeline accepts no more values.
     var isDeaf: Bool
   }
 
@@ -53,7 +53,7 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
     inlet = nil
   }
 
-  /// Something has changed: home hears of it on the next turn, and of all that changes until then.
+  /// Records a change: all changes until the next turn are reported to home together.
   private func tell() {
     guard !isTelling, inlet?.isDelivering != true else { return }
     isTelling = true

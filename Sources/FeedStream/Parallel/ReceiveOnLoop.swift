@@ -7,15 +7,15 @@ extension Publisher where Output: Sendable {
   ///     receive(on: loop)
   ///     downstream  --a--b--c--|   on a later turn of the loop
   ///
-  /// Where `loop` is the one on which the stream lives, this is ``Publisher/receive(on:options:)``. Otherwise what is below lives on `loop`
-  /// from then on. Values that are ready cross together and wake the loop once, in their order; so does what is
-  /// requested on the way back. As with a dispatch queue, closures below that point run on the other thread: what they
-  /// capture must be theirs.
+  /// If the stream already lives on `loop`, this is ``Publisher/receive(on:options:)``. Otherwise, the part below it
+  /// lives on `loop`. Values that are ready cross together, in order, and wake the loop once; so do the requests in the
+  /// other direction. As with a dispatch queue, closures below that point run on the other thread: they must not share
+  /// captured state with the part above.
   ///
-  /// **Demand:** passes through. A subscriber that requests everything has no limit to what may wait; a `buffer` below,
-  /// with `.keepFull`, sets one. **Failure:** comes after the values. **Cancellation:** may come from either side;
-  /// nothing is delivered after it, and upstream is cancelled on a later turn of its own loop. **Policy:** keeps
-  /// requested values until their turn. When `loop` is closed they are dropped, and reported to
+  /// **Demand:** passes through. With a subscriber that requests everything, the number of waiting values is unlimited;
+  /// a `buffer` with `.keepFull` below limits it. **Failure:** comes after the values. **Cancellation:** may come from
+  /// either side; nothing is delivered after it, and upstream is cancelled on a later turn of its own loop. **Policy:**
+  /// keeps requested values until their turn. When `loop` is closed they are dropped and reported to
   /// ``StreamDiagnostics/onDrop(_:)``, and upstream is cancelled.
   ///
   /// - Parameter loop: delivers the values.

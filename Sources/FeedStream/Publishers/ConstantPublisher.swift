@@ -4,7 +4,7 @@
 /// An operator on such a publisher is applied immediately, when the chain is assembled, and returns a publisher of the
 /// same kind, as in Combine: `Just(2).map { $0 * 2 }` is `Just(4)`. The operators common to the three are here.
 public protocol ConstantPublisher<Output, Failure>: Publisher {
-  /// The value that it delivers, nothing, or its failure.
+  /// The value that it delivers, no value, or its failure.
   var constant: Result<Output?, Failure> { get }
 }
 
@@ -26,7 +26,7 @@ extension ConstantPublisher {
   /// Like `removeDuplicates(by:)` of any publisher, applied immediately.
   @inlinable public func removeDuplicates(by predicate: (Output, Output) -> Bool) -> Self { self }
 
-  /// Like `retry(_:)` of any publisher, applied immediately: it would fail again in the same way.
+  /// Like `retry(_:)` of any publisher, applied immediately: a retry would fail in the same way.
   @inlinable public func retry(_ retries: Int) -> Self { self }
 
   /// Like `ignoreOutput()` of any publisher, applied immediately; but as in Combine, a failure is left out with the

@@ -1,4 +1,4 @@
-/// Delivers what a closure sends, at any time and from any callback.
+/// Delivers the values that a closure sends, at any time and from any callback.
 ///
 ///     Create<Event, Never>(size: 16, whenFull: .dropOldest) { emitter in
 ///       let handle = device.listen { emitter.send($0) }
@@ -9,24 +9,25 @@
 ///     demand      1--------2---
 ///     downstream  --a------bc|
 ///
-/// The closure runs once per subscriber, when it subscribes, after the subscriber has its subscription. An error that
-/// it throws ends the stream. A source that can wait sends only what is requested: see ``Emitter/onRequest(_:)``.
-/// Callbacks on other threads send through ``Emitter/sender``.
+/// The closure runs once per subscriber, when it subscribes, after the subscriber has received its subscription. An
+/// error that it throws ends the stream. A source that can wait sends only requested values: see
+/// ``Emitter/onRequest(_:)``. Callbacks on other threads send through ``Emitter/sender``.
 ///
-/// **Demand:** a value sent before it is requested is held. The completion follows the values held, and needs no request.
-/// **Policy:** holds up to `size` values, 256 by default; when they do not fit, `whenFull` decides, and by default
-/// the newest is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's passes
-/// immediately when the values held have not been requested; `whenFull`'s passes with the next request, after the
-/// values that this requests. The values still held then are dropped, and reported. **Cancellation:** runs the
-/// cleanup given to ``Emitter/onCancel(_:)``, and discards the values held.
+/// **Demand:** a value sent before it is requested is held. The completion follows the held values, and needs no
+/// request.
+/// **Policy:** holds up to `size` values, 256 by default; when they do not fit, `whenFull` decides, and by default the
+/// newest is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's error passes
+/// immediately if the held values have not been requested; the error of `whenFull` passes with the next request, after
+/// the values that this request delivers. Values that are still held then are dropped and reported. **Cancellation:**
+/// runs the cleanup given to ``Emitter/onCancel(_:)``, and drops the held values.
 public struct Create<Output, Failure: Error>: Publisher {
   @usableFromInline let size: Int
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
   @usableFromInline let body: (Emitter) throws(Failure) -> Void
 
   /// - Parameters:
-  ///   - size: how many values that are not requested yet to hold; more than zero, `.max` for no limit.
-  ///   - whenFull: what to do with a value for which there is no room.
+  ///   - size: the number of unrequested values to hold; more than zero, `.max` for no limit.
+  ///   - whenFull: the treatment of a value for which there is no room.
   ///   - body: sends values and the completion, now or later; throws to end the stream.
   @inlinable public init(
     size: Int = 256, whenFull: Publishers.BufferingStrategy<Failure> = .dropNewest,
@@ -58,21 +59,21 @@ public struct Create<Output, Failure: Error>: Publisher {
     private var cleanUps: [() -> Void] = []
     private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
     private var isAsking = false
-    /// True when a completion has been sent; after a cancellation, nobody expects values to arrive.
+    /// True when a completion has been sent; after a cancellation, values aren't expected to arrive.
     private var hasCompleted = false
     private var mustAskAgain = false
-    /// Called when values are requested, and at the end: by senders.
+    /// Senders' callback for requests and the end.
     var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
     @usableFromInline init(_ buffer: BufferStage<Output, Failure>) { self.buffer = buffer }
 
-    /// True when a value sent now can still arrive.
+    /// True while a sent value can still arrive.
     @inlinable public var isActive: Bool { buffer != nil }
 
     /// The outstanding demand of the subscriber: this many values can be sent without being held.
     @inlinable public var demand: Subscribers.Demand { buffer?.demand ?? .none }
 
-    /// Delivers `value`, or holds it until it is requested. When not active, drops and reports it.
+    /// Delivers `value`, or holds it until it is requested. If the emitter isn't active, drops and reports it.
     @inlinable public func send(_ value: Output) {
       guard let buffer else { return refuse(value) }
       let standing = buffer.demand
@@ -88,7 +89,7 @@ public struct Create<Output, Failure: Error>: Publisher {
       }
     }
 
-    /// Ends the stream, after the values held.
+    /// Ends the stream, after the held values.
     public func send(completion: Subscribers.Completion<Failure>) {
       let buffer = self.buffer
       hasCompleted = true
@@ -99,7 +100,7 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// Runs `produce` whenever the subscriber requests values, immediately if it already has, with the outstanding
     /// demand.
     ///
-    /// When a source sends that many values and then waits, none is held or dropped:
+    /// If a source sends that many values and then waits, none is held or dropped:
     ///
     ///     emitter.onRequest { _ in
     ///       while emitter.demand > .none, let line = readLine() { emitter.send(line) }
@@ -113,7 +114,7 @@ public struct Create<Output, Failure: Error>: Publisher {
       requested()
     }
 
-    /// Runs `cleanUp` once, when the subscriber cancels or the stream ends; immediately when that has happened.
+    /// Runs `cleanUp` once, when the subscriber cancels or the stream ends; immediately if that has happened.
     public func onCancel(_ cleanUp: @escaping () -> Void) {
       if isActive { cleanUps.append(cleanUp) } else { cleanUp() }
     }

@@ -4,7 +4,7 @@
 ///     first subscriber    -1-|
 ///     second subscriber   -2-|
 ///
-/// **Demand, failure, cancellation, policy:** as in the publisher made.
+/// **Demand, failure, cancellation, policy:** as in the publisher that it makes.
 @frozen public struct Deferred<DeferredPublisher: Publisher>: Publisher {
   public typealias Output = DeferredPublisher.Output
   public typealias Failure = DeferredPublisher.Failure

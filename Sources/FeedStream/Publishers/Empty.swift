@@ -3,8 +3,8 @@
 ///     Empty()                            |
 ///     Empty(completeImmediately: false)  ----
 ///
-/// **Demand:** the completion needs none. **Failure:** none. **Cancellation:** prevents the completion when it comes
-/// within the subscription. **Policy:** has nothing to deliver.
+/// **Demand:** the completion needs none. **Failure:** none. **Cancellation:** prevents the completion if it happens
+/// during the subscription. **Policy:** has no values.
 @frozen public struct Empty<Output, Failure: Error>: Publisher, Equatable {
   /// True when it finishes immediately; otherwise it never finishes.
   public let completeImmediately: Bool

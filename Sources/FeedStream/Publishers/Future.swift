@@ -2,8 +2,8 @@
 ///
 ///     promise(.success(1))    ----1|
 ///
-/// The work starts when the future is made, not when somebody subscribes (wrap it in ``Deferred`` for that), and its
-/// result is kept. The first call of the promise counts; later ones are dropped, and reported.
+/// The work starts when the future is made, not at the subscription (wrap it in ``Deferred`` for that), and its result
+/// is kept. The first call of the promise counts; later ones are dropped and reported.
 ///
 /// **Demand:** a value waits for the first request; a failure needs none. **Failure:** the failure given to the
 /// promise. **Cancellation:** a subscriber cancels its own subscription only; the work continues. **Policy:** keeps its
@@ -20,7 +20,7 @@ public final class Future<Output, Failure: Error>: Publisher {
   @exclusivity(unchecked) @usableFromInline var waiting: [FutureSubscription<Output, Failure>] = []
   /// Notified when subscribers wait, for a result that comes from outside the stream.
   @exclusivity(unchecked) @usableFromInline var waits: FutureWaits?
-  /// Guards `result` and `waiting` of a future that lives on no loop, and whose promise any thread may call.
+  /// Guards `result` and `waiting` of a future without a loop, whose promise any thread may call.
   @usableFromInline let mutex: SystemMutex?
 
   /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
@@ -108,7 +108,7 @@ extension Future {
 
 /// Notified when subscribers wait for a future whose result comes from outside the stream.
 @usableFromInline class FutureWaits {
-  /// True when no loop brings the result home.
+  /// True if there is no loop to move the result to.
   @usableFromInline var isForAnyThread: Bool { false }
   @usableFromInline func awaited(_ isAwaited: Bool) {}
 }
@@ -116,7 +116,7 @@ extension Future {
 extension Future where Output: Sendable, Failure == Never {
   /// Waits for the value.
   ///
-  /// Runs where its caller runs. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
+  /// It runs where its caller runs. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
   public nonisolated(nonsending) var value: Output {
     get async {
       await withUnsafeContinuation { continuation in
@@ -129,7 +129,7 @@ extension Future where Output: Sendable, Failure == Never {
 extension Future where Output: Sendable {
   /// Waits for the value.
   ///
-  /// Runs where its caller runs. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
+  /// It runs where its caller runs. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
   ///
   /// - Throws: the failure of the future.
   public nonisolated(nonsending) var value: Output {
@@ -154,7 +154,7 @@ extension Future where Output: Sendable {
 
 @usableFromInline final class FutureSubscription<Output, Failure: Error>: ResultSubscription<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline var future: Future<Output, Failure>?
-  /// The lane of a subscription to a future that lives on no loop.
+  /// The lane of a subscription to a future without a loop.
   @usableFromInline private(set) var lane: SerialLane?
 
   @inlinable convenience init(_ down: ErasedSubscriber<Output, Failure>, _ future: Future<Output, Failure>) {

@@ -1,4 +1,4 @@
-/// Delivers computed values, each computed from the state that the one before left, when it is requested.
+/// Delivers values computed on request, each from the state that the previous one left.
 ///
 ///     Generate(state: 1) { state in
 ///       defer { state *= 2 }
@@ -8,10 +8,9 @@
 ///     demand      1--2--∞
 ///     downstream  1--24-8|
 ///
-/// Unlike on `sequence(state:next:).publisher`, operators on it are applied as values pass, so that it may be
-/// endless.
+/// Unlike with `sequence(state:next:).publisher`, operators are applied as values pass, so the stream may be endless.
 ///
-/// **Demand:** as many values as requested, within the request; one is computed ahead. **Failure:** none.
+/// **Demand:** as many values as requested, during the request; one is computed ahead. **Failure:** none.
 /// **Cancellation:** immediately. **Policy:** computes the requested values and one more; drops nothing.
 @frozen public struct Generate<State, Output>: Publisher {
   public typealias Failure = Never

@@ -3,12 +3,12 @@
 ///     Interval(every: 3)
 ///     downstream  ---0--1--2--3…
 ///
-/// Cold: every subscription has its own count. There is no burst after a stall: ticks that a busy scheduler missed
-/// are skipped, and not counted.
+/// Cold: every subscription has its own count. There is no burst after a stall: ticks that a busy scheduler missed are
+/// skipped and not counted.
 ///
-/// **Demand:** each tick takes one of the requested values. **Policy:** a tick that nobody has requested is dropped,
-/// reported, and counted, so that the numbers show a gap. A poll that takes longer than the interval is therefore
-/// followed by the next regular tick, not by those it missed. **Failure:** none. **Cancellation:** immediately.
+/// **Demand:** each tick takes one of the requested values. **Policy:** a tick that has not been requested is dropped,
+/// reported and counted, so that the numbers show a gap. So after a poll that takes longer than the interval, the next
+/// regular tick follows, not the missed ones. **Failure:** none. **Cancellation:** immediately.
 public struct Interval<Context: Scheduler>: Publisher {
   public typealias Output = Int
   public typealias Failure = Never
@@ -23,7 +23,7 @@ public struct Interval<Context: Scheduler>: Publisher {
   ///   - delay: the time from the subscription to the first tick; by default `interval`, and `.zero` for the
   ///     scheduler's next opportunity.
   ///   - interval: the time between ticks, on `scheduler`.
-  ///   - tolerance: how late a tick may be; by default the scheduler's minimum.
+  ///   - tolerance: the maximum delay of a tick; by default the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: passed on to `scheduler`.
   /// - Precondition: `interval` is more than zero.
@@ -71,7 +71,7 @@ extension Interval {
       scheduler: scheduler, options: options)
   }
 
-  /// Counts on whichever scheduler this is.
+  /// Counts on any loop scheduler.
   @_documentation(visibility: internal) @_disfavoredOverload
   public init(
     after delay: Duration? = nil, every interval: Duration, tolerance: Duration? = nil, scheduler: some LoopScheduler,

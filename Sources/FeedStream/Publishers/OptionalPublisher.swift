@@ -28,7 +28,7 @@ extension Optional {
     }
   }
 
-  /// OpenCombine's name for what Combine adds to `Optional` itself.
+  /// OpenCombine's name for Combine's extension of `Optional`.
   public enum OCombine {
     public typealias Publisher = Optional<Wrapped>.Publisher
   }
@@ -51,20 +51,20 @@ extension Optional.Publisher {
     Optional<[Wrapped]>.Publisher(output.map { [$0] } ?? [])
   }
 
-  /// Like `count()` of any publisher, applied immediately. As in Combine, nothing when there is no value.
+  /// Like `count()` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
   @inlinable public func count() -> Optional<Int>.Publisher { map { _ in 1 } }
 
-  /// Like `allSatisfy(_:)` of any publisher, applied immediately. As in Combine, nothing when there is no value.
+  /// Like `allSatisfy(_:)` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
   @inlinable public func allSatisfy(_ predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// Like `contains(where:)` of any publisher, applied immediately. As in Combine, nothing when there is no value.
+  /// Like `contains(where:)` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
   @inlinable public func contains(where predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// Like `contains(_:)` of any publisher, applied immediately. As in Combine, nothing when there is no value.
+  /// Like `contains(_:)` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
   @inlinable
   public func contains(_ output: Wrapped) -> Optional<Bool>.Publisher where Wrapped: Equatable { map { $0 == output } }
 
-  /// Like `reduce(_:_:)` of any publisher, applied immediately. As in Combine, nothing when there is no value.
+  /// Like `reduce(_:_:)` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }

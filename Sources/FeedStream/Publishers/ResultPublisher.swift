@@ -33,7 +33,7 @@ extension Result {
     }
   }
 
-  /// OpenCombine's name for what Combine adds to `Result` itself.
+  /// OpenCombine's name for Combine's extension of `Result`.
   public enum OCombine {
     public typealias Publisher = Result<Success, Failure>.Publisher
   }

@@ -5,7 +5,7 @@ extension Scheduler {
   ///
   /// - Parameters:
   ///   - interval: the time between ticks.
-  ///   - tolerance: how late a tick may be; by default this scheduler's minimum.
+  ///   - tolerance: the maximum delay of a tick; by default this scheduler's minimum.
   ///   - options: passed on to this scheduler.
   /// - Precondition: `interval` is more than zero.
   public func timer(
@@ -28,7 +28,7 @@ extension Scheduler {
 }
 
 extension LoopScheduler {
-  /// A timer on whichever scheduler this is.
+  /// A timer on any loop scheduler.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
   @_documentation(visibility: internal) @_disfavoredOverload public func timer(
@@ -45,8 +45,8 @@ extension Publishers {
   ///     timer(every: 3)
   ///     downstream  ---3--6--9…
   ///
-  /// Hot, as Combine's `Timer.TimerPublisher`; ``Interval`` is the cold form. There is no burst after a stall: ticks
-  /// that a busy scheduler missed are skipped.
+  /// It is hot, as Combine's `Timer.TimerPublisher`; ``Interval`` is the cold form. There is no burst after a stall:
+  /// ticks that a busy scheduler missed are skipped.
   ///
   /// **Demand:** each tick takes one of the values that a subscriber has requested. **Policy:** a subscriber that has
   /// not requested a tick misses it, which is reported. **Failure:** none. **Cancellation:** ends a subscription
@@ -86,7 +86,7 @@ extension Publishers {
         every: Stride(interval), tolerance: tolerance.map { Stride($0) }, scheduler: scheduler, options: options)
     }
 
-    /// A timer on whichever scheduler this is.
+    /// A timer on any loop scheduler.
     @_documentation(visibility: internal) @_disfavoredOverload public convenience init(
       every interval: Duration, tolerance: Duration? = nil, scheduler: some LoopScheduler, options: Never? = nil
     ) where Context == AnyLoopScheduler {
@@ -97,9 +97,9 @@ extension Publishers {
       ticks.receive(subscriber: subscriber)
     }
 
-    /// Starts the timer, or joins it when it runs.
+    /// Starts the timer, or joins it if it is running.
     ///
-    /// - Returns: a cancellable; the last one to be cancelled stops the timer. Dropping it does not.
+    /// - Returns: a cancellable; the last one to be cancelled stops the timer. Dropping it does not stop the timer.
     public func connect() -> any Cancellable {
       connections += 1
       if ticker == nil {

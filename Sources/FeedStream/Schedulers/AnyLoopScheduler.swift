@@ -1,6 +1,7 @@
 /// An ``EventLoop`` or its virtual twin, as one concrete type.
 ///
-/// Operators of time make it of `any LoopScheduler`; nobody else needs to: `stream.debounce(for: pause, scheduler: scheduler)`.
+/// Operators of time create it from `any LoopScheduler`; your code doesn't need to: `stream.debounce(for: pause,
+/// scheduler: scheduler)`.
 public struct AnyLoopScheduler: Scheduler {
   public typealias SchedulerTimeType = StreamInstant
   public typealias SchedulerOptions = Never

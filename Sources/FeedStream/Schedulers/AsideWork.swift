@@ -1,4 +1,4 @@
-/// The publisher of ``SerialWorker/publisher(_:)``: runs work off the loop when somebody subscribes.
+/// The publisher of ``SerialWorker/publisher(_:)``: runs work off the loop on subscription.
 ///
 /// It takes one object per subscription. A deferred future with a tapped cancellation would take six, and an
 /// application that polls makes two of these each time.

@@ -1,8 +1,8 @@
 /// A scheduler on which a whole application can live: an ``EventLoop``, or the virtual time scheduler of
 /// `FeedStreamTesting` instead.
 ///
-/// Besides time it offers what an application needs from outside its thread, so that a test can replace everything
-/// asynchronous.
+/// Besides time, it provides everything that an application needs from outside its thread, so that a test can replace
+/// everything asynchronous.
 public protocol LoopScheduler: Scheduler, AnyObject
 where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
   /// Runs blocking or heavy work off the loop and delivers its result on this scheduler.
@@ -11,9 +11,9 @@ where SchedulerTimeType == StreamInstant, SchedulerOptions == Never {
   ///
   /// - Parameters:
   ///   - work: runs off the loop: on libuv's thread pool, or, under virtual time, at a virtual instant.
-  ///   - completion: runs on the scheduler afterwards, unless the returned cancellable is cancelled before.
-  /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun. Dropping it does not
-  ///   cancel.
+  ///   - completion: runs on the scheduler afterwards, unless the returned cancellable is cancelled first.
+  /// - Returns: a cancellable that prevents `completion`, and also `work` if it has not begun. Dropping it does not
+  ///   cancel the work.
   @discardableResult func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable

@@ -1,4 +1,4 @@
-/// Runs blocking work off the loop, one piece at a time, in the order in which it was requested.
+/// Runs blocking work off the loop, one piece at a time, in the order of the requests.
 ///
 ///     let disk = SerialWorker(on: loop)
 ///     disk.publisher { () throws(StoreError) in try store.read() }   // runs on the thread pool when somebody subscribes
@@ -10,8 +10,8 @@ public final class SerialWorker {
   @exclusivity(unchecked) private var waiting = FIFO<AsideJob>()
   @exclusivity(unchecked) private var isBusy = false
 
-  /// - Parameter scheduler: runs the work with its ``LoopScheduler/offload(_:completion:)``: an ``EventLoop``, or virtual
-  ///   time in a test.
+  /// - Parameter scheduler: runs the work with its ``LoopScheduler/offload(_:completion:)``: an ``EventLoop``, or
+  ///   virtual time in a test.
   public init(on scheduler: any LoopScheduler) { self.scheduler = scheduler }
 
   /// A publisher that runs `work` when it is subscribed to, delivers its result and finishes.
@@ -28,7 +28,7 @@ public final class SerialWorker {
   /// Requests `work` immediately.
   ///
   /// - Parameters:
-  ///   - work: runs off the loop, after all work requested before.
+  ///   - work: runs off the loop, after all earlier work.
   ///   - completion: receives the result on the scheduler.
   /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun. Dropping it does not
   ///   cancel.
@@ -64,8 +64,8 @@ public final class SerialWorker {
   }
 }
 
-/// One piece of a ``SerialWorker``'s work. Not generic: the closures are formed where the types are known, so nothing
-/// has to look up types when it passes the scheduler, which is only known as `any LoopScheduler`.
+/// One piece of a ``SerialWorker``'s work. It isn't generic: the closures are formed where the types are known, so
+/// nothing has to look up types when it passes the scheduler, which is only known as `any LoopScheduler`.
 @usableFromInline final class AsideJob: Cancellable {
   @exclusivity(unchecked) private var work: (@Sendable () -> Void)?
   @exclusivity(unchecked) private var finish: (() -> Void)?
@@ -75,7 +75,7 @@ public final class SerialWorker {
     self.finish = finish
   }
 
-  /// Hands the work over, once; `nil` when it was cancelled.
+  /// Returns the work, once; `nil` if it was cancelled.
   fileprivate func begin() -> (@Sendable () -> Void)? {
     defer { work = nil }
     return work

@@ -13,7 +13,7 @@
     Stride(nanoseconds: other.nanoseconds) - Stride(nanoseconds: nanoseconds)
   }
 
-  /// The instant `n` later; saturates, so that a very long wait never ends.
+  /// The instant that is `n` later; saturates, so that a very long wait never ends.
   @inlinable public func advanced(by n: Stride) -> StreamInstant {
     let (sum, overflow) = nanoseconds.addingReportingOverflow(n.nanoseconds)
     return StreamInstant(nanoseconds: overflow ? (n.nanoseconds < 0 ? .min : .max) : sum)
@@ -28,7 +28,7 @@
 }
 
 extension StreamInstant {
-  /// A length of stream time. An integer or floating-point literal counts seconds. Sums and differences saturate at 292
+  /// A length of stream time. An integer or floating-point literal means seconds. Sums and differences saturate at 292
   /// years.
   @frozen
   public struct Stride: SchedulerTimeIntervalConvertible, Comparable, Hashable, Sendable, Codable, SignedNumeric {
@@ -37,7 +37,7 @@ extension StreamInstant {
 
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// The same length as `duration`, to the nanosecond; saturates beyond 292 years.
+    /// `duration` as a stream time, to the nanosecond; saturates beyond 292 years.
     @inlinable public init(_ duration: Duration) {
       let (seconds, attoseconds) = duration.components
       let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -45,7 +45,7 @@ extension StreamInstant {
       nanoseconds = overflow || carry ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// The same length as a Swift `Duration`.
+    /// The length as a Swift `Duration`.
     @inlinable public var duration: Duration { .nanoseconds(nanoseconds) }
 
     /// The length in seconds.

@@ -1,8 +1,8 @@
 /// A queue of waiting work, earliest first; work with equal deadlines keeps the order in which it was added.
 ///
-/// Adding and taking cost O(log n). Cancelled work stays in the heap until it reaches the top, or until half of the heap
-/// is cancelled and is swept; so cancelling costs O(1) amortized. ``EventLoop`` and the virtual time scheduler share it,
-/// and so they run work in the same order.
+/// Adding and taking cost O(log n). Cancelled work stays in the heap until it reaches the top, or until half of the
+/// heap is cancelled and is swept; so cancelling costs O(1) amortized. ``EventLoop`` and the virtual time scheduler
+/// share it, and so they run work in the same order.
 package struct TimerQueue {
   /// One piece of waiting work; cancelling it releases its action immediately.
   package final class Work: Cancellable {
@@ -10,7 +10,7 @@ package struct TimerQueue {
     /// Nanoseconds from one run to the next; 0 for work that runs once.
     fileprivate let interval: Int64
     @exclusivity(unchecked) package private(set) var action: (() -> Void)?
-    /// Free for whoever added the work.
+    /// A value for use by the code that added the work.
     @exclusivity(unchecked) package var note: AnyObject?
     private let onCancel: (Work) -> Void
 
@@ -36,7 +36,7 @@ package struct TimerQueue {
       return action
     }
 
-    /// Runs the action; work that runs once releases it.
+    /// Runs the action; if the work runs once, releases it.
     package func perform() {
       if interval == 0 { take()?() } else { action?() }
     }
@@ -59,13 +59,13 @@ package struct TimerQueue {
 
   package init() {}
 
-  /// The number of pieces of work that wait.
+  /// The number of waiting pieces of work.
   package var count: Int { heap.count - cancelled }
 
   /// Adds work.
   ///
   /// - Parameters:
-  ///   - interval: how long after each run the next one is due; without one, the work runs once.
+  ///   - interval: the time from one run to the next; without one, the work runs once.
   ///   - onCancel: runs when the work is cancelled; must call ``workWasCancelled()`` on this queue.
   package mutating func add(
     at deadline: StreamInstant, every interval: StreamInstant.Stride = 0, onCancel: @escaping (Work) -> Void,
@@ -76,13 +76,13 @@ package struct TimerQueue {
     return work
   }
 
-  /// Reserves a place among equal deadlines for work that may be added later.
+  /// Reserves a position among equal deadlines for work that may be added later.
   package mutating func takePlace() -> UInt64 {
     counter += 1
     return counter
   }
 
-  /// Adds work at a reserved place.
+  /// Adds work at a reserved position.
   package mutating func add(_ work: Work, in place: UInt64) {
     heap.insert(Entry(deadline: work.deadline.nanoseconds, order: place, work: work))
   }
@@ -129,7 +129,7 @@ package struct TimerQueue {
 
   /// Drops all work without running it; cancelling it afterwards does nothing.
   ///
-  /// - Returns: the actions, for a caller that must choose when what they hold is released.
+  /// - Returns: the actions, for a caller that must control when their captured values are released.
   @discardableResult package mutating func removeAll() -> [() -> Void] {
     let actions = heap.all.compactMap { $0.work.take() }
     heap.removeAll()

@@ -15,7 +15,7 @@
   /// this or is released, and a weak reference would cost every subscription an allocation.
   @exclusivity(unchecked) @usableFromInline final unowned(unsafe) var conduit: Conduit?
 
-  /// The list. Unsafe but correct: it belongs to the subject, which a conduit keeps until it releases this.
+  /// The list. Unsafe but correct: it belongs to the subject, which a conduit retains until it releases this.
   @usableFromInline final unowned(unsafe) let list: AnySubscriberList
 
   @inlinable init(on list: AnySubscriberList) {
@@ -30,7 +30,7 @@
     return true
   }
 
-  /// Counts what arrives; `nil` if it subscribed while the map was off.
+  /// Counts arriving events; `nil` if it subscribed while the map was off.
   @usableFromInline var tally: Tally? { nil }
 
   /// The subscriber, for mirrors.

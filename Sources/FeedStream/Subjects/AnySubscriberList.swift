@@ -6,7 +6,7 @@
 ///
 /// The list holds its entries unmanaged, because retaining them for each value would take three times as long as the
 /// delivery (14 instead of 4 ns to one subscriber). That is safe because an entry taken off the list while a value is
-/// being sent is kept in `retired` until the sending ends.
+/// being sent is retained in `retired` until the sending ends.
 @usableFromInline class AnySubscriberList {
   /// `nil` is a vacancy.
   @exclusivity(unchecked) @usableFromInline final var outlets: ContiguousArray<Unmanaged<AnySubjectEntry>?> = []
@@ -22,7 +22,8 @@
   /// The lane in which the subject was made, if it is part of a stream that lives in one.
   @usableFromInline final let lane = SerialLane.current
 
-  /// Called when a subscriber attaches, requests values or leaves, and when the subject ends. None for most subjects.
+  /// Called when a subscriber attaches, requests values or cancels, and when the subject completes. Most subjects have
+  /// none.
   @exclusivity(unchecked) @usableFromInline final var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
   @exclusivity(unchecked) private var isAbandoned = false
@@ -37,8 +38,8 @@
 
   deinit { empty() }
 
-  /// The subject is deallocated: cancels what feeds it, and releases subscribers that have released their
-  /// subscriptions, once they have received what is being sent. Whatever feeds the subject may keep this list.
+  /// Called when the subject is deallocated: cancels its upstreams, and releases subscribers that have released their
+  /// subscriptions, once they have received the values being sent. The subject's upstreams may retain this list.
   @usableFromInline final func abandon() {
     upstreams.cancel()
     guard sendings > 0 else { return empty() }
@@ -51,7 +52,7 @@
     for outlet in outlets { outlet?.release() }
   }
 
-  /// Calls the watchers, which may only take note.
+  /// Calls the watchers, which may only record the event.
   @usableFromInline final func tellWatchers() {
     for watcher in watchers { watcher.changed() }
   }

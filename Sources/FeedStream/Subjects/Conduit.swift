@@ -38,9 +38,9 @@
     withExtendedLifetime(subject) { ledger.list.remove(ledger) }
   }
 
-  /// Releases the subject and the subscriber: nothing is delivered through this conduit any more.
+  /// Releases the subject and the subscriber: nothing more is delivered through this conduit.
   ///
-  /// - Returns: what it released, or nil when that has happened before.
+  /// - Returns: the released objects, or `nil` if they were released before.
   @usableFromInline @discardableResult func release() -> (AnySubjectEntry, AnyObject?)? {
     guard let ledger = ledger.take() else { return nil }
     demandAtEnd = ledger.demand
@@ -73,15 +73,16 @@
 }
 
 extension Conduit {
-  /// The subscriber it serves, as long as it does.
+  /// The subscriber that it serves, until it stops.
   @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
 }
 
-/// Requests values from the publishers that feed a subject: unlimited, once a subscriber asks the subject for anything.
+/// Requests values from the publishers that feed a subject: unlimited, once a subscriber requests anything from the
+/// subject.
 @usableFromInline final class UpstreamDemand {
   fileprivate var upstreams: [any Subscription] = []
   fileprivate var isWanted = false
-  /// The number of upstreams from which on finished ones are removed, so that connecting again and again does not leak
+  /// The number of upstreams from which on finished ones are removed, so that connecting repeatedly doesn't leak
   /// memory.
   private var sweepCount = 32
 
@@ -89,7 +90,7 @@ extension Conduit {
 
   deinit { cancel() }
 
-  /// Called before the subject is deallocated: what feeds it can reach it until then.
+  /// Called before the subject is deallocated: its upstreams can reach it until then.
   @usableFromInline func cancel() {
     for upstream in upstreams.take() { upstream.cancel() }
   }

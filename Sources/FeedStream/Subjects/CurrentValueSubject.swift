@@ -4,12 +4,12 @@
 ///     subscriber     0-1---2--|
 ///
 /// **Demand, policy:** the current value is delivered on the first request. A value sent to a subscriber without demand
-/// waits for its request; `send(_:)` counts it as dropped. When a newer value replaces it, or the completion comes
-/// first, it is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the subject gets unlimited demand
+/// waits for its request; `send(_:)` counts it as dropped. If a newer value replaces it, or the completion comes first,
+/// it is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the subject gets unlimited demand
 /// immediately. **Failure:** the completion goes to every subscriber immediately, requested or not, and to later
 /// subscribers, without a value. **Cancellation:** a subscriber cancels its own subscription only. **Re-entrancy:** a
 /// value sent while another is being delivered is delivered immediately, before the rest of the subscribers have
-/// received the first. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+/// received the first. **Confinement:** not `Sendable`; send to it on the thread of its subscribers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -20,7 +20,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   /// True when a subscriber missed a value sent during a delivery; it may request it when that delivery returns.
   @exclusivity(unchecked) @usableFromInline var isMissedWithin = false
 
-  /// The current value; setting it sends it. After the subject has ended it can still be set, but nobody is notified.
+  /// The current value; setting it sends it. After the completion, it can still be set, but no subscriber is notified.
   @inlinable public var value: Output {
     get { current }
     set { if conduits.isOpen { _ = deliver(newValue) } else { current = newValue } }
@@ -36,7 +36,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     self.init(value, at: SourcePlace(file, line))
   }
 
-  /// The form of `init(_:file:line:)` that is a function of the value alone, for `map(CurrentValueSubject.init)`.
+  /// The form of `init(_:file:line:)` that takes only the value, for `map(CurrentValueSubject.init)`.
   @_documentation(visibility: internal) @_disfavoredOverload
   @inlinable public convenience init(_ value: Output) {
     self.init(value, at: SourcePlace("CurrentValueSubject", 0))
@@ -55,8 +55,8 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     conduits.add(subscriber, to: self) { [self] in catchUp($0) }
   }
 
-  /// Delivers the current value to a subscriber that has not received it, and then what is sent meanwhile. The running
-  /// loop serves requests made within it, so the stack stays flat.
+  /// Delivers the current value to a subscriber that has not received it, and then values that are sent meanwhile. The
+  /// running loop serves requests made within it, so the stack stays flat.
   @inlinable func catchUp(_ ledger: AnySubjectEntry) {
     guard ledger.isBehind else { return }
     // It has requested the current value: one that is just being sent is not to come to it a second time.
@@ -76,7 +76,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   /// Sets the current value and delivers it to the subscribers that have requested one.
   ///
-  /// - Returns: how many subscribers received it and how many missed it.
+  /// - Returns: the number of subscribers that received it, and of those that missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     guard conduits.isOpen else {
       let delivery = Delivery(isTerminated: true)
@@ -105,7 +105,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     if isWithin { isMissedWithin = true }
   }
 
-  /// Delivers the current value to subscribers that requested it in their answer to the one before.
+  /// Delivers the current value to subscribers that requested it by the demand returned for the previous one.
   @inline(never) @usableFromInline func serveMissed() {
     while isMissedWithin {
       isMissedWithin = false
@@ -113,7 +113,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     }
   }
 
-  /// Reports the current value as dropped, unless every subscriber that missed it has caught up or left.
+  /// Reports the current value as dropped, unless every subscriber that missed it has caught up or cancelled.
   @inline(never) @usableFromInline func reportMissed(_ reason: DroppedValue.Reason) {
     isMissed = false
     guard StreamDiagnostics.isWatched else { return }

@@ -11,9 +11,9 @@ public protocol ObservableObject: AnyObject {
 }
 
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
-  /// Signals before a ``Published`` property is set; one publisher for all properties, of superclasses too.
+  /// Signals before a ``Published`` property is set; one publisher for all properties, including those of superclasses.
   ///
-  /// An object without such properties gets a new publisher at every call.
+  /// An object without such properties gets a new publisher on each call.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
     var mirror: Mirror? = Mirror(reflecting: self)

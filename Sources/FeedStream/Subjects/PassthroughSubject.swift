@@ -1,4 +1,4 @@
-/// A subject that delivers each value to its present subscribers.
+/// A subject that delivers each value to its current subscribers.
 ///
 ///     sent          --a--b--c--|
 ///     subscriber      x--b--c--|
@@ -9,7 +9,7 @@
 /// goes to every subscriber immediately, requested or not, and to later subscribers. **Cancellation:** a subscriber
 /// cancels its own subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered
 /// immediately, before the rest of the subscribers have received the first. **Confinement:** not `Sendable`; send to it
-/// on the thread its subscribers live on.
+/// on the thread of its subscribers.
 public final class PassthroughSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -24,7 +24,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
     conduits = SubscriberList("PassthroughSubject", at: SourcePlace(file, line))
   }
 
-  /// The form of `init(file:line:)` that is a function without parameters, for `multicast(PassthroughSubject.init)`.
+  /// The form of `init(file:line:)` that takes no parameters, for `multicast(PassthroughSubject.init)`.
   @_documentation(visibility: internal) @_disfavoredOverload
   @inlinable public convenience init() { self.init(file: "PassthroughSubject", line: 0) }
 
@@ -45,7 +45,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 
   /// Delivers `value` to the subscribers that have requested one.
   ///
-  /// - Returns: how many subscribers received it and how many missed it.
+  /// - Returns: the number of subscribers that received it, and of those that missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery { conduits.pass(value) }
 
   public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }

@@ -65,8 +65,8 @@ extension Publisher where Failure == Never {
   ///     upstream    --a--b--|
   ///     property    --a--b----
   ///
-  /// **Demand:** unlimited, immediately. **Failure:** none. **Cancellation:** when the property's owner is released;
-  /// there is nothing to keep. **Policy:** values that arrive after that are not delivered.
+  /// **Demand:** requests everything immediately. **Failure:** none. **Cancellation:** happens when the property's
+  /// owner is released; there is no cancellable to keep. **Policy:** later values are not delivered.
   @inlinable public func assign(to published: inout Published<Output>.Publisher) {
     subscribe(PublishedSubscriber(published.state))
   }
@@ -77,7 +77,7 @@ extension Publisher where Failure == Never {
   @usableFromInline let subject: CurrentValueSubject<Value, Never>
   @exclusivity(unchecked) @usableFromInline var value: Value
   @exclusivity(unchecked) @usableFromInline var changes = 0
-  /// The owner's publisher, once somebody has requested it.
+  /// The owner's publisher, once it has been requested.
   @exclusivity(unchecked) @usableFromInline var objectWillChange: ObservableObjectPublisher?
 
   @usableFromInline init(_ value: Value) {
@@ -95,7 +95,7 @@ extension Publisher where Failure == Never {
   }
 }
 
-/// Sets a published property. The property keeps the subscription, which ends with it.
+/// Sets a published property. The property retains the subscription, which ends with it.
 @usableFromInline final class PublishedSubscriber<Input>: Subscriber {
   @usableFromInline typealias Failure = Never
 

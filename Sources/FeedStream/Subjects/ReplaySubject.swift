@@ -1,13 +1,14 @@
-/// A subject that keeps the values sent, and delivers the kept ones first to a new subscriber.
+/// A subject that keeps sent values, and delivers them to a new subscriber first.
 ///
 ///     sent                        1--2--3--4--|
 ///     subscriber of count: 2            23-4--|
 ///
-/// **Demand, policy:** every subscriber is served from the kept values, at its own pace and in order. It misses values
-/// that were discarded before it requested them, which is reported to ``StreamDiagnostics/onDrop(_:)``. The completion
-/// follows the last value kept. **Failure:** follows the last value kept, as finishing does. **Cancellation:** a
-/// subscriber cancels its own subscription only. **Re-entrancy:** a value sent while another is being delivered comes
-/// after it, for every subscriber. **Confinement:** not `Sendable`; send to it on the thread its subscribers live on.
+/// **Demand, policy:** every subscriber is served from the kept values, at its own pace and in order. A subscriber
+/// misses values that were discarded before it requested them, which is reported to ``StreamDiagnostics/onDrop(_:)``.
+/// The completion follows the last kept value. **Failure:** follows the last kept value, as the finish does.
+/// **Cancellation:** a subscriber cancels its own subscription only. **Re-entrancy:** a value sent while another is
+/// being delivered comes after it, for every subscriber. **Confinement:** not `Sendable`; send to it on the thread of
+/// its subscribers.
 public final class ReplaySubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -27,12 +28,12 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   @usableFromInline let limit: Int
   @usableFromInline let startAgeing: (() -> () -> Bool)?
   @exclusivity(unchecked) @usableFromInline var kept = FIFO<Kept>()
-  /// The position of the first value kept, among all values ever sent.
+  /// The position of the first kept value, among all values ever sent.
   @exclusivity(unchecked) @usableFromInline var origin = 0
   /// The position of the next value to be sent.
   @inlinable var end: Int { origin + kept.count }
-  /// The number of deliveries that are in progress. Nothing is discarded during a delivery, so that a value sent within one
-  /// reaches everybody who has requested it.
+  /// The number of deliveries that are in progress. Nothing is discarded during a delivery, so that a value sent during
+  /// one reaches every subscriber that has requested it.
   @exclusivity(unchecked) @usableFromInline var servings = 0
   @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
 
@@ -41,12 +42,12 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// - Parameter count: 0 or more; `Int.max` keeps all values.
   @inlinable public convenience init(count: Int) { self.init(limit: count, startAgeing: nil) }
 
-  /// Keeps what was sent less than `maxAge` ago, and at most the last `count` values.
+  /// Keeps the values sent less than `maxAge` ago, and at most the last `count` values.
   ///
   /// - Parameters:
-  ///   - maxAge: a value this old is discarded.
-  ///   - count: 0 or more; `Int.max` keeps everything that is young enough.
-  ///   - scheduler: the clock; nothing is scheduled on it.
+  ///   - maxAge: the age at which a value is discarded.
+  ///   - count: 0 or more; `Int.max` sets no limit.
+  ///   - scheduler: the clock; no work is scheduled on it.
   @inlinable public convenience init<S: Scheduler>(
     maxAge: S.SchedulerTimeType.Stride, count: Int = .max, scheduler: S
   ) {
@@ -56,13 +57,13 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     }
   }
 
-  /// Keeps what was sent less than a `Duration` ago.
+  /// Keeps the values sent less than a `Duration` ago.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public convenience init<S: Scheduler>(maxAge: Duration, count: Int = .max, scheduler: S) {
     self.init(maxAge: S.SchedulerTimeType.Stride(maxAge), count: count, scheduler: scheduler)
   }
 
-  /// Keeps what was sent less than a `Duration` ago, on the clock of whichever scheduler this is.
+  /// Keeps the values sent less than a `Duration` ago, by the clock of any loop scheduler.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public convenience init(maxAge: Duration, count: Int = .max, scheduler: some LoopScheduler) {
     self.init(maxAge: maxAge, count: count, scheduler: AnyLoopScheduler(scheduler))
@@ -91,7 +92,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   /// Keeps `value` and delivers it to the subscribers that have requested it.
   ///
-  /// - Returns: how many subscribers received it, and how many have not requested it yet.
+  /// - Returns: the number of subscribers that received it, and of those that have not requested it yet.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     conduits.confinement.check("ReplaySubject")
     guard completion == nil else {
@@ -144,7 +145,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     if let completion, outlet.isActive, kept.isEmpty || outlet.position >= end { conduits.finish(outlet, completion) }
   }
 
-  /// Discards what is too old or too much.
+  /// Discards values that are too old or too many.
   @inlinable func giveUp() {
     guard servings == 0 else { return }
     while kept.count > limit || (!kept.isEmpty && kept[0].isExpired?() ?? false) {

@@ -1,8 +1,8 @@
-/// A subscriber in a subject's list. Its methods are constants, which a call need not retain. At the ending the list
-/// and the conduit release the entry, and the subscriber with it.
+/// A subscriber in a subject's list. Its methods are constants, which a call needn't retain. At the completion, the
+/// list and the conduit release the entry, and the subscriber with it.
 @usableFromInline class SubjectEntry<Output, Failure: Error>: AnySubjectEntry {
   @usableFromInline final let methods: SubscriberMethods<Output, Failure>
-  /// The object that the methods take: the subscriber or its holder, which is this entry or is kept by it.
+  /// The object that the methods take: the subscriber or its holder, which is this entry or is retained by it.
   @exclusivity(unchecked) @usableFromInline final var holder: Unmanaged<AnyObject>
 
   @inlinable init(_ methods: SubscriberMethods<Output, Failure>, _ holder: AnyObject?, on list: AnySubscriberList) {
@@ -25,7 +25,7 @@
   }
 }
 
-/// An entry that contains its subscriber, which so needs no object of its own.
+/// An entry that contains its subscriber, which therefore needs no object of its own.
 @usableFromInline final class SubjectEntryHolding<S: Subscriber>: SubjectEntry<S.Input, S.Failure>, SubscriberHolding {
   @usableFromInline let target: S
 

@@ -1,13 +1,13 @@
 extension Publisher {
-  /// Feeds `subject` with everything this publisher delivers.
+  /// Sends everything that this publisher delivers to `subject`.
   ///
-  /// **Demand:** unlimited, once a subscriber of the subject requests values.
+  /// **Demand:** requests everything once a subscriber of the subject requests values.
   ///
   /// - Parameters:
   ///   - subject: the subject.
   ///   - file: names the subscription in warnings, together with the line.
   ///   - line: the line in the file.
-  /// - Returns: cancels the subscription when cancelled or released.
+  /// - Returns: a cancellable that cancels the subscription when it is cancelled or released.
   @inlinable
   public func subscribe<S: Subject>(
     _ subject: S, file: StaticString = #fileID, line: UInt = #line
@@ -20,7 +20,7 @@ extension Publisher {
 }
 
 extension AnySubscriber {
-  /// Makes a subscriber that sends what arrives into `subject`.
+  /// Makes a subscriber that sends everything that it receives to `subject`.
   public init<S: Subject>(_ subject: S) where S.Output == Input, S.Failure == Failure {
     self.init(SubjectSubscriber(subject))
   }
@@ -35,7 +35,7 @@ extension CurrentValueSubject: UpstreamCancelling {}
 extension ReplaySubject: UpstreamCancelling {}
 
 /// Feeds a subject from a publisher. It is the subscriber and, for the subject, the subscription. Holds the subject
-/// until the subscription arrives, and not after that.
+/// until the subscription arrives, but not longer.
 @usableFromInline
 final class SubjectSubscriber<Target: Subject>: GuardedSubscription, Subscriber, FiniteSubscription {
   @usableFromInline typealias Input = Target.Output

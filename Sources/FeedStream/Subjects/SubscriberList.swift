@@ -6,7 +6,7 @@
   @usableFromInline let name: StaticString
   /// The place where a program made the subject; `nil` for one that is part of an operator.
   @usableFromInline let place: SourcePlace?
-  /// The reasons of which a warning has been issued.
+  /// The reasons for which a warning has been issued.
   private var warned: Set<DroppedValue.Reason> = []
 
   @inlinable init(_ name: StaticString, at place: SourcePlace? = nil) {
@@ -15,11 +15,11 @@
     super.init()
   }
 
-  /// Adds a subscriber, or delivers the ending to it immediately when the subject has ended.
+  /// Adds a subscriber, or delivers the completion to it immediately if the subject has completed.
   ///
   /// - Parameters:
-  ///   - position: where it begins among the values that the subject keeps.
-  ///   - onRequest: called when the subscriber requests values, after the demand is noted.
+  ///   - position: the position of its first value among those that the subject keeps.
+  ///   - onRequest: called when the subscriber requests values, after the demand is recorded.
   @inlinable func add<S: Subscriber<Output, Failure>>(
     _ subscriber: S, to subject: AnyObject, from position: Int = 0, onRequest: ((AnySubjectEntry) -> Void)? = nil
   ) {
@@ -42,7 +42,7 @@
     }
   }
 
-  /// Adds a subscriber with a count of what it receives.
+  /// Adds a subscriber, and counts the events that it receives.
   @inlinable @inline(never) func addCounted<S: Subscriber<Output, Failure>>(
     _ subscriber: S, to subject: AnyObject, _ position: Int, _ onRequest: ((AnySubjectEntry) -> Void)?
   ) {
@@ -66,7 +66,7 @@
     unsafeDowncast(ledger, to: SubjectEntry<Output, Failure>.self)
   }
 
-  /// Delivers `input` to every subscriber that has requested a value, and reports it unless everybody receives it.
+  /// Delivers `input` to every subscriber that has requested a value, and reports it unless all subscribers receive it.
   @inlinable func pass(_ input: Output) -> Delivery {
     let delivery = send(input)
     if delivery.isLost || delivery.dropped > 0 { report(input, delivery) }
@@ -82,9 +82,8 @@
     }
   }
 
-  /// The same for the value of a subject that has a current one, and that `input` has just become: the version of that
-  /// number. Not to a subscriber that has caught up with it, or with a newer one, as it requested it within the
-  /// sending.
+  /// Delivers `input`, the new current value of a subject, with its version number. Skips a subscriber that has already
+  /// received it, or a newer one, because it requested it during the sending.
   @inlinable func send(_ input: Output, version: Int) -> Delivery {
     sendToEach { entry in
       guard entry.position < version else { return entry.position == version }
@@ -138,7 +137,7 @@
     if !watchers.isEmpty { tellWatchers() }
   }
 
-  /// Releases a subscriber's subscription and delivers the ending to it.
+  /// Releases a subscriber's subscription and delivers the completion to it.
   @usableFromInline func end(_ outlet: SubjectEntry<Output, Failure>, _ completion: Subscribers.Completion<Failure>) {
     outlet.conduit?.release()
     outlet.isActive = false
@@ -149,7 +148,7 @@
 // MARK: - For subjects that serve each subscriber at its own pace
 
 extension SubscriberList {
-  /// Visits the subscribers, without those cancelled meanwhile and with those added meanwhile.
+  /// Visits the subscribers, except those cancelled meanwhile, and including those added meanwhile.
   @inlinable func visit(_ body: (SubjectEntry<Output, Failure>) -> Void) {
     sendings &+= 1
     var index = 0
@@ -161,7 +160,7 @@ extension SubscriberList {
     if sendings == 0, !retired.isEmpty { release() }
   }
 
-  /// Ends one subscription, before or after the others.
+  /// Completes one subscription, before or after the others.
   @usableFromInline func finish(_ outlet: SubjectEntry<Output, Failure>, _ completion: Subscribers.Completion<Failure>)
   {
     remove(outlet)

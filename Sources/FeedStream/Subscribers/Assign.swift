@@ -1,15 +1,16 @@
 extension Publisher where Failure == Never {
   /// Writes every value to a property of `object`.
   ///
-  /// **Demand:** unlimited, immediately. **Lifetime:** retains `object` until the completion or until cancelled.
+  /// **Demand:** requests everything immediately. **Lifetime:** retains `object` until the completion or until
+  /// cancelled.
   ///
   /// - Parameters:
   ///   - keyPath: the property.
   ///   - object: the object whose property is written.
   ///   - file: names the subscription in warnings, together with the line.
   ///   - line: the line in the file.
-  /// - Returns: cancels the subscription when cancelled or released. Keep it, but not in `object`: that would be a
-  ///   reference cycle.
+  /// - Returns: a cancellable that cancels the subscription when it is cancelled or released. Keep it, but not in
+  ///   `object`: that would be a reference cycle.
   @inlinable public func assign<Root>(
     to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root, file: StaticString = #fileID,
     line: UInt = #line
@@ -65,7 +66,7 @@ extension Subscribers {
       end()?.cancel()
     }
 
-    /// Releases the object outside of any access to this one: releasing it may call back into this.
+    /// Releases the object outside of any access to this one, because releasing it may call back into this.
     @discardableResult private func end() -> (any Subscription)? {
       guard case .subscribed(let subscription) = status else { return nil }
       status = .ended

@@ -1,14 +1,14 @@
 extension Publisher {
   /// Subscribes closures to this publisher.
   ///
-  /// **Demand:** unlimited, immediately.
+  /// **Demand:** requests everything immediately.
   ///
   /// - Parameters:
   ///   - receiveCompletion: receives the completion.
   ///   - receiveValue: receives each value.
   ///   - file: names the subscription in warnings, together with the line.
   ///   - line: the line in the file.
-  /// - Returns: cancels the subscription when cancelled or released; keep it.
+  /// - Returns: a cancellable that cancels the subscription when it is cancelled or released; keep it.
   @inlinable public func sink(
     receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
     receiveValue: @escaping (Output) -> Void, file: StaticString = #fileID, line: UInt = #line
@@ -29,13 +29,13 @@ extension Publisher {
 extension Publisher where Failure == Never {
   /// Subscribes a closure to this publisher, which cannot fail.
   ///
-  /// **Demand:** unlimited, immediately.
+  /// **Demand:** requests everything immediately.
   ///
   /// - Parameters:
   ///   - receiveValue: receives each value.
   ///   - file: names the subscription in warnings, together with the line.
   ///   - line: the line in the file.
-  /// - Returns: cancels the subscription when cancelled or released; keep it.
+  /// - Returns: a cancellable that cancels the subscription when it is cancelled or released; keep it.
   @inlinable public func sink(
     receiveValue: @escaping (Output) -> Void, file: StaticString = #fileID, line: UInt = #line
   ) -> AnyCancellable {
@@ -44,7 +44,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Subscribers {
-  /// Passes its events to closures, and releases them at the completion.
+  /// Passes the events that it receives to closures, and releases the closures at the completion.
   public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
     // Optional, so that releasing them forms no closures: in code that is not specialized, each would be an allocation.
     @exclusivity(unchecked) private var onValue: ((Input) -> Void)?
@@ -126,7 +126,8 @@ extension Subscribers.Sink: LiveSubscriber {
 }
 
 extension SubscriptionWatch {
-  /// Subscribes a watched sink, whose events show that it is of use. Not inlined: a watched chain is never specialized.
+  /// Subscribes a watched sink, whose events show that it is in use. It isn't inlined, because a watched chain is never
+  /// specialized.
   @inline(never) @usableFromInline
   func subscribe<Upstream: Publisher>(
     _ sink: Subscribers.Sink<Upstream.Output, Upstream.Failure>, to upstream: Upstream,
@@ -158,8 +159,8 @@ private struct WatchedSinkLink<Input, Failure: Error>: Subscriber, CustomStringC
   var description: String { link.description }
 }
 
-/// The subscriber that `sink` attaches: it holds the value closure as a constant, which a call need not retain, unlike
-/// a variable.
+/// The subscriber that `sink` attaches: it holds the value closure as a constant, which a call needn't retain, unlike a
+/// variable.
 @frozen @usableFromInline struct SinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible {
   @usableFromInline let sink: Subscribers.Sink<Input, Failure>
   @usableFromInline let receiveValue: (Input) -> Void

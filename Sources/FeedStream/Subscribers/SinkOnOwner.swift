@@ -10,17 +10,18 @@ extension Publisher {
   ///       }
   ///     }
   ///
-  /// **Demand:** unlimited, immediately. **Lifetime:** `owner` is held weakly, so it may keep the returned cancellable.
-  /// When a value or a completion arrives and the owner is gone, the subscription is cancelled and nothing is delivered.
+  /// **Demand:** requests everything immediately. **Lifetime:** `owner` is held weakly, so it may keep the returned
+  /// cancellable. If a value or a completion arrives after the owner was released, the subscription is cancelled and
+  /// nothing is delivered.
   /// **Failure:** without `receiveCompletion` a failure goes to ``StreamDiagnostics/onUnhandledFailure(_:)``.
   ///
   /// - Parameters:
-  ///   - owner: handed to the closures, so that they need not capture it.
+  ///   - owner: passed to the closures, so that they needn't capture it.
   ///   - receiveCompletion: receives the completion.
   ///   - receiveValue: receives each value.
   ///   - file: names the subscription in warnings, together with the line.
   ///   - line: the line in the file.
-  /// - Returns: cancels the subscription when cancelled or released; keep it.
+  /// - Returns: a cancellable that cancels the subscription when it is cancelled or released; keep it.
   @inlinable public func sink<Owner: AnyObject>(
     on owner: Owner, receiveCompletion: ((Owner, Subscribers.Completion<Failure>) -> Void)? = nil,
     receiveValue: @escaping (Owner, Output) -> Void, file: StaticString = #fileID, line: UInt = #line
@@ -44,10 +45,10 @@ extension Publisher {
   }
 }
 
-/// Holds what the closures of a weak-owner sink capture.
+/// Holds the values that the closures of a weak-owner sink capture.
 @usableFromInline final class OwnerHandle<Owner: AnyObject> {
   @usableFromInline private(set) weak var owner: Owner?
-  /// Weak, because the sink keeps the closures, and they keep this.
+  /// The reference is weak, because the sink retains the closures, and they retain this.
   @usableFromInline weak var sink: (any AnyObject & Cancellable)?
 
   @usableFromInline init(_ owner: Owner) { self.owner = owner }

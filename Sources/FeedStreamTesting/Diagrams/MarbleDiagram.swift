@@ -8,9 +8,9 @@ import FeedStream
 ///     print(diagram.text)
 ///     try Data(diagram.svg.utf8).write(to: picture)
 ///
-/// The same recording gives the same bytes for both on every machine.
+/// On every machine, the same recording gives the same bytes.
 public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
-  /// The text in the box; without it there is no box.
+  /// The text in the box; if it is empty, there is no box.
   public var caption: String
   /// The inputs, from top to bottom.
   public var inputs: [Lane]
@@ -18,7 +18,7 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
   public var output: Lane
   /// The demand, drawn under the output; see ``Recorder/demandLane(_:)``.
   public var demand: Lane?
-  /// True when the image shows the time of each event. The text always does.
+  /// True if the image shows the time of each event. The text always does.
   public var showsTimes: Bool
 
   public init(
@@ -45,8 +45,8 @@ public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  /// The diagram as an image: a complete SVG document without a background, in colors that can be read on light and
-  /// dark.
+  /// The diagram as an image: a complete SVG document without a background, in colors that are readable on light and
+  /// dark backgrounds.
   ///
   /// Time runs from left to right. Distances are to scale, except that long waits are shortened and dotted. A value has
   /// the same color wherever it appears.
@@ -149,12 +149,12 @@ extension Recorder {
       sums.map { MarbleDiagram.Mark(.requested($0.demand.max.map(String.init) ?? "∞"), at: $0.time) })
   }
 
-  /// The recording, drawn under the operator it came from.
+  /// The recording, drawn below its operator.
   ///
   /// - Parameters:
-  ///   - caption: the text in the box, which is the operator's call; without it there is no box.
+  ///   - caption: the text in the box, which is the operator's call; if it is empty, there is no box.
   ///   - inputs: the operator's inputs.
-  ///   - showsDemand: true to show the demand too.
+  ///   - showsDemand: true to show the demand, too.
   ///   - showsTimes: true when the image shows the time of each event.
   public func diagram(
     _ caption: String = "", inputs: [MarbleDiagram.Lane] = [], showsDemand: Bool = false, showsTimes: Bool = false

@@ -5,11 +5,11 @@ import FeedStream
 /// It uses attributes and no style sheet: a document that is embedded in a page must not change the page, or be changed
 /// by it.
 struct MarbleDrawing {
-  /// A gray that can be read on white and on black.
+  /// A gray that is readable on white and on black.
   private static let ink = "#768390"
   private static let red = "#d1344b"
   private static let box = "#475063"
-  /// Each color can be read under white text, and on white and black.
+  /// Each color is readable below white text, and on white and black.
   private static let palette = [
     "#3b6fd4", "#b8541f", "#2c7f57", "#8f4bb0", "#b93a63", "#1f7a8c", "#86691d", "#5f6673",
   ]

@@ -66,7 +66,7 @@ struct MarbleLayout {
     positions[instants.firstIndex(of: instant)!]
   }
 
-  /// The distances of marks that share an instant from it: the first is on it, the others follow side by side.
+  /// The distances of marks from their common instant: the first is on it, and the others follow side by side.
   static func offsets(_ kinds: [Kind]) -> [Double] {
     var offsets = [0.0]
     for (left, right) in Swift.zip(kinds, kinds.dropFirst()) {
@@ -84,6 +84,6 @@ struct MarbleLayout {
     }
   }
 
-  /// In monospaced fonts a character is about 0.6 of the size wide.
+  /// In monospaced fonts, a character is about 0.6 times as wide as the font size.
   static func textWidth(_ text: String, size: Double) -> Double { Double(text.onOneLine.columns) * size * 0.6 }
 }

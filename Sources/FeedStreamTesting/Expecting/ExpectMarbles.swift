@@ -3,9 +3,8 @@ import FeedStream
 extension Recorder {
   /// Fails the test unless the recording matches `marbles`, its time counted from the subscription.
   ///
-  /// The message draws the expected and the actual events one under the other, with a column for each frame (or each
-  /// instant, when that would be long). It also gives the actual events as a diagram to paste. All events count as
-  /// read.
+  /// The message draws the expected events above the actual ones, with a column per frame (or per instant, if the
+  /// diagram would be long). It also gives the actual events as a diagram to paste. All events count as read.
   ///
   ///     The stream differs from the diagram at 2ms:
   ///     expected  a-c-(xy)-|
@@ -17,7 +16,7 @@ extension Recorder {
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
-  ///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+  ///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
   ///     digits for `Int`.
   ///   - failure: the failure for `#`; by default ``MarbleFailure``.
   ///   - frame: the duration of one character.
@@ -84,7 +83,7 @@ extension Recorder {
 
   /// Explains why events may be missing.
   ///
-  /// - Parameter isMissing: true when they are missing at the end.
+  /// - Parameter isMissing: true if they are missing at the end.
   func hint(isMissing: Bool) -> String {
     if subscribedAt == nil { return "\nThere was no subscription." }
     guard isMissing, !isOver, let next = time.pending.first else { return "" }
@@ -97,7 +96,7 @@ extension Recorder {
     return events.map { (start.distance(to: $0.time), $0.content) }
   }
 
-  /// The recording as text, times above, events below.
+  /// The recording as text, with times above and events below.
   public var marbles: String {
     let key = MarbleKey<Input, Failure>(values: [:], failure: nil)
     return MarbleText([MarbleText.Lane(title: "", events: timeline.map { ($0.time, key.token(for: $0.event)) })]).draw()
@@ -121,12 +120,12 @@ extension Recorder {
 /// Subscribes to `publisher` now, runs to the end, and fails the test unless its events match `marbles`.
 ///
 /// - Parameters:
-///   - publisher: the publisher to test; everything it waits for is on `time`.
-///   - time: advances until nothing is left to do.
-///   - subscription: when to subscribe and to cancel, as a diagram, `"--^---!"`; times count from its beginning. See
-///     ``SubscriptionMarbles``.
+///   - publisher: the publisher to test; everything that it waits for is on `time`.
+///   - time: advanced until nothing is left to do.
+///   - subscription: the times of the subscription and the cancellation, as a diagram, `"--^---!"`; times count from
+///     its beginning. See ``SubscriptionMarbles``.
 ///   - marbles: see ``Marbles``.
-///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
 ///     digits for `Int`.
 ///   - failure: the failure for `#`; by default ``MarbleFailure``.
 ///   - frame: the duration of one character, in both diagrams.

@@ -8,9 +8,9 @@ extension Recorder {
   /// The time of each stream counts from its arrival. All events count as read, including those of the streams.
   ///
   /// - Parameters:
-  ///   - marbles: when each stream arrives; see ``Marbles``.
+  ///   - marbles: the arrivals of the streams; see ``Marbles``.
   ///   - streams: the diagram of each.
-  ///   - values: the values of the characters in those. Other characters stand for themselves, for `Character`,
+  ///   - values: the values of the characters in `streams`. Other characters represent themselves, for `Character`,
   ///     `String` and digits for `Int`.
   ///   - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
   ///   - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
@@ -87,11 +87,11 @@ extension StreamsTimeline {
 ///     expectMarbles(time.hot("ab--c|").window(2), on: time, "x---(y|)", streams: ["x": "a(b|)", "y": "c|"])
 ///
 /// - Parameters:
-///   - publisher: the publisher to test; everything it waits for is on `time`.
-///   - time: advances until nothing is left to do.
-///   - marbles: when each stream arrives; see ``Marbles``.
+///   - publisher: the publisher to test; everything that it waits for is on `time`.
+///   - time: advanced until nothing is left to do.
+///   - marbles: the arrivals of the streams; see ``Marbles``.
 ///   - streams: the diagram of each, its time counted from its arrival.
-///   - values: the values of the characters in those.
+///   - values: the values of the characters in `streams`.
 ///   - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
 ///   - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
 ///   - frame: the duration of one character.

@@ -6,8 +6,8 @@ extension ScriptedPublisher {
   ///     source.expectSubscriptions("^---!", "--^--!")
   ///     unused.expectSubscriptions()
   ///
-  /// Time counts from when the publisher was made. `!` marks a cancellation or the delivery of the completion; without `!`
-  /// the subscription is still live.
+  /// Times are counted from the creation of the publisher. `!` marks a cancellation or the delivery of the completion;
+  /// without `!` the subscription is still live.
   ///
   /// - Parameters:
   ///   - diagrams: see ``SubscriptionMarbles``; none when no subscription is expected.

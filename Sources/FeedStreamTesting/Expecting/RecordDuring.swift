@@ -1,7 +1,7 @@
 import FeedStream
 
 extension Publisher {
-  /// Subscribes a ``Recorder``, and cancels it, at the times that a diagram shows.
+  /// Subscribes a ``Recorder`` and cancels it at the times that a diagram shows.
   ///
   ///     let source = time.hot("--a--b--c--d--|")
   ///     let recorder = source.record(on: time, during: "---^------!")

@@ -32,8 +32,8 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
     return marks.min()
   }
 
-  /// Names each stream after an equal one in `other`, or else after the one in its place, or else by a letter, so that
-  /// streams that differ have different names.
+  /// Names each stream after an equal one in `other`, or else after the one in its position, or else by a letter, so
+  /// that streams that differ have different names.
   mutating func takeNames(from other: Self) {
     var named: [(name: Character, events: Events)] = []
     var free = Array("abcdefghijklmnopqrstuvwxyz").filter { letter in !other.streams.contains { $0.name == letter } }

@@ -10,7 +10,7 @@ struct MarbleKey<Value, Failure: Error> {
     self.failure = failure
   }
 
-  /// Makes a key from names without an order; of two names for one value, the first in the alphabet is drawn.
+  /// Makes a key from names without an order; of two names for one value, the alphabetically first is drawn.
   init(sorting values: [Character: Value], failure: Failure?) {
     self.values = values.sorted { $0.key < $1.key }
     self.failure = failure
@@ -31,7 +31,7 @@ struct MarbleKey<Value, Failure: Error> {
     return events
   }
 
-  /// The event that `marble` stands for in `text`.
+  /// The event that `marble` represents in `text`.
   func event(for marble: Marbles.Marble, in text: String) throws(MarbleError) -> StreamEvent<Value, Failure> {
     do throws(Reason) {
       return try event(for: marble.symbol)
@@ -60,13 +60,13 @@ struct MarbleKey<Value, Failure: Error> {
     }
   }
 
-  /// The value that a character stands for by itself, or `nil`.
+  /// The value that a character represents without a definition, or `nil`.
   static func meaning(of character: Character) -> Value? {
     guard let type = Value.self as? any MarbleValue.Type else { return nil }
     return type.init(marble: character) as? Value
   }
 
-  /// The meanings of the characters in `tokens`, as far as the test has given them, on separate lines.
+  /// The meanings of the characters in `tokens`, if the test has defined them, on separate lines.
   func legend(for tokens: [String]) -> String {
     values.filter { tokens.contains(String($0.key)) && String($0.key) != "\($0.value)" }
       .map { "\n\($0.key) is \("\($0.value)".onOneLine)" }.joined() + failureLegend(for: tokens)

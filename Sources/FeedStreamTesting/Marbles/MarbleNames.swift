@@ -9,7 +9,7 @@ struct MarbleNames<Value, Failure: Error> {
   private var added: [(key: Character, value: Value)] = []
   private var failure: Failure?
 
-  /// - Parameter events: all events to be named.
+  /// - Parameter events: all events to name.
   init(_ key: MarbleKey<Value, Failure>, for events: [StreamEvent<Value, Failure>]) {
     self.key = key
     let tokens = events.map { key.token(for: $0) }

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Draws recordings as text, one under the other, so that events of one instant are in one column.
+/// Draws recordings as text, one below the other, so that events of one instant are in one column.
 struct MarbleText {
   /// A line of the drawing: its events as tokens, with their times.
   struct Lane {
@@ -42,7 +42,7 @@ struct MarbleText {
   private static let mostFrames: Int64 = 80
 
   /// The drawing in frames, as in a diagram: a column for each, and no line of times. Narrow cells are filled with
-  /// spaces, which mean nothing in a diagram. `nil` when it is too long, or an event lies between frames.
+  /// spaces, which mean nothing in a diagram. `nil` if it is too long, or an event is between frames.
   ///
   /// - Parameter mark: the instant that is marked with `^`.
   func draw(frame: StreamInstant.Stride, mark: StreamInstant.Stride?) -> String? {

@@ -1,6 +1,6 @@
 /// A value that a character in a marble diagram represents without a definition.
 public protocol MarbleValue {
-  /// Makes the value that `marble` stands for; `nil` when it stands for none.
+  /// Makes the value that `marble` represents; `nil` if it represents none.
   init?(marble: Character)
 }
 
@@ -20,7 +20,7 @@ extension Int: MarbleValue {
   }
 }
 
-/// The failure for `#` when a test names no other.
+/// The failure for `#`, unless a test names another.
 public struct MarbleFailure: Error, Equatable, CustomStringConvertible {
   public init() {}
   public var description: String { "#" }

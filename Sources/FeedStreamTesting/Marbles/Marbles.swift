@@ -25,7 +25,7 @@ public struct Marbles: Equatable, Sendable {
     case failed
   }
 
-  /// One symbol, its time counted from the beginning of the test, and its place in the text.
+  /// A symbol, its time since the beginning of the test, and its place in the text.
   public struct Marble: Equatable, Sendable {
     public var time: StreamInstant.Stride
     public var symbol: Symbol
@@ -58,7 +58,7 @@ public struct Marbles: Equatable, Sendable {
 public struct MarbleError: Error, Equatable, CustomStringConvertible {
   /// The drawing.
   public var text: String
-  /// The index of the offending character, from 0; the length of the text when something is missing at its end.
+  /// The index of the offending character, from 0; the length of the text if something is missing at its end.
   public var offset: Int
   /// The mistake, and what to write instead.
   public var reason: String

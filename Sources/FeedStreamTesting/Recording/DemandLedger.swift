@@ -2,7 +2,7 @@ import FeedStream
 
 /// An account of demand: how much was requested, and how much was used.
 public struct DemandLedger: CustomStringConvertible {
-  /// A line in the account.
+  /// An entry in the account.
   public enum Entry: Equatable, Sendable {
     /// The subscriber called `request`.
     case requested(Subscribers.Demand)
@@ -10,12 +10,12 @@ public struct DemandLedger: CustomStringConvertible {
     case answered(Subscribers.Demand)
     /// A value arrived.
     case used
-    /// A value arrived that nobody had requested.
+    /// A value arrived that had not been requested.
     case overdrawn
   }
 
   public private(set) var entries: [Timed<Entry>] = []
-  /// All the demand so far.
+  /// The total demand so far.
   public private(set) var asked = Subscribers.Demand.none
   /// The number of values that arrived.
   public private(set) var used = 0
@@ -33,7 +33,7 @@ public struct DemandLedger: CustomStringConvertible {
     entries.append(Timed(.answered(demand), at: time))
   }
 
-  /// - Returns: true when the value had been requested.
+  /// - Returns: true if the value had been requested.
   mutating func use(at time: StreamInstant) -> Bool {
     used += 1
     let isCovered = asked == .unlimited || asked >= used

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// The requests of a ``Recorder``: at first, after each value, and later.
+/// The requests of a ``Recorder``: on subscription, after each value, and later.
 public struct DemandScript: Sendable, CustomStringConvertible {
   /// The request on subscription; with `.none` nothing is requested.
   public var initial: Subscribers.Demand

@@ -1,6 +1,6 @@
 extension Recorder {
-  /// Makes the end of `withVirtualTime` cancel this recorder if its stream is not over by then, instead of failing the
-  /// test.
+  /// Makes `withVirtualTime` cancel this recorder at the end of the test, instead of failing the test, if its stream
+  /// isn't over by then.
   ///
   ///     let recorder = ticks.record(on: time).cancelledAtEnd()
   ///
@@ -25,7 +25,7 @@ extension Recorder: Auditable {
     return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 
-  /// The events that nobody has read, as a message.
+  /// The unread events, as a message.
   var unreadLeftover: String? {
     let unread = unreadEvents
     guard !unread.isEmpty else { return nil }

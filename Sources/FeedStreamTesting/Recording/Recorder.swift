@@ -1,9 +1,9 @@
 import FeedStream
 
-/// A subscriber that keeps everything it receives, with the virtual time, and an account of the demand.
+/// A subscriber that records everything it receives, with the virtual time, and keeps an account of the demand.
 ///
 /// A value that was not requested, or any other violation of the rules (`CONTRACT.md`), fails the test immediately,
-/// once for each rule, on the line where the recorder was made.
+/// once per rule, on the line where the recorder was made.
 ///
 ///     let recorder = subject.map { $0 * 2 }.record(on: time, demand: .oneByOne)
 public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
@@ -15,7 +15,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   private var subscription: (any Subscription)?
   private var isCancelled = false
   private var received: [Timed<Event>] = []
-  /// Called with each value after it is recorded, until the stream is over: to send, request or cancel within a
+  /// Called with each value after it is recorded, until the stream is over; use it to send, request or cancel during a
   /// delivery.
   ///
   ///     recorder.onValue = { if $0 == 1 { subject.send(2) } }

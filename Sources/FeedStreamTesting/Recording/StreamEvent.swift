@@ -18,7 +18,7 @@ extension StreamEvent: CustomStringConvertible {
     }
   }
 
-  /// True when it ends the stream.
+  /// True if the event ends the stream.
   public var isCompletion: Bool {
     if case .completion = self { true } else { false }
   }

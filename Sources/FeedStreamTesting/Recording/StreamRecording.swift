@@ -2,14 +2,14 @@ import FeedStream
 
 /// A stream that another stream has delivered, such as a window or a group, with its events.
 public struct StreamRecording<Stream: Publisher> {
-  /// The stream, which has the key if it is a group.
+  /// The stream; if it is a group, it has a key.
   public let stream: Stream
   /// Its events since it arrived.
   public let recorder: Recorder<Stream.Output, Stream.Failure>
 }
 
 extension Publisher where Output: Publisher {
-  /// Subscribes a ``Recorder``, and another to each stream that is delivered, when it arrives.
+  /// Subscribes a ``Recorder``, and another one to each delivered stream when it arrives.
   ///
   ///     let windows = source.window(2).recordStreams(on: time)
   ///     time.run()

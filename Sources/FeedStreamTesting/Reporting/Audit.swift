@@ -1,6 +1,6 @@
-/// Checks what a test must have cleaned up by its end.
+/// Checks that a test has cleaned up by its end.
 final class Audit {
-  /// An object that may leave something behind, and the line it came from.
+  /// An object that may have leftovers, and its line of origin.
   final class Entry {
     fileprivate weak var subject: (any Auditable)?
     fileprivate let site: CallSite
@@ -12,13 +12,13 @@ final class Audit {
       self.site = site
     }
 
-    /// Keeps what the subject leaves behind when it is deallocated.
+    /// Keeps the leftovers of the subject when it is deallocated.
     func bequeath(_ leftover: String?) { legacy = leftover }
   }
 
   private var entries: [Entry] = []
   private var sources: [(leftover: () -> String?, site: CallSite)] = []
-  /// True when an expectation has failed: work that is left over then follows from the same mistake.
+  /// True when an expectation has failed: leftover work then follows from the same mistake.
   private(set) var hasFailed = false
   /// True when a diagram could not be read: other differences then follow from that.
   private(set) var isUnreadable = false
@@ -34,16 +34,16 @@ final class Audit {
   /// - Parameter leftover: a sentence that names the leftovers, or `nil`.
   func add(_ site: CallSite, leftover: @escaping () -> String?) { sources.append((leftover, site)) }
 
-  /// Notes a failed expectation, which has been reported.
+  /// Records a failed expectation, which has been reported.
   func noteFailure() { hasFailed = true }
 
-  /// Notes an unreadable diagram, which has been reported.
+  /// Records an unreadable diagram, which has been reported.
   func noteUnreadable() {
     hasFailed = true
     isUnreadable = true
   }
 
-  /// Fails the test for everything that is left over, once for each line it came from.
+  /// Fails the test for all leftovers, once per line of origin.
   ///
   /// - Parameter note: added to each message.
   func close(note: String) {
@@ -81,14 +81,14 @@ final class Audit {
   }
 }
 
-/// An object that may leave something behind.
+/// An object that may have leftovers.
 protocol Auditable: AnyObject {
-  /// The leftovers, in one sentence or more; `nil` when there are none.
+  /// The leftovers, in one sentence or more; `nil` if there are none.
   var leftover: String? { get }
-  /// True when what is left over follows from a failure that has been reported already.
+  /// True if the leftovers follow from a failure that has already been reported.
   var isExcused: Bool { get }
-  /// Ends everything that is to end with the test.
+  /// Ends everything that must end with the test.
   func settle()
-  /// Breaks the cycles that keep it alive.
+  /// Breaks the retain cycles that keep it alive.
   func discard()
 }

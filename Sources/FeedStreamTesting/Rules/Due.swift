@@ -2,21 +2,21 @@ import FeedStream
 
 /// The values and the completion that upstream gave to an operator in one run of ``StreamRules``.
 public struct Given: Sendable {
-  /// The way in which a stream ends.
+  /// The way in which a stream completes.
   public enum Ending: Sendable {
     case finished, fails
     /// Finished or failed, whichever comes first.
     case either
   }
 
-  /// The values that upstream gives when everything is requested from the start: 0, 1, 2 …
+  /// The values that upstream delivers if everything is requested from the start: 0, 1, 2 …
   public let offered: [Int]
   /// The values of each subscription, where they depend on its demand.
   let runs: [[Int]]?
-  /// True when upstream fails after its values; otherwise it finishes.
+  /// True if upstream fails after its values; otherwise, it finishes.
   public let fails: Bool
-  /// True when value n arrives n + 1 milliseconds after the start and the completion a millisecond after the last value
-  /// (immediately when there is none); otherwise everything arrives in one instant.
+  /// True if value n arrives n + 1 milliseconds after the start, and the completion a millisecond after the last value
+  /// (immediately if there is none); otherwise, everything arrives at one instant.
   public let isTimed: Bool
 
   /// The values of the first subscription: all of them, except from a subject, which drops those not requested.
@@ -35,9 +35,9 @@ public struct Given: Sendable {
 ///
 ///     StreamRules.verify("merge", expects: { .interleaved([$0.values, [7, 8, 9]]) }) { $0.merge(with: other($1)) }
 ///
-/// With unlimited demand it holds exactly. With less demand, the beginning of it is delivered (of each lane, when
-/// values are interleaved), and all of it when it ends normally or everything was requested. An operator's trait says
-/// which values it may leave out, and when.
+/// With unlimited demand, exactly these values are expected. With less demand, the beginning is expected (of each lane,
+/// if values are interleaved); if the stream finishes or everything was requested, all of it. An operator's traits
+/// state which values it may leave out, and when.
 public struct Due<Output> {
   let lanes: [[Output]]
   /// The completion; `nil` for upstream's.
@@ -47,14 +47,15 @@ public struct Due<Output> {
 
   /// These values, in this order.
   ///
-  /// - Parameter ending: `nil` for upstream's.
+  /// - Parameter ending: `nil` for upstream's completion.
   public static func values(_ values: some Sequence<Output>, then ending: Given.Ending? = nil) -> Due {
     Due(lanes: [Array(values)], ending: ending, mayBeCutShort: false)
   }
 
-  /// The values of each lane in order, the lanes mixed in any way; a failure may come before the rest of any.
+  /// The values of each lane in order, with the lanes interleaved in any way; a failure may come before the rest of any
+  /// lane.
   ///
-  /// - Parameter ending: `nil` for upstream's.
+  /// - Parameter ending: `nil` for upstream's completion.
   public static func interleaved(_ lanes: [[Output]], then ending: Given.Ending? = nil) -> Due {
     Due(lanes: lanes, ending: ending, mayBeCutShort: true)
   }
@@ -66,7 +67,7 @@ public struct Due<Output> {
 
   /// The number of `values` that can be explained, each lane being taken in order.
   ///
-  /// - Parameter skipping: true when a lane may leave values out.
+  /// - Parameter skipping: true if a lane may leave values out.
   func accounted(for values: [Output], skipping: Bool) -> Int {
     if let lane = lanes.first, lanes.count == 1, !skipping {
       return zip(lane, values).prefix { isSame($0, $1) }.count

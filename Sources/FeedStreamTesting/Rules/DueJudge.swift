@@ -5,7 +5,7 @@ struct DueJudge<Output, Failure: Error> {
   let due: Due<Output>
   let traits: StreamRules.Traits
   let script: RuleScript
-  /// True when the run was stopped because it was long.
+  /// True if the run was stopped because it was too long.
   let isCutShort: Bool
   let values: [Output]
   let ending: Subscribers.Completion<Failure>?

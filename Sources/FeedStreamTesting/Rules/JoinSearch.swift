@@ -22,32 +22,33 @@ extension [JoinEvent] {
   /// The values that an upstream sent.
   public func values(of upstream: Int) -> [Int] { filter { $0.upstream == upstream }.compactMap(\.value) }
 
-  /// True when an upstream has ended.
+  /// True if an upstream has completed.
   public func hasEnded(_ upstream: Int) -> Bool { contains { $0.upstream == upstream && $0.value == nil } }
 
-  /// The completion of a stream that fails with the first failure, and otherwise finishes when `isDone`.
+  /// The completion of a stream that fails with the first failure, or otherwise finishes when `isDone` is true.
   public func ending(finishedWhen isDone: Bool) -> Given.Ending? {
     contains(where: \.isFailure) ? .fails : isDone ? .finished : nil
   }
 }
 
 extension StreamRules {
-  /// Runs an operator of several publishers through everything that these may send in turn: values, completions and
-  /// failures in every order, up to a number of events. The shortest history that breaks a rule fails the test.
+  /// Runs an operator of several publishers through every sequence of events that these may send: values, completions
+  /// and failures in every order, up to a number of events. The shortest history that breaks a rule fails the test.
   ///
   ///     StreamRules.verify("merge", joining: 2, expects: { history in
   ///       (history.compactMap(\.value), history.ending(finishedWhen: history.hasEnded(0) && history.hasEnded(1)))
   ///     }) { $0[0].merge(with: $0[1]) }
   ///
-  /// After each event the values and the completion are compared with `expects`. Until the completion no upstream may be
-  /// cancelled; with the completion, all running ones must be.
+  /// After each event the values and the completion are compared with `expects`. Until the completion no upstream may
+  /// be cancelled; with the completion, all running ones must be.
   ///
   /// - Parameters:
-  ///   - count: how many upstreams there are.
+  ///   - count: the number of upstreams.
   ///   - limit: the maximum number of events.
-  ///   - cancelsEarly: true for an operator that cancels an upstream while it continues, as `race` does with a loser.
-  ///   - expects: returns the values that must have been delivered so far, and the completion, or `nil` while the stream
-  ///     continues.
+  ///   - cancelsEarly: true for an operator that cancels an upstream while the stream continues, as `race` does with a
+  ///     loser.
+  ///   - expects: returns the values that must have been delivered so far, and the completion, or `nil` while the
+  ///     stream continues.
   ///   - build: applies the operator.
   @discardableResult public static func verify<P: Publisher>(
     _ name: String, joining count: Int, events limit: Int = 4, cancelsEarly: Bool = false,
@@ -63,7 +64,7 @@ extension StreamRules {
   }
 }
 
-/// Looks for the shortest history of several upstreams that breaks a rule.
+/// Searches for the shortest history of several upstreams that breaks a rule.
 private struct JoinSearch<P: Publisher> {
   let count: Int
   let cancelsEarly: Bool

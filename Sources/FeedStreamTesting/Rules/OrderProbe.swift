@@ -1,7 +1,7 @@
 import FeedStream
 
-/// Sends values within the delivery of another, before and after a request for more, and compares the values delivered:
-/// none may overtake one sent before it (rule 7).
+/// Sends values during the delivery of another, before and after a request for more, and compares the delivered values:
+/// none may overtake an earlier one (rule 7).
 struct OrderProbe<P: Publisher> {
   let build: RuleRun<P>.Build
 

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Runs an operator through one script and reports the rules it broke.
+/// Runs an operator through one script and reports the broken rules.
 struct RuleRun<P: Publisher> {
   typealias Build = (AnyPublisher<Int, MarbleFailure>, VirtualTimeScheduler) -> P
 
@@ -16,11 +16,11 @@ struct RuleRun<P: Publisher> {
     var callbacks = 0
     var steps = 0
     var ledger = DemandLedger()
-    /// The fate of each subscription to upstream, in words, when requested.
+    /// The history of each subscription to upstream, in words, if requested.
     var upstream: [String] = []
-    /// The values that each subscription to upstream was given, as far as known.
+    /// The values that each subscription to upstream received, if known.
     var given: [[Int]] = []
-    /// True when it would have continued.
+    /// True if the run would have continued.
     var isCutShort = false
 
     mutating func breach(_ rule: StreamRule, _ message: String) {
@@ -37,7 +37,7 @@ struct RuleRun<P: Publisher> {
   let build: Build
   let traits: StreamRules.Traits
 
-  /// - Parameter describes: true when the result is shown to a person.
+  /// - Parameter describes: true if the result is shown to a user.
   func run(_ script: RuleScript, describes: Bool = false) -> Result {
     var result = Result()
     weak var leaked: Recorder<P.Output, P.Failure>?
@@ -79,7 +79,7 @@ struct RuleRun<P: Publisher> {
     var result = Result()
   }
 
-  /// Makes upstream, with a record of its subscriptions and a flag for a second one that lives.
+  /// Makes upstream, with a record of its subscriptions and a flag for a second live one.
   private func source(
     _ script: RuleScript, _ time: VirtualTimeScheduler
   ) -> (AnyPublisher<Int, MarbleFailure>, () -> [SubscriptionRecord], () -> Bool) {
@@ -118,7 +118,7 @@ struct RuleRun<P: Publisher> {
     }
   }
 
-  /// Advances time until nothing happens any more, and cancels at the point that the script sets.
+  /// Advances time until nothing more happens, and cancels at the point that the script sets.
   private func drive(
     _ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log, _ time: VirtualTimeScheduler
   ) {
@@ -148,7 +148,7 @@ struct RuleRun<P: Publisher> {
     for _ in 0..<stepLimit { guard case .moved = time.step(CallSite()) else { return } }
   }
 
-  /// True when upstream was released later, perhaps by its own end.
+  /// True if upstream was released later, perhaps because it completed.
   private func wentOn(_ records: [SubscriptionRecord], after cancelledAt: StreamInstant?) -> Bool {
     guard let cancelledAt else { return false }
     return records.contains { ($0.cancelledAt ?? $0.endedAt ?? cancelledAt) > cancelledAt }

@@ -22,9 +22,9 @@ struct RuleScript: CustomStringConvertible {
 
   struct Demand {
     let script: DemandScript
-    /// True when the answer to a value is a call of `request`.
+    /// True if the response to a value is a call of `request`.
     var byRequest = false
-    /// The request made once nothing moves any more.
+    /// The request made when nothing more happens.
     var late: Subscribers.Demand = .none
 
     /// True when everything has been requested in the end.
@@ -90,7 +90,7 @@ struct RuleScript: CustomStringConvertible {
     }
   }
 
-  /// Demand affects a fourth value as it does an earlier one, except when it comes in threes.
+  /// Demand affects a fourth value as it does an earlier one, except for demands of three.
   private static func demands(count: Int) -> [Demand] {
     count < 4 ? Demand.all : Demand.all.filter { $0.isUnlimited || $0.script.initial == .max(3) }
   }

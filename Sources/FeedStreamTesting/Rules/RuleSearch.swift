@@ -130,7 +130,7 @@ struct RuleSearch<P: Publisher> {
     ).breach.map { RuleRun<P>.Breach(rule: $0.rule, message: $0.message) }
   }
 
-  /// A subject gives the values that were requested in time; the others give everything in the end.
+  /// A subject delivers the values that were requested in time; other sources deliver everything in the end.
   private func given(_ result: RuleRun<P>.Result, _ script: RuleScript) -> Given {
     Given(
       offered: script.values, runs: script.source == .subject ? result.given : nil, fails: script.fails,

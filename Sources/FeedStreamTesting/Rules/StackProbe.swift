@@ -6,8 +6,8 @@ struct StackProbe<P: Publisher> {
 
   /// Enough values that a growing stack is detected, few enough that it does not overflow.
   private static var count: Int { 1000 }
-  /// The permitted distance between two deliveries that take different ways: frames of seven nested operators, enlarged
-  /// by a sanitizer. A growing stack takes several frames for each value, more than twice this in total.
+  /// The permitted distance between two deliveries on different paths: frames of seven nested operators, enlarged by a
+  /// sanitizer. A growing stack takes several frames for each value, more than twice this in total.
   private static var tolerance: UInt { 96_000 }
 
   var breach: RuleRun<P>.Breach? {

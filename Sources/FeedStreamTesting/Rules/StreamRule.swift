@@ -20,7 +20,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .oneThread: "A stream lives on one thread"
     case .oneSubscription: "One subscription"
     case .demandAddsUp: "Demand adds up"
-    case .neverMoreThanAsked: "Never more than asked"
+    case .neverMoreThanAsked: "Never more than requested"
     case .oneEnding: "One completion"
     case .cancelIsFinal: "Cancelling is final"
     case .orderIsKept: "Order is kept"
@@ -65,7 +65,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
     case .oneThread:
       "Debug builds trap; release builds trap only where a subject or a loop is touched; sending a stream to another thread does not compile."
     case .oneSubscription: "The second subscription is cancelled; a value before the first is ignored, or traps."
-    case .demandAddsUp: "A request for none traps, naming the operator."
+    case .demandAddsUp: "A request for zero values traps, naming the operator."
     case .neverMoreThanAsked: "Operators that count demand trap; others pass the value on."
     case .oneEnding: "Events after the completion are ignored; operators without state pass them on."
     case .cancelIsFinal:

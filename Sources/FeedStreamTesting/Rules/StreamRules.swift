@@ -9,7 +9,7 @@ import FeedStream
 /// The operator is run in many ways:
 ///
 /// - with each kind of source: one that delivers immediately, one that waits for its time, and a subject; each finishes
-///   and fails, after none to three values, or four where demand comes in threes;
+///   and fails, after zero to three values, or up to four for demands of three;
 /// - under each kind of demand: nothing at first, one at a time, 1 or 2 and later the rest, 3 then 2, 1 then unlimited,
 ///   unlimited;
 /// - cancelled at every point;
@@ -24,21 +24,21 @@ public enum StreamRules {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Its output depends on when it is requested: it samples or collects by time, as documented. With less than
-    /// unlimited demand only the completions are compared, with others and with the expectation.
+    /// Its output depends on the time of the requests: it samples or collects by time, as documented. With less than
+    /// unlimited demand, only the completions are compared with each other and with the expectation.
     public static let dependsOnDemand = Traits(rawValue: 1 << 0)
     /// It keeps its upstream when its subscriber cancels, because others share it.
     public static let sharesUpstream = Traits(rawValue: 1 << 1)
     /// It does not deliver thousands of values, so the stack is not measured.
     public static let isShort = Traits(rawValue: 1 << 2)
-    /// It has no buffer: events that a source sends against the rules pass through it. Such sources are tried, but the
-    /// results are not judged.
+    /// It has no buffer: events that a source sends against the rules pass through the operator. Such sources are
+    /// tried, but the results are not checked.
     public static let passesStrays = Traits(rawValue: 1 << 3)
     /// A failure overtakes values that wait for demand, as documented. Values before a failure are then not compared
     /// under different demand.
     public static let failsAtOnce = Traits(rawValue: 1 << 4)
-    /// It drops values that were not requested when they arrived, as documented. With less than unlimited demand it
-    /// then delivers the rest, in order.
+    /// It drops values that were not requested when they arrived, as documented. With less than unlimited demand, it
+    /// then delivers the remaining values, in order.
     public static let dropsUnasked = Traits(rawValue: 1 << 5)
     /// Values that it drops count as delivered, as documented: it may need more demand to continue.
     public static let spendsDemand = Traits(rawValue: 1 << 8)

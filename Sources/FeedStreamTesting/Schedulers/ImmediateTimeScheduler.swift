@@ -1,12 +1,12 @@
 import FeedStream
 
-/// A scheduler that runs everything immediately, in the call that schedules it, whatever the time.
+/// A scheduler that runs everything immediately, in the call that schedules it, whatever time is requested.
 ///
 ///     results.debounce(for: 0.3, scheduler: .immediate)
 ///
-/// For a test that is not about time: delays take no time, repeating work runs once, and offloaded work runs in the
-/// call. It fits wherever a ``VirtualTimeScheduler`` or an event loop does. An operator that measures time measures
-/// zero; where order or time matters, use virtual time.
+/// Use it in a test that isn't about time: delays take no time, repeated work runs once, and offloaded work runs in the
+/// call. It can replace a ``VirtualTimeScheduler`` or an event loop. An operator that measures time measures zero; if
+/// order or time matters, use virtual time.
 public final class ImmediateTimeScheduler: LoopScheduler, Sendable {
   public let now: StreamInstant
 

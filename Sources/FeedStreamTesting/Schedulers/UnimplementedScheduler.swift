@@ -1,11 +1,11 @@
 import FeedStream
 import Synchronization
 
-/// A scheduler that fails the test when anything uses it, on the line where it was made, once.
+/// A scheduler that fails the test once if anything uses it, on the line where it was made.
 ///
 ///     let model = SearchModel(scheduler: .unimplemented("the search"))
 ///
-/// Use it in a test that needs no time, to prove that. Scheduled work does not run.
+/// Use it to prove that a test needs no time. Scheduled work does not run.
 public final class UnimplementedScheduler: LoopScheduler, Sendable {
   private let name: String
   private let site: CallSite

@@ -6,11 +6,11 @@ extension VirtualTimeScheduler {
   ///
   ///     let answers = time.cold("--a-b|")
   ///
-  /// A diagram that cannot be read fails the test, pointing at the character, and gives a publisher that does nothing.
-  /// Differences that follow from that do not fail the test again.
+  /// A diagram that cannot be read fails the test, pointing at the character, and returns a publisher that does
+  /// nothing. The resulting differences don't fail the test again.
   ///
   /// - Parameters:
-  ///   - marbles: see ``Marbles``. Each character stands for itself, `#` for ``MarbleFailure``.
+  ///   - marbles: see ``Marbles``. Each character represents itself, and `#` represents ``MarbleFailure``.
   ///   - frame: the duration of one character.
   public func cold(
     _ marbles: String, frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
@@ -27,7 +27,7 @@ extension VirtualTimeScheduler {
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+  ///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
   ///     digits for `Int`.
   ///   - frame: the duration of one character.
   public func cold<Output>(
@@ -73,7 +73,7 @@ extension VirtualTimeScheduler {
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+  ///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
   ///     digits for `Int`.
   ///   - failure: the failure for `#`; a diagram without one needs none.
   ///   - frame: the duration of one character.

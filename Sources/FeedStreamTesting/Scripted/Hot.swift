@@ -1,16 +1,16 @@
 import FeedStream
 
 extension VirtualTimeScheduler {
-  /// A stream of strings that plays `marbles` once, from now on, to whoever is subscribed; `^` marks now. A value that
-  /// was not requested is lost, which the ``SubscriptionRecord`` shows.
+  /// A stream of strings that plays `marbles` once, from now on, to the current subscribers; `^` marks the current
+  /// time. A value that was not requested is lost, which the ``SubscriptionRecord`` shows.
   ///
   ///     let typing = time.hot("s-e-a 500ms |")
   ///
-  /// A diagram that cannot be read fails the test, pointing at the character, and gives a publisher that does nothing.
-  /// Differences that follow from that do not fail the test again.
+  /// A diagram that cannot be read fails the test, pointing at the character, and returns a publisher that does
+  /// nothing. The resulting differences don't fail the test again.
   ///
   /// - Parameters:
-  ///   - marbles: see ``Marbles``. Each character stands for itself, `#` for ``MarbleFailure``.
+  ///   - marbles: see ``Marbles``. Each character represents itself, and `#` represents ``MarbleFailure``.
   ///   - frame: the duration of one character.
   public func hot(
     _ marbles: String, frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
@@ -27,7 +27,7 @@ extension VirtualTimeScheduler {
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+  ///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
   ///     digits for `Int`.
   ///   - frame: the duration of one character.
   public func hot<Output>(
@@ -73,7 +73,7 @@ extension VirtualTimeScheduler {
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///   - values: the values of the characters. Other characters stand for themselves, for `Character`, `String` and
+  ///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
   ///     digits for `Int`.
   ///   - failure: the failure for `#`; a diagram without one needs none.
   ///   - frame: the duration of one character.

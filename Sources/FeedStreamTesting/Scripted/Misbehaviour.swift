@@ -16,7 +16,7 @@ public enum Misbehaviour: String, CaseIterable, Hashable, Sendable, CustomString
 /// A publisher that breaks one rule on purpose, by name, to prove that operators survive it.
 ///
 /// Otherwise it is correct: values on request, one completion. The values of ``Misbehaviour/ignoresCancel`` come a
-/// millisecond apart; one that was not requested is left out.
+/// millisecond apart; values that were not requested are left out.
 public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let misbehaviour: Misbehaviour
   private let values: [Output]
@@ -24,7 +24,7 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let time: VirtualTimeScheduler
   private let site: CallSite
 
-  /// For each subscription handed out, in order: true when it was cancelled.
+  /// For each subscription, in order: true if it was cancelled.
   public var cancellations: [Bool] { subscriptions.map(\.isCancelled) }
   private var subscriptions: [MisbehavingSubscription] = []
 

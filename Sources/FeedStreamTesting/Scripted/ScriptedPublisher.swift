@@ -11,14 +11,15 @@ import FeedStream
 public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   public typealias Event = StreamEvent<Output, Failure>
 
-  /// The times of the script's events, and the fate of values without demand.
+  /// The times of the script's events, and the treatment of values without demand.
   public enum Kind: Sendable {
-    /// Separately for each subscriber, counted from its subscription; a value waits until it is requested.
+    /// The script is played to each subscriber separately, from its subscription on; a value waits until it is
+    /// requested.
     case cold
-    /// Once, counted from when the publisher was made. A subscriber that has not requested a value misses it, and one
-    /// that subscribes after the completion receives it immediately.
+    /// The script is played once, from the creation of the publisher on. A subscriber that has not requested a value
+    /// misses it, and one that subscribes after the completion receives it immediately.
     case hot
-    /// Separately for each subscriber, in the call that requests them; the times in the script have no effect.
+    /// The script is played to each subscriber separately, in the call that requests values; its times have no effect.
     case synchronous
   }
 

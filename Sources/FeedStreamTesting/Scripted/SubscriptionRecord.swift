@@ -40,7 +40,7 @@ public final class SubscriptionRecord: CustomStringConvertible {
   }
 }
 
-/// The subscription that a ``ScriptedPublisher`` hands out.
+/// The subscription that a ``ScriptedPublisher`` delivers.
 final class ScriptedSubscription: Subscription, CustomStringConvertible {
   let record: SubscriptionRecord
   private let time: VirtualTimeScheduler
@@ -52,7 +52,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   private var timers: [TimerQueue.Work] = []
   var onOver: (() -> Void)?
 
-  /// Delivers one event; for a value, returns the subscriber's answer.
+  /// Delivers one event; for a value, returns the subscriber's demand.
   enum Step {
     case value(position: Int, () -> Subscribers.Demand)
     case ending(() -> Void)

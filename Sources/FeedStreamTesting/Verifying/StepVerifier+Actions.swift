@@ -26,12 +26,12 @@ extension StepVerifier {
     }
   }
 
-  /// Takes values as long as `isTaken` accepts them. Advances time until a value is not accepted, the stream ends, or
-  /// nothing is left to do.
+  /// Takes values as long as `isTaken` accepts them. Advances time until a value is not accepted, the stream completes,
+  /// or nothing is left to do.
   ///
   /// - Parameters:
-  ///   - isTaken: returns true to take a value; the first other value is left to the next step.
-  ///   - consume: receives each value taken.
+  ///   - isTaken: returns true to take a value; the first other value is left for the next step.
+  ///   - consume: receives each taken value.
   public func thenConsumeWhile(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ isTaken: @escaping (Output) -> Bool, consume: @escaping (Output) -> Void = { _ in }
@@ -49,7 +49,7 @@ extension StepVerifier {
 
   /// Records the values that the following steps take, for ``expectRecorded(_:fileID:filePath:line:column:where:)``.
   ///
-  /// - Parameter keep: also receives each of them.
+  /// - Parameter keep: also receives each value.
   public func recordWith(_ keep: @escaping (Output) -> Void = { _ in }) -> Self {
     adding { run in
       run.record(keep)

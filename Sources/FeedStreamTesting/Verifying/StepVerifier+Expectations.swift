@@ -58,7 +58,7 @@ extension StepVerifier {
     return adding(site) { run in
       guard count >= 0 else { return "expectNextCount(\(count)): there is no such number of values; use 0 or more." }
       for number in 0..<count {
-        let (event, trouble) = run.take("\(count) values, of which \(number) came", site)
+        let (event, trouble) = run.take("\(count) values, of which \(number) arrived", site)
         guard case .value? = event?.content else { return trouble }
       }
       return nil
@@ -67,7 +67,7 @@ extension StepVerifier {
 
   /// Expects a value next that `isExpected` accepts.
   ///
-  /// - Parameter what: names the value in the message.
+  /// - Parameter what: the description of the value in the message.
   public func expectNext(
     _ what: String = "a value that the closure accepts", fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
@@ -114,7 +114,7 @@ extension StepVerifier {
 
   /// Expects that `isExpected` accepts the values that the steps since ``recordWith(_:)`` have taken.
   ///
-  /// - Parameter what: names them in the message.
+  /// - Parameter what: the description of the values in the message.
   public func expectRecorded(
     _ what: String = "values that the closure accepts", fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,

@@ -9,7 +9,7 @@ import FeedStream
 ///       .thenCancel()
 ///       .verify()
 ///
-/// Nothing happens before ``verify()``: it subscribes and takes the steps in order. A step that expects an event
+/// Nothing happens before ``verify()``, which subscribes and executes the steps in order. A step that expects an event
 /// advances time until there is one. The first step that fails ends the verification and fails the test on the step's
 /// own line, with its number:
 ///
@@ -17,7 +17,7 @@ import FeedStream
 /// Step 3 of 4 (“the answer”): expected the value ‹swift›, but at 300ms there was ‹swif›.
 /// ```
 ///
-/// At the end, unexpected events and a subscription that is still live fail the test too. The vocabulary is that of
+/// At the end, unexpected events and a subscription that is still live fail the test, too. The vocabulary is that of
 /// Reactor's `StepVerifier`.
 public struct StepVerifier<Output, Failure: Error> {
   typealias Run = VerificationRun<Output, Failure>
@@ -27,7 +27,7 @@ public struct StepVerifier<Output, Failure: Error> {
     let site: CallSite
     /// The name given by ``StepVerifier/as(_:)``.
     var name: String?
-    /// Takes the step.
+    /// Executes the step.
     ///
     /// Returns what differs from the expectation, in a sentence that begins in lower case, or `nil`.
     let run: (Run) -> String?
@@ -74,7 +74,7 @@ public struct StepVerifier<Output, Failure: Error> {
     return copy
   }
 
-  /// Takes the steps, in order.
+  /// Executes the steps, in order.
   public func verify() {
     let recorder = Recorder<Output, Failure>(
       on: time, demand: demand, fileID: site.fileID, filePath: site.filePath, line: site.line, column: site.column)
@@ -93,7 +93,7 @@ public struct StepVerifier<Output, Failure: Error> {
 }
 
 extension Publisher {
-  /// Begins to verify this publisher step by step; see ``StepVerifier``.
+  /// Makes a verifier of this publisher, for checking it step by step; see ``StepVerifier``.
   public func verify(
     on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand: DemandScript = .unlimited,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column

@@ -13,7 +13,7 @@ final class VerificationRun<Output, Failure: Error> {
     self.time = time
   }
 
-  /// Keeps the values taken from now on.
+  /// Records the values taken from now on.
   func record(_ keep: @escaping (Output) -> Void) {
     recorded = []
     self.keep = keep
@@ -21,7 +21,7 @@ final class VerificationRun<Output, Failure: Error> {
 
   /// Advances time until `isReached`, or until nothing is left to do.
   ///
-  /// - Returns: a sentence when the work has no end; otherwise `nil`.
+  /// - Returns: a sentence if the work has no end; otherwise `nil`.
   func advance(_ site: CallSite, until isReached: () -> Bool) -> String? {
     var steps = 0
     while !isReached() {
@@ -70,7 +70,7 @@ extension Timed {
 }
 
 extension Recorder {
-  /// Says why there is no event, as far as known.
+  /// Explains why there is no event, if known.
   fileprivate var silence: String {
     if subscribedAt == nil { return "there was no subscription" }
     if let ending { return ending.inWords() + " already" }

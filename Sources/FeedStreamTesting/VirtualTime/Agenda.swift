@@ -1,11 +1,11 @@
 import FeedStream
 
-/// The work to be done in virtual time: the work that is due, in order, and the work that waits for its time.
+/// The work to run in virtual time: due work, in order, and work that waits for its time.
 ///
 /// Work is due in the order in which it was scheduled, or, when shuffled, in an order that a seed determines. Either
 /// way work scheduled without a time keeps its order, because every scheduler keeps it.
 struct Agenda {
-  /// One piece of work. Small, because simulations of years move one for each event.
+  /// One piece of work. It is small, because simulations of years move one for each event.
   enum Item {
     case work(TimerQueue.Work)
     case action(() -> Void, OriginNote)
@@ -20,7 +20,7 @@ struct Agenda {
       }
     }
 
-    /// True when it is still to be done.
+    /// True if it has not run yet.
     var isPending: Bool {
       if case .work(let work) = self { work.action != nil } else { true }
     }
@@ -33,9 +33,9 @@ struct Agenda {
   private var first = 0
   /// One past the index of the last item in `due` that was scheduled without a time.
   private var floor = 0
-  /// True when work added now continues the running work, in its place.
+  /// True if work added now continues the running work, at its position.
   var isWaking = false
-  /// The work that is due later, without exception: work taken out of here is due or done.
+  /// The work that is due later, without exception: work removed from here is due or done.
   private var later = TimerQueue()
 
   init(now: StreamInstant, seed: UInt64?) {
@@ -54,7 +54,7 @@ struct Agenda {
 
   /// Adds work with a time; a time in the past means now.
   ///
-  /// - Parameter place: a reserved place among the work that is due at that time, if any.
+  /// - Parameter place: a reserved position among the work that is due at that time, if any.
   mutating func add(
     at instant: StreamInstant, in place: UInt64? = nil, _ note: OriginNote, _ action: @escaping () -> Void
   ) -> TimerQueue.Work {
@@ -68,7 +68,7 @@ struct Agenda {
     return work
   }
 
-  /// Reserves a place among the work that is due at one time.
+  /// Reserves a position among the work that is due at one time.
   mutating func takePlace() -> UInt64 { later.takePlace() }
 
   private mutating func insert(_ item: Item, from lowest: Int, isTimed: Bool = false) {
@@ -88,7 +88,7 @@ struct Agenda {
 
   // MARK: Taking
 
-  /// Takes the next piece of work at or before `target` and sets the time to it; `nil` when there is none.
+  /// Takes the next piece of work at or before `target` and sets the time to it; `nil` if there is none.
   mutating func next(upTo target: StreamInstant) -> Item? {
     while true {
       while first < due.count {
@@ -120,7 +120,7 @@ struct Agenda {
 
   mutating func move(to instant: StreamInstant) { now = Swift.max(now, instant) }
 
-  /// Advances time without running anything: work due on the way is due now, in the order of its time.
+  /// Advances time without running anything: work that became due is now pending, in the order of its times.
   mutating func stall(to instant: StreamInstant) {
     while let work = later.takeDue(at: instant) { due.append(.work(work)) }
     move(to: instant)
@@ -128,7 +128,7 @@ struct Agenda {
 
   /// Removes cancelled work.
   ///
-  /// - Returns: the closure it held. Release it where a call back into this is safe.
+  /// - Returns: the closure that it held. Release it only where a call back into this is safe.
   mutating func cancel(_ work: TimerQueue.Work) -> (() -> Void)? {
     guard let action = work.take() else { return nil }
     if work.deadline > now { later.workWasCancelled() }

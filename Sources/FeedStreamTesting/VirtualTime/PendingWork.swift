@@ -1,10 +1,10 @@
 import FeedStream
 
-/// Work that waits in virtual time.
+/// Pending work in virtual time.
 public struct PendingWork: Sendable, CustomStringConvertible {
   /// The time at which it is due.
   public var when: StreamInstant
-  /// Its origin, as far as known.
+  /// The origin of the work, if known.
   public var origin: WorkOrigin
 
   public var description: String { "\(when.nanoseconds.asTime): \(origin)" }
@@ -44,7 +44,7 @@ package final class OriginNote: Sendable {
 
   init(_ origin: WorkOrigin) { self.origin = origin }
 
-  /// An event that a test has invented, named in words.
+  /// An event that a test defines, with a name in words.
   package init(named name: String) { origin = .function(name) }
 
   static let offload = OriginNote(.offload)
@@ -60,7 +60,7 @@ extension TimerQueue.Work {
 }
 
 extension Int64 {
-  /// Nanoseconds as people write them: `1.5s`, `20ms`, `0s`.
+  /// Nanoseconds in the usual notation: `1.5s`, `20ms`, `0s`.
   var asTime: String {
     guard self != 0 else { return "0s" }
     guard self != .max, self != .min else { return self > 0 ? "forever" : "-forever" }

@@ -1,7 +1,7 @@
 import FeedStream
 import Synchronization
 
-/// An agenda that any thread may add to.
+/// An agenda to which any thread may add.
 // Unchecked because `lock` guards `agenda`, and one thread at a time, the one that advances time, runs its closures,
 // which need not be sendable.
 final class SharedAgenda: @unchecked Sendable {
@@ -23,7 +23,7 @@ final class SharedAgenda: @unchecked Sendable {
 
   func add(_ item: Agenda.Item) { locked { $0.add(item) } }
 
-  /// - Parameter place: a place that ``takePlace()`` reserved.
+  /// - Parameter place: a position that ``takePlace()`` reserved.
   /// - Returns: the work, for ``cancel(_:)``.
   func add(
     at instant: StreamInstant, in place: UInt64? = nil, _ note: OriginNote, _ action: @escaping () -> Void
@@ -31,7 +31,7 @@ final class SharedAgenda: @unchecked Sendable {
     locked { $0.add(at: instant, in: place, note, action) }
   }
 
-  /// Reserves a place among the work of one instant, for work that may never be added.
+  /// Reserves a position among the work of one instant, for work that may never be added.
   func takePlace() -> UInt64 { locked { $0.takePlace() } }
 
   func cancel(_ work: TimerQueue.Work) {
@@ -39,7 +39,7 @@ final class SharedAgenda: @unchecked Sendable {
     withExtendedLifetime(locked { $0.cancel(work) }) {}
   }
 
-  /// Gives the work that `wake` adds, the task's next step, the place of the work that calls this.
+  /// Gives the work that `wake` adds, the task's next step, the position of the calling work.
   func waking(_ wake: () -> Void) {
     locked { $0.isWaking = true }
     wake()
@@ -62,7 +62,7 @@ final class SharedAgenda: @unchecked Sendable {
     }
   }
 
-  /// Advances time without running the work due on the way: it is due afterwards.
+  /// Advances time without running work that becomes due meanwhile: it is due afterward.
   func stall(to instant: StreamInstant) {
     locked {
       $0.stall(to: instant)

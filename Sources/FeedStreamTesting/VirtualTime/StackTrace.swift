@@ -22,8 +22,8 @@ enum StackTrace {
     private struct Reader {
       private var known: [[String]: WorkOrigin] = [:]
       /// The loaded images. Looked up once, because that reads the beginning of every file that the process has mapped.
-      /// It would kill the process if one were unmapped or truncated meanwhile, as a database in another test's thread
-      /// may be.
+      /// Reading would crash the process if one were unmapped or truncated meanwhile, as may happen to a database on
+      /// another test's thread.
       private var images: ImageMap?
 
       mutating func loaded() -> ImageMap? {
@@ -39,8 +39,8 @@ enum StackTrace {
         return origin
       }
 
-      /// True when files are mapped that others may change, such as a database but not a program. Also true when that
-      /// is unknown.
+      /// True if the process maps files that others may change, such as a database, but not a program. Also true if
+      /// that is unknown.
       private static var sharesFiles: Bool {
         // Not through Foundation, which takes the first 4 KiB that the kernel returns for the whole file.
         guard let maps = fopen("/proc/self/maps", "re") else { return true }

@@ -1,9 +1,10 @@
 import FeedStream
 
-/// A loop of another thread in virtual time: a place where streams live apart from those of its scheduler, on one thread.
+/// A loop of another thread in virtual time: streams on it are separate from those of its scheduler, although both
+/// share one thread.
 ///
 /// Its work is due immediately. With ``VirtualTimeScheduler/Order/seeded(_:)`` the seed decides which of several loops
-/// goes first, so that a race between threads becomes a seed that fails.
+/// runs first, so that a race between threads shows up as a failing seed.
 ///
 ///     let time = VirtualTimeScheduler(order: .seeded(7))
 ///     let group = EventLoopGroup(count: 3, on: time)
@@ -17,7 +18,7 @@ public final class VirtualLoop: LoopScheduler, Sendable {
     let run: () -> Void
   }
 
-  /// - Parameter time: runs the loop.
+  /// - Parameter time: the scheduler that runs the loop.
   public init(on time: VirtualTimeScheduler) { self.time = time }
 
   public var now: StreamInstant { time.now }
@@ -75,11 +76,11 @@ extension VirtualLoop: ElsewhereScheduler {
 
 extension EventLoopGroup {
   /// A group of virtual loops: for ``FeedStream/Publisher/parallelMap(on:width:limit:ordering:_:)`` and
-  /// ``FeedStream/Publisher/parallel(on:width:limit:_:)`` in virtual time. Its ``loops`` are none.
+  /// ``FeedStream/Publisher/parallel(on:width:limit:_:)`` in virtual time. Its ``loops`` are empty.
   ///
   /// - Parameters:
-  ///   - count: how many loops there are, at least one.
-  ///   - time: runs them.
+  ///   - count: the number of loops, at least one.
+  ///   - time: the scheduler that runs them.
   public convenience init(count: Int, on time: VirtualTimeScheduler) {
     precondition(count > 0, "EventLoopGroup(count: \(count), on:): nothing could ever run; use 1 or more")
     self.init(of: (0..<count).map { _ in VirtualLoop(on: time) })
@@ -90,7 +91,7 @@ extension Publisher where Output: Sendable {
   /// Delivers values and the completion on `loop`, as ``FeedStream/Publisher/receive(on:)`` does on an event loop of
   /// another thread.
   ///
-  /// **Demand, failure, cancellation, policy:** as there.
+  /// **Demand, failure, cancellation, policy:** as in that operator.
   public func receive(on loop: VirtualLoop) -> Publishers.ReceiveOn<Self, VirtualLoop> {
     Publishers.ReceiveOn(crossing: self, to: loop)
   }

@@ -2,7 +2,7 @@ public import FeedStream
 
 // What a test says to move time.
 extension VirtualTimeScheduler {
-  /// Runs what is due now.
+  /// Runs the work that is due now.
   public func advance(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
@@ -46,16 +46,15 @@ extension VirtualTimeScheduler {
 
   /// Runs all work and advances time as far as that takes. Work that waits forever stays pending.
   ///
-  /// Work that keeps scheduling more of itself fails the test after ``workLimit`` pieces; the message names its
-  /// origins.
+  /// Work that keeps rescheduling itself fails the test after ``workLimit`` pieces; the message names its origins.
   public func run(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
     drive(to: nil, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Advances time by `interval` without running anything, as when a thread is stalled: work due in it runs late, when
-  /// time is next advanced. A negative interval fails the test.
+  /// Advances time by `interval` without running anything, as if the thread were stalled: work that becomes due runs
+  /// late, when time is next advanced. A negative interval fails the test.
   public func stall(
     for interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column

@@ -1,7 +1,7 @@
 import FeedStream
 
 extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
-  /// Takes a step of a task; it runs in its turn, when time is advanced.
+  /// Enqueues a step of a task; it runs in its turn when time is advanced.
   public func enqueue(_ job: consuming ExecutorJob) { agenda.add(.taskJob(UnownedJob(job))) }
 
   public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
@@ -19,10 +19,10 @@ extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
   public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }
 
-/// Takes the steps of actors.
+/// Enqueues the steps of actors.
 ///
-/// A separate executor: a task's step that ran as an actor's would have to leave the actor first, and would queue a
-/// second time, behind work that was scheduled after it.
+/// It is a separate executor, because a task's step that ran as an actor's would have to leave the actor first, and
+/// would queue a second time, after work that was scheduled later.
 final class ActorLane: SerialExecutor {
   // Not the scheduler, which an actor may outlive: its steps then never run.
   private let agenda: SharedAgenda

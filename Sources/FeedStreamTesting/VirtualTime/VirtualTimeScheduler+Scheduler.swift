@@ -11,7 +11,7 @@ extension VirtualTimeScheduler: LoopScheduler {
     _ = agenda.add(at: date, callerOrigin, action)
   }
 
-  /// Runs `action` at `date` and then every `interval`, each time counted from when the last one was due.
+  /// Runs `action` at `date` and then every `interval`, each counted from the due time of the last one.
   ///
   /// - Precondition: `interval` is more than zero.
   public func schedule(
@@ -41,7 +41,7 @@ extension VirtualTimeScheduler: LoopScheduler {
 }
 
 extension VirtualTimeScheduler {
-  /// Runs `action` at this instant, after what was scheduled before; pending work shows the line of the call.
+  /// Runs `action` at this instant, after work scheduled earlier; pending work shows the line of the call.
   public func schedule(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ action: @escaping () -> Void

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A scheduler whose time moves only when a test says so.
 ///
-/// It takes the place of an `EventLoop`: what is written for `any LoopScheduler` runs on either. It is also a Swift
-/// `Clock`, a `SerialExecutor` and a `TaskExecutor`, so that one `advance` drives operators, `Task.sleep`, actors and
-/// async closures in one total order, on the thread that calls it, with nothing yielded and nothing guessed:
+/// It replaces an `EventLoop`: code for `any LoopScheduler` runs on either. It is also a Swift `Clock`, a
+/// `SerialExecutor` and a `TaskExecutor`, so that one `advance` drives operators, `Task.sleep`, actors and async
+/// closures in one total order, on the thread that calls it, without yielding or guessing:
 ///
 ///     let time = VirtualTimeScheduler()
 ///     Task(executorPreference: time) {
@@ -18,7 +18,7 @@ import Synchronization
 /// or before the target, runs in the same advance. Work scheduled for the past runs now, once.
 ///
 /// **Thread:** streams on it belong to the thread that advances it. Tasks may resume on it from any thread; such a
-/// resumption takes its place in the order when it arrives.
+/// resumption joins the order when it arrives.
 // Unchecked because the test that owns it sets the settable properties, before time moves or from work that runs in it.
 // A precondition stops a second thread that advances at the same time.
 public final class VirtualTimeScheduler: @unchecked Sendable {
@@ -38,23 +38,23 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// The order of work due at one instant.
   public let order: Order
 
-  /// The number of pieces of work that may run at one instant, or in one ``run(fileID:filePath:line:column:)``, before that
-  /// counts as endless; a million by default.
+  /// The maximum number of pieces of work at one instant, or in one ``run(fileID:filePath:line:column:)``; more count
+  /// as endless. A million by default.
   @exclusivity(unchecked) public var workLimit = 1_000_000
 
   /// The time that ``offload(_:completion:)`` takes to deliver a result; zero by default.
   @exclusivity(unchecked) public var offloadLatency: StreamInstant.Stride = 0
 
-  /// True when pending work remembers the function that scheduled it. Off by default, since walking the stack takes
-  /// half a millisecond each time. Nothing is traced while files are mapped that others may change, as by SQLite:
-  /// reading the debug information then could end the process.
+  /// True to record the function that scheduled each piece of pending work. Off by default, because walking the stack
+  /// takes half a millisecond each time. Nothing is traced while the process maps files that others may change, as
+  /// SQLite does: reading the debug information could then crash the process.
   @exclusivity(unchecked) public var tracesOrigins = false
 
   let agenda: SharedAgenda
   private let isMoving = Atomic(false)
   let audit = Audit()
   let actors: ActorLane
-  /// An object that the layers above keep with a scheduler, and only they know.
+  /// An object that higher layers attach to a scheduler.
   @exclusivity(unchecked) var attachment: AnyObject?
   private lazy var pass = CurrentDomain.Token(self)
 
@@ -80,7 +80,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   /// Advances time to the next work and runs what is due then.
   ///
-  /// - Returns: true when there was work.
+  /// - Returns: true if there was work.
   @discardableResult public func advanceToNextWork(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) -> Bool {
@@ -106,7 +106,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// The advice for endless work.
   static let advice = "\nStop it, advance by a time instead of running to the end, or raise workLimit."
 
-  /// Advances time to the next work and runs what is due then.
+  /// Advances time to the next work and runs the work that is due then.
   func step(_ site: CallSite) -> Step {
     guard let next = agenda.nextInstant else { return .nothing }
     return move(to: next, site).map { .endless($0) } ?? .moved

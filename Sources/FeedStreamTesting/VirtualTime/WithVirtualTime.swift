@@ -1,8 +1,8 @@
 import FeedStream
 
 /// Runs a test in virtual time, and fails it for leftovers at its end: unread events, subscriptions still live,
-/// subscribers still retained, work still pending. There is one failure for each line it came from. What follows from
-/// an expectation that has failed already does not fail again.
+/// subscribers still retained, work still pending. There is one failure per line of origin. The consequences of a
+/// failed expectation are not reported again.
 ///
 ///     @Test func `a search waits until typing pauses`() {
 ///       withVirtualTime { time in

@@ -1,12 +1,12 @@
 public import FeedStream
 
-/// The files of virtual time, with faults where a test wants them.
+/// The files of virtual time, with faults that a test sets.
 ///
 ///     time.files["feed.json"] = "[]"
 ///     time.files.capacity = 100                                  // a disk that gets full
 ///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
 ///
-/// Paths are used as given, without resolving `.`, `..` or links; the folders above a file are there.
+/// Paths are used as given, without resolving `.`, `..` or links; the parent folders of a file exist.
 // @unchecked: everything in virtual time runs on one thread, also what an event loop would give to its pool.
 public final class VirtualFiles: FileSystem, @unchecked Sendable {
   /// A file system call that can fail.
@@ -29,17 +29,17 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   private struct Fault {
     var operation: Operation
-    /// `nil` for any.
+    /// `nil` for any path.
     var path: String?
     var code: Int32
-    /// The number of bytes that are read or written before.
+    /// The number of bytes that are read or written before the fault.
     var count: Int
   }
 
-  /// The number of bytes that all files may have; `nil` for any number.
+  /// The maximum number of bytes of all files together; `nil` for no limit.
   public var capacity: Int?
 
-  /// True when changes are not announced to watchers, as on a system with too many of them.
+  /// True if changes are not announced to watchers, as on a system with too many watchers.
   public var isMute = false
 
   private unowned let time: VirtualTimeScheduler
@@ -52,7 +52,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   // MARK: For tests
 
-  /// The content of a file; `nil` when there is none. Setting it replaces the file by another one, as a rename does.
+  /// The content of a file; `nil` if there is none. Setting it replaces the file with another one, as a rename does.
   public subscript(path: String) -> Chunk? {
     get { nodes[path].flatMap { $0.isFolder ? nil : Chunk($0.bytes) } }
     set {
@@ -69,31 +69,31 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     touch(path, .content)
   }
 
-  /// Cuts a file to a length.
+  /// Truncates a file to a length.
   public func truncate(_ path: String, to count: Int = 0) {
     nodes[path]?.bytes.removeSubrange(count...)
     touch(path, .content)
   }
 
-  /// Makes a folder.
+  /// Creates a folder.
   public func makeFolder(_ path: String) { if nodes[path] == nil { nodes[path] = node(isFolder: true) } }
 
-  /// Gives a file another name.
+  /// Renames a file.
   public func move(_ path: String, to other: String) { try? rename(path, to: other) }
 
   /// The paths of all files, sorted.
   public var paths: [String] { nodes.filter { !$0.value.isFolder }.keys.sorted() }
 
-  /// Lets the next such call for a path fail.
+  /// Makes the next such call for a path fail.
   ///
   /// - Parameters:
   ///   - code: the system's error number.
-  ///   - count: how many bytes are read or written before, also by several calls.
+  ///   - count: the number of bytes read or written before the failure, possibly by several calls.
   public func fail(_ operation: Operation, of path: String, code: Int32, after count: Int = 0) {
     faults.append(Fault(operation: operation, path: path, code: code, count: count))
   }
 
-  /// Lets the next such call for any path fail.
+  /// Makes the next such call for any path fail.
   public func failNext(_ operation: Operation, code: Int32) {
     faults.append(Fault(operation: operation, path: nil, code: code, count: 0))
   }

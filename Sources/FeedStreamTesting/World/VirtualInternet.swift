@@ -2,19 +2,20 @@ public import FeedStream
 
 /// A network in virtual time: names, listeners, connections and datagrams between the streams of one test.
 public final class VirtualInternet {
-  /// The quality of a connection. A change holds for connections made from then on.
+  /// The quality of a connection. A change applies to later connections.
   public struct Link: Hashable, Sendable {
-    /// The time that a byte takes from one side to the other; connecting takes as long.
+    /// The time that a byte takes from one side to the other; connecting takes the same time.
     public var latency: StreamInstant.Stride = .zero
-    /// The number of bytes per second that each direction carries; `nil` for any number.
+    /// The number of bytes per second that each direction carries; `nil` for no limit.
     public var bytesPerSecond: Int?
-    /// The number of bytes that each direction holds, on the way and unread, before its writer has to wait: 64 KiB by default.
+    /// The number of bytes that each direction holds, in transit and unread, before its writer has to wait: 64 KiB by
+    /// default.
     public var buffer = 64 * 1024
     /// The maximum number of bytes that arrive as one chunk: 16 KiB by default. With 1, every byte arrives alone.
     public var segment = 16 * 1024
-    /// Loses the connection when this many bytes of the side that connected have arrived.
+    /// The number of received bytes from the connecting side after which the connection is lost.
     public var lostAfterBytesUp: Int?
-    /// Loses the connection when this many bytes of the side that listened have arrived.
+    /// The number of received bytes from the listening side after which the connection is lost.
     public var lostAfterBytesDown: Int?
 
     public init() {}
@@ -25,11 +26,11 @@ public final class VirtualInternet {
     }
   }
 
-  /// The fate of an attempt to connect to an address.
+  /// The result of an attempt to connect to an address.
   public enum Answer: Hashable, Sendable {
-    /// The default: a listener, or a refusal when nobody listens.
+    /// The default: a listener, or a refusal if there is none.
     case usual
-    /// None: the attempt waits forever.
+    /// No result: the attempt waits forever.
     case silence
     /// The system's error number.
     case failure(Int32)
@@ -39,19 +40,19 @@ public final class VirtualInternet {
   public var link = Link()
   /// The results of connecting to addresses, if they aren't the default.
   public var answers: [SocketAddress: Answer] = [:]
-  /// The addresses of hosts. Numeric addresses are their own; any other name is not known.
+  /// The addresses of hosts. Numeric addresses need no entry; any other name is unknown.
   public var hosts: [String: [String]] = ["localhost": ["127.0.0.1"]]
   /// The time that a lookup takes; `nil` if it never completes.
   public var lookUpLatency: StreamInstant.Stride? = .zero
-  /// True for a datagram that gets lost on its way.
+  /// Returns true for a datagram that gets lost in transit.
   public var losesDatagram: (Datagram) -> Bool = { _ in false }
   /// The number of bytes of datagrams that wait for a reader; more are dropped: 208 KiB by default.
   public var datagramBuffer = 208 * 1024
-  /// The number of datagrams that were lost or dropped, or had nobody to receive them.
+  /// The number of datagrams that were lost or dropped, or had no receiver.
   public internal(set) var lostDatagrams = 0
 
   private unowned let time: VirtualTimeScheduler
-  /// Those that share an address, the one whose turn it is first.
+  /// The listeners that share an address, in the order of their turns.
   private var listeners: [SocketAddress: [VirtualListener]] = [:]
   private var datagramPorts: [SocketAddress: VirtualDatagrams] = [:]
   private var channels: [Weak] = []
@@ -63,7 +64,7 @@ public final class VirtualInternet {
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
 
-  /// Loses every connection that is open now.
+  /// Breaks every open connection.
   public func loseConnections() {
     for entry in channels { entry.channel?.lose(104) }  // ECONNRESET
     channels = []
@@ -89,7 +90,7 @@ public final class VirtualInternet {
     return listener
   }
 
-  /// The listener for the next connection: each in turn.
+  /// The listener for the next connection; the listeners take turns.
   private func nextListener(at address: SocketAddress) -> VirtualListener? {
     guard let listener = listeners[address]?.first else { return nil }
     listeners[address]?.removeFirst()
@@ -97,7 +98,7 @@ public final class VirtualInternet {
     return listener
   }
 
-  /// The address with a port, chosen when there is none.
+  /// The address with a port, which is chosen if there is none.
   private func place(of address: SocketAddress, _ operation: String) throws(SystemError) -> SocketAddress {
     // No process was started with these sockets.
     if case .inherited = address.kind { throw SystemError(operation, "\(address)", code: 9) }  // EBADF
@@ -183,7 +184,7 @@ public final class VirtualInternet {
 
   func close(_ port: VirtualDatagrams) { datagramPorts[port.address] = nil }
 
-  /// - Returns: what delivers it, or takes it back.
+  /// - Returns: closures that deliver it or take it back.
   func carry(_ datagram: Datagram, from sender: SocketAddress) -> any Cancellable {
     time.after(link.latency, "a datagram for \(datagram.address)") { [self] in
       guard !losesDatagram(datagram), let port = datagramPorts[datagram.address],

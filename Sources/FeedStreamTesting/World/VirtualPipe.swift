@@ -6,7 +6,7 @@ final class VirtualPipe {
   private weak var time: VirtualTimeScheduler?
   private let name: String
   private let link: VirtualInternet.Link
-  /// The number of delivered bytes after which the connection is lost, and the action then.
+  /// The number of delivered bytes after which the connection is lost, and the action at that point.
   private var lostAfter: Int?
   var onLoss: (() -> Void)?
 
@@ -16,13 +16,13 @@ final class VirtualPipe {
   private var ending: ((SystemError?) -> Void)?
   private var hasEnded = false
   private var failure: Int32?
-  /// The time when the line has sent everything.
+  /// The time when the connection will have sent everything.
   private var freeAt: StreamInstant
 
   // On the way, and arrived.
   private var travelling: [(at: StreamInstant, chunk: Chunk?)] = []
   private var arrived: [Chunk] = []
-  /// Bytes of both.
+  /// The bytes of both.
   private var held = 0
   private var arrival: (any Cancellable)?
   private var callBack: (any Cancellable)?
@@ -76,7 +76,7 @@ final class VirtualPipe {
     }
   }
 
-  /// The writer's answer, on a later turn.
+  /// The writer's callback, on a later turn.
   private func answer(_ error: SystemError?) {
     let isWrite = done != nil
     guard callBack == nil, let time else { return }
@@ -98,7 +98,7 @@ final class VirtualPipe {
     awaitArrival()
   }
 
-  /// The peer has closed: what is written fails from now on.
+  /// Called when the peer has closed: later writes fail.
   func readerIsGone() {
     isReaderGone = true
     stopReading()
@@ -111,7 +111,7 @@ final class VirtualPipe {
     pump()
   }
 
-  /// The writer has closed: nothing is answered any more; what it has written still arrives, and then the end.
+  /// Called when the writer has closed: its callbacks are dropped; written bytes still arrive, and then the end.
   func writerIsGone() {
     done = nil
     ending = nil
@@ -122,7 +122,7 @@ final class VirtualPipe {
     if !isReaderGone { send(nil) }
   }
 
-  /// The connection is lost: everything on its way with it.
+  /// Called when the connection is lost, with all bytes in transit.
   func lose(_ code: Int32) {
     guard failure == nil || readFailure == nil else { return }
     failure = code
@@ -198,7 +198,7 @@ final class VirtualPipe {
   }
 }
 
-/// Both directions of a connection in virtual time, as one side has them.
+/// Both directions of a connection in virtual time, from one side's view.
 final class VirtualChannel: ByteChannel {
   let peer: SocketAddress
   private let incoming: VirtualPipe
@@ -241,7 +241,7 @@ final class VirtualChannel: ByteChannel {
     if !isClosed { outgoing.endWriting(done) }
   }
 
-  /// Loses the connection now: both sides fail.
+  /// Breaks the connection: both sides fail.
   func lose(_ code: Int32) { for pipe in [incoming, outgoing] { pipe.lose(code) } }
 
   func close() {

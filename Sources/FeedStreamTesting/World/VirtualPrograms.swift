@@ -20,7 +20,7 @@ public final class VirtualPrograms {
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
 
-  /// The script of a program; `nil` when there is none of that name.
+  /// The script of a program; `nil` if there is none with that name.
   public subscript(name: String) -> Script? {
     get { scripts[name] }
     set { scripts[name] = newValue }
@@ -39,17 +39,17 @@ public final class VirtualPrograms {
   }
 }
 
-/// A program that runs in virtual time, as its script has it.
+/// A program that runs in virtual time, as its script determines.
 public final class VirtualProgram {
-  /// The way in which it was started.
+  /// The options with which it was started.
   public let subprocess: Subprocess
   /// The script's subscriptions; cancelled when the program ends.
   public var work: Set<AnyCancellable> = []
-  /// Called with the signals that it receives; when there is nothing, any signal ends it, and `SIGKILL` always does.
+  /// Called with the signals that it receives; if this is `nil`, any signal ends it. `SIGKILL` always does.
   public var onSignal: ((Int32) -> Void)?
   /// The signals that it has received.
   public private(set) var signals: [Int32] = []
-  /// Its own ends of its standard streams. Those that aren't pipes lead nowhere.
+  /// The program's ends of its standard streams. Streams that aren't pipes are connected to nothing.
   private let streams: [Connection]
   let child: VirtualChild
   private unowned let time: VirtualTimeScheduler
@@ -79,19 +79,19 @@ public final class VirtualProgram {
   /// The other ends of those that aren't pipes.
   private var sinks: [VirtualChannel] = []
 
-  /// The bytes that are written to it.
+  /// The bytes written to its standard input.
   public var input: Publishers.ConnectionBytes { streams[0].bytes }
   /// Its standard output.
   public var output: Connection { streams[1] }
   /// Its standard error.
   public var errors: Connection { streams[2] }
 
-  /// Writes a text to its output.
+  /// Writes text to its output.
   public func print(_ text: String) {
     Just(Chunk(text)).write(to: output).sink(receiveCompletion: { _ in }, receiveValue: { _ in }).store(in: &work)
   }
 
-  /// Ends it: its streams end when the bytes written to them have arrived.
+  /// Ends the program: its streams complete when the bytes written to them have arrived.
   public func exit(_ status: ExitStatus = .exited(0)) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -116,7 +116,7 @@ public final class VirtualProgram {
   }
 }
 
-/// A program that runs in virtual time, as the one that started it has it.
+/// A program that runs in virtual time, from the view of its parent.
 final class VirtualChild: ChildProcess {
   let number: Int32
   let input: (any ByteChannel)?

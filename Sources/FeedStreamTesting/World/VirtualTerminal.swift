@@ -10,10 +10,10 @@ public final class VirtualTerminal: TerminalPort {
   private var isPressing = false
   private var pressed: [Chunk] = []
 
-  /// True while keys are read as they are pressed.
+  /// True while keys are read as they are pressed (raw mode).
   public private(set) var isRaw = false
 
-  /// The bytes to send to it if the process ended now.
+  /// The bytes that would be sent to it if the process ended now.
   public private(set) var farewell: Chunk?
 
   /// Its size: 80 by 24 by default.
@@ -60,7 +60,7 @@ public final class VirtualStandardStreams {
   private unowned let time: VirtualTimeScheduler
   private var inner: [Int32: VirtualChannel] = [:]
   private var outer: [Int32: Connection] = [:]
-  /// True when the process has no standard input.
+  /// True if the process has no standard input.
   public var hasNoInput = false
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
@@ -94,7 +94,7 @@ public final class VirtualStandardStreams {
   }
 }
 
-/// One use of a channel that stays when this is closed.
+/// One use of a channel that stays open when this is closed.
 private final class BorrowedChannel: ByteChannel {
   private let channel: VirtualChannel
   private var isClosed = false

@@ -1,6 +1,7 @@
 import FeedStream
 
-/// The world outside a program, in virtual time: a network, files, programs, signals and a terminal that a test controls.
+/// The world outside a program, in virtual time: a network, files, programs, signals and a terminal that a test
+/// controls.
 ///
 ///     withVirtualTime { time in
 ///       time.network.link.latency = .milliseconds(20)
@@ -12,7 +13,7 @@ import FeedStream
 ///       date.cancel()
 ///     }
 ///
-/// Code that is written for any `LoopScheduler` uses it through the initializers that it has for an `EventLoop`: `Listener`,
+/// Code for any `LoopScheduler` uses it through the same initializers as with an `EventLoop`: `Listener`,
 /// `Connection.connect`, `File`, `Subprocess` and so on. Nothing of the real world is touched.
 final class VirtualWorld {
   let network: VirtualInternet
@@ -58,7 +59,7 @@ extension VirtualTimeScheduler {
 
   /// Sends a signal to the process.
   ///
-  /// - Returns: true when the signal is being watched; otherwise its default action would follow.
+  /// - Returns: true if the signal is being watched; otherwise, its default action would follow.
   @discardableResult public func raise(_ signal: Int32) -> Bool {
     let watches = world.signalWatches.values.filter { $0.number == signal }
     for watch in watches { schedule { watch.announce() } }

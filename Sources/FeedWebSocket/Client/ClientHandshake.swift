@@ -2,7 +2,7 @@ internal import FeedStream
 
 /// The client's handshake on a connection (RFC 6455, 4.1).
 final class ClientHandshake {
-  /// The request but for its key, which is new for every connection.
+  /// The request without its key, which is new for each connection.
   struct Request {
     let place: WebSocketURL
     let fields: String
@@ -33,9 +33,9 @@ final class ClientHandshake {
         + "Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n\(fields)\r\n"
     }
 
-    /// The agreement that the response gives.
+    /// The agreement in the response.
     ///
-    /// - Throws: when it refuses, or does not answer this request.
+    /// - Throws: if it refuses, or isn't a response to this request.
     func check(_ head: ResponseHead, _ key: String) throws(WebSocketError) -> Agreement {
       guard head.status == 101 else { throw .refused(status: head.status, reason: head.reason) }
       let upgrade = TokenList.parse(head.values("Upgrade")) ?? []

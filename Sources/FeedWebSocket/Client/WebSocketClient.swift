@@ -7,12 +7,12 @@ public import FeedTLS
 ///       .flatMap { $0.messages }
 ///       .sink { print($0) } receiveValue: { print($0) }
 public struct WebSocketClient {
-  /// The offers to a server, and the demands on it.
+  /// The options that a client offers to a server, and its limits.
   public struct Options {
     public var limits = WebSocketLimits()
     /// The compression of messages, if the server supports it; `nil` to offer none.
     public var compression: WebSocketCompression? = WebSocketCompression(keepsContext: true)
-    /// The subprotocols that are offered, the preferred one first.
+    /// The offered subprotocols, the preferred one first.
     public var subprotocols: [String] = []
     /// Further fields of the request, such as `Authorization`, `Cookie` or `Origin`.
     public var headers: [(name: String, value: String)] = []
@@ -30,7 +30,7 @@ public struct WebSocketClient {
   private let scheduler: any LoopScheduler
 
   /// - Parameters:
-  ///   - options: what is offered to a server, and asked of it.
+  ///   - options: the offers to a server, and the limits.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   public init(_ options: Options = Options(), on scheduler: any LoopScheduler) {
     self.options = options
@@ -39,9 +39,10 @@ public struct WebSocketClient {
 
   /// Connects when subscribed to, delivers the socket and finishes.
   ///
-  /// **Demand:** begins at the subscription; the socket is held until it is requested, and reads nothing but control frames until
-  /// its messages are. **Failure:** ``WebSocketError``. **Cancellation:** gives everything up, and closes a socket that nobody took.
-  /// **Policy:** holds one.
+  /// **Demand:** begins at the subscription; the socket is held until it is requested, and reads only control frames
+  /// until its messages are requested. **Failure:** ``WebSocketError``. **Cancellation:** abandons the attempt, and
+  /// closes a socket that was not delivered.
+  /// **Policy:** holds one socket.
   ///
   /// - Parameter url: `ws://host[:port]/path?query`, or `wss:` for TLS.
   public func webSocket(_ url: String) -> AnyPublisher<WebSocket, WebSocketError> {

@@ -1,7 +1,7 @@
-/// A URL of WebSocket, taken apart (RFC 6455, 3).
+/// A parsed WebSocket URL (RFC 6455, 3).
 struct WebSocketURL: Hashable {
   let isSecure: Bool
-  /// A name or a numeric address; one of IPv6 without its brackets.
+  /// A name or a numeric address; an IPv6 address without its brackets.
   let host: String
   let port: Int
   /// The path and the query: what is requested.
@@ -62,7 +62,7 @@ struct WebSocketURL: Hashable {
     }
   }
 
-  /// The text without what stands where a password may.
+  /// The text without any part that may be a password.
   private static func withoutSecrets(_ text: String) -> String {
     guard let at = text.lastIndex(of: "@") else { return text }
     let start = text.range(of: "://")?.upperBound ?? text.startIndex

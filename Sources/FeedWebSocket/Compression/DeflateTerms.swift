@@ -1,8 +1,8 @@
 /// The terms of compression that both sides have agreed on (RFC 7692, 7.1).
 package struct DeflateTerms: Hashable, Sendable {
-  /// True when the server forgets each message before the next.
+  /// True if the server compresses each message separately.
   package var serverForgets = false
-  /// True when the client forgets each message before the next.
+  /// True if the client compresses each message separately.
   package var clientForgets = false
   /// The server's window size, as a power of two: 8 to 15.
   package var serverWindowBits = 15
@@ -19,11 +19,11 @@ package struct DeflateTerms: Hashable, Sendable {
 extension WebSocketCompression {
   static let name = "permessage-deflate"
 
-  /// The server's side: takes the first offer that it can.
+  /// The server's side: accepts the first possible offer.
   ///
   /// - Parameter offers: the values of `Sec-WebSocket-Extensions`.
-  /// - Returns: the terms and the value of the response's field; `nil` when nothing acceptable is offered.
-  /// - Throws: when a field isn't a list of extensions.
+  /// - Returns: the terms and the value of the response's field; `nil` if no offer is acceptable.
+  /// - Throws: if a field isn't a list of extensions.
   func answer(_ offers: [String]) throws(FieldSyntaxError) -> (terms: DeflateTerms, field: String)? {
     for offer in try ExtensionList.parse(offers) where offer.name == Self.name {
       if let answer = answer(offer) { return answer }
@@ -70,11 +70,11 @@ extension WebSocketCompression {
     return offer + "; client_max_window_bits" + (windowBits < 15 ? "=\(windowBits)" : "")
   }
 
-  /// The client's side: what the server has chosen of the offer.
+  /// The client's side: the server's choice from the offer.
   ///
   /// - Parameter chosen: the values of the response's `Sec-WebSocket-Extensions`.
   /// - Returns: the terms; `nil` when the server does not compress.
-  /// - Throws: when the server has chosen something that was not offered.
+  /// - Throws: if the server has chosen something that was not offered.
   func terms(_ chosen: [String]) throws(FieldSyntaxError) -> DeflateTerms? {
     let elements = try ExtensionList.parse(chosen)
     guard let element = elements.first else { return nil }
@@ -103,7 +103,7 @@ extension WebSocketCompression {
     return terms
   }
 
-  /// 8 to 15, without zeros before it.
+  /// A number from 8 to 15, without leading zeros.
   private static func bits(_ text: String) -> Int? {
     switch text {
     case "8", "9", "10", "11", "12", "13", "14", "15": Int(text)

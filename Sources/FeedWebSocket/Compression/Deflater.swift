@@ -27,9 +27,9 @@ final class Deflater: @unchecked Sendable {
 
   func reset() { deflateReset(stream) }
 
-  /// A part of a message, compressed, and flushed so that all of it can be read.
+  /// Compresses a part of a message, and flushes it so that all of it can be read.
   ///
-  /// - Parameter isLast: true to leave out what ends every message (RFC 7692, 7.2.1).
+  /// - Parameter isLast: true to leave out the end of every message (RFC 7692, 7.2.1).
   func deflate(_ part: Chunk, isLast: Bool) -> Chunk {
     // Room for what does not compress, and for the flush.
     let most = Int(deflateBound(stream, uLong(part.count))) + 64
@@ -44,13 +44,13 @@ final class Deflater: @unchecked Sendable {
         _ = CZlib.deflate(stream, Z_SYNC_FLUSH)
         written = most - Int(stream.pointee.avail_out)
       }
-      precondition(stream.pointee.avail_in == 0 && written >= 5, "WebSocket: zlib needs more room than it said")
+      precondition(stream.pointee.avail_in == 0 && written >= 5, "WebSocket: zlib needs more room than it predicted")
       return isLast ? written - 4 : written
     }
   }
 }
 
-/// The compression of one socket: with a window that stays, or with one that is borrowed for each message.
+/// The compression of one socket: with a permanent window, or with one that is borrowed for each message.
 final class DeflateContext {
   private let keepsWindow: Bool
   private let kind: Deflater.Kind
@@ -60,8 +60,8 @@ final class DeflateContext {
   /// The streams that no message uses.
   private static let spare = Mutex<[Deflater.Kind: [Deflater]]>([:])
 
-  /// - Returns: `nil` when zlib cannot compress on these terms: a window of 8 bits is too small for it, and messages are sent
-  ///   as they are.
+  /// - Returns: `nil` if zlib doesn't support these terms: a window of 8 bits is too small for it, so messages are sent
+  ///   uncompressed.
   init?(_ terms: DeflateTerms, _ options: WebSocketCompression, isServer: Bool) {
     let bits = terms.windowBits(sentByServer: isServer)
     guard bits >= 9 else { return nil }
@@ -72,7 +72,7 @@ final class DeflateContext {
 
   deinit { release() }
 
-  /// True when a message of this length is worth it.
+  /// True if a message of this length is worth compressing.
   func takes(_ count: Int) -> Bool { count >= leastBytes }
 
   /// The next part of a message.

@@ -27,7 +27,7 @@ final class Inflater: @unchecked Sendable {
 
   func feed(_ chunk: Chunk) { input = chunk }
 
-  /// - Returns: how many bytes were written to `room`, and true when no more can be made of the input.
+  /// - Returns: the number of bytes written to `room`, and true if the input yields no more.
   func inflate(to room: UnsafeMutableRawPointer, _ capacity: Int) throws(ProtocolFailure) -> (count: Int, isDone: Bool)
   {
     var (written, left) = (0, input.count)
@@ -53,19 +53,20 @@ final class Inflater: @unchecked Sendable {
     }
   }
 
-  /// - Throws: when the input does not end where a block begins.
+  /// - Throws: if the input doesn't end at the beginning of a block.
   func end() throws(ProtocolFailure) {
     let (bits, isBetweenBlocks) = (stream.pointee.data_type & 7, stream.pointee.data_type & 128 != 0)
     guard isBetweenBlocks, bits == 0 else { throw .badCompression }
   }
 }
 
-/// The decompression of one socket: with a window that stays, or with one that is borrowed for each message.
+/// The decompression of one socket: with a permanent window, or with one that is borrowed for each message.
 final class InflateContext {
   private let keepsWindow: Bool
   private var inflater: Inflater?
 
-  /// The streams that no message uses. A few are enough: a message takes one only from its first byte to its last.
+  /// The streams that no message uses. A few are enough, because a message uses one only from its first byte to its
+  /// last.
   private static let spare = Mutex<[Inflater]>([])
 
   init(keepsWindow: Bool) { self.keepsWindow = keepsWindow }

@@ -1,13 +1,13 @@
 /// The compression of messages, if both sides support it: permessage-deflate (RFC 7692).
 public struct WebSocketCompression: Hashable, Sendable {
-  /// True when a message may refer to the ones before it, which makes messages that are alike much shorter, and takes up to
-  /// 300 KiB of memory for each socket. False to forget each message: sockets then share that memory.
+  /// True if a message may refer to earlier ones, which makes similar messages much shorter and takes up to 300 KiB of
+  /// memory per socket. False to forget each message: sockets then share that memory.
   public var keepsContext: Bool
-  /// The window size, as a power of two: 9 to 15. A smaller one takes less memory.
+  /// The window size, as a power of two: 9 to 15. A smaller window takes less memory.
   public var windowBits: Int
   /// zlib's level, 1 (fast) to 9.
   public var level: Int
-  /// Shorter messages are sent as they are, in bytes.
+  /// The size in bytes below which messages are sent uncompressed.
   public var leastBytes: Int
 
   /// - Precondition: the window has 9 to 15 bits, and the level is 1 to 9.

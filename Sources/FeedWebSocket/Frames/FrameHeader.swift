@@ -18,7 +18,7 @@ package struct FrameHeader: Equatable, Sendable {
   package var isFinal: Bool
   /// RSV1: the message is compressed (RFC 7692, 6).
   package var isCompressed: Bool
-  /// In the order of memory; `nil` for a frame that is not masked.
+  /// The mask, in the order of memory; `nil` for an unmasked frame.
   package var mask: UInt32?
   package var count: Int
 
@@ -36,7 +36,7 @@ package struct FrameHeader: Equatable, Sendable {
   /// Reads the header at the beginning of `bytes`.
   ///
   /// - Parameters:
-  ///   - isMasked: true when the peer has to mask, as a client has; false when it must not.
+  ///   - isMasked: true if the peer must mask, as a client must; false if it must not.
   ///   - mayCompress: true when compression was negotiated.
   /// - Returns: the header and its length; `nil` when more bytes are needed.
   static func parse(

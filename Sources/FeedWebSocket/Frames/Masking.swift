@@ -5,7 +5,7 @@ enum Masking {
   /// - Parameters:
   ///   - target: at least as many bytes; may be `source` itself.
   ///   - mask: four bytes, in the order of memory.
-  ///   - offset: the place of the first byte in the frame's payload.
+  ///   - offset: the position of the first byte in the frame's payload.
   static func apply(
     _ mask: UInt32, at offset: Int, from source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer
   ) {

@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// The bytes of a message that is arriving, in one piece of memory however it is fragmented.
+/// The bytes of a message that is arriving, in one piece of memory, no matter how it is fragmented.
 struct MessageBuffer: ~Copyable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
@@ -8,7 +8,7 @@ struct MessageBuffer: ~Copyable {
 
   deinit { base?.deallocate() }
 
-  /// Makes room for `more` bytes at the end; they count once ``advance(by:)`` says so.
+  /// Makes room for `more` bytes at the end; they count after ``advance(by:)``.
   mutating func room(for more: Int) -> UnsafeMutableRawPointer {
     let needed = count + more
     if needed > capacity {
@@ -29,7 +29,7 @@ struct MessageBuffer: ~Copyable {
     return UnsafeRawBufferPointer(start: base.map { $0 + count }, count: more)
   }
 
-  /// The bytes as a chunk of their own; none are left, and no memory is kept.
+  /// Removes the bytes and returns them as a chunk; no memory is kept.
   mutating func take() -> Chunk {
     defer {
       base?.deallocate()

@@ -1,15 +1,15 @@
 package import FeedStream
 
-/// Makes messages and control frames of bytes that are cut anywhere. It does nothing else, so that it can be fuzzed.
+/// Makes messages and control frames from bytes that are split anywhere. It does nothing else, so it can be fuzzed.
 ///
-/// It refuses what breaks the protocol or a limit with its first wrong byte.
+/// It refuses violations of the protocol or a limit at their first byte.
 package struct MessageReader: ~Copyable {
   package enum Event: Equatable {
     case message(WebSocketMessage)
     case ping(Chunk)
     case pong(Chunk)
     case close(WebSocketClose)
-    /// A message has begun, and none is wanted.
+    /// A message has begun, but there is no demand.
     case held
   }
 
@@ -35,17 +35,17 @@ package struct MessageReader: ~Copyable {
 
   /// - Parameters:
   ///   - isServer: true to read what a client sends.
-  ///   - compression: what was negotiated; `nil` when messages are not compressed.
+  ///   - compression: the negotiated terms; `nil` if messages aren't compressed.
   package init(isServer: Bool, limits: WebSocketLimits = WebSocketLimits(), compression: DeflateTerms? = nil) {
     self.isServer = isServer
     self.limits = limits
     inflating = compression.map { InflateContext(keepsWindow: $0.keepsWindow(sentByServer: !isServer)) }
   }
 
-  /// True when bytes wait that no message has been made of.
+  /// True if there are unread bytes.
   package var hasInput: Bool { !input.isEmpty }
 
-  /// Takes the bytes that come next.
+  /// Receives the next bytes.
   package mutating func feed(_ chunk: Chunk) {
     input = input.isEmpty ? chunk : Chunk(joining: [input, chunk])
   }
@@ -53,9 +53,9 @@ package struct MessageReader: ~Copyable {
   /// Keeps only the memory that waiting bytes need.
   package mutating func compact() { if !input.isEmpty { input = input.compacted() } }
 
-  /// The next thing that can be made of the bytes, or `nil` when more are needed.
+  /// The next result from the bytes, or `nil` if more are needed.
   ///
-  /// - Parameter wantsMessage: false to stop where a message begins, and to read only control frames before it.
+  /// - Parameter wantsMessage: false to stop at the beginning of a message, and read only control frames before it.
   package mutating func next(wantsMessage: Bool = true) throws(ProtocolFailure) -> Event? {
     while true {
       if header == nil, try !beginFrame() { return nil }

@@ -1,6 +1,6 @@
-/// Checks UTF-8 while it arrives, cut anywhere: the first byte that cannot be right is found when it comes (Unicode, table 3-7).
+/// Checks UTF-8 while it arrives, split anywhere: the first invalid byte is found when it arrives (Unicode, table 3-7).
 package struct UTF8Checker: Sendable {
-  /// How many continuation bytes are still to come, and where the next one lies.
+  /// The number of missing continuation bytes, and the valid range of the next one.
   private var needed: UInt8 = 0
   private var least: UInt8 = 0x80
   private var most: UInt8 = 0xBF
@@ -10,7 +10,7 @@ package struct UTF8Checker: Sendable {
   /// True between characters.
   package var isComplete: Bool { needed == 0 }
 
-  /// - Returns: false when the bytes so far are not the beginning of any text.
+  /// - Returns: false if the bytes so far can't begin valid text.
   package mutating func check(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let base = bytes.baseAddress else { return true }
     var at = 0

@@ -4,7 +4,7 @@ public import FeedStream
 public struct WebSocketMessage: Hashable, Sendable {
   /// True for text, false for bytes.
   public let isText: Bool
-  /// The payload; that of a text is valid UTF-8.
+  /// The payload; the payload of text is valid UTF-8.
   public let bytes: Chunk
 
   /// - Parameter bytes: valid UTF-8 if `isText`.

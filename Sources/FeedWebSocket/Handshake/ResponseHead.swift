@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// The head of the server's response to a handshake, read from bytes that are cut anywhere (RFC 9112, 4).
+/// The head of the server's response to a handshake, read from bytes that are split anywhere (RFC 9112, 4).
 struct ResponseHead {
   private(set) var status = 0
   private(set) var reason = ""
@@ -14,7 +14,7 @@ struct ResponseHead {
   static let mostFields = 100
 
   /// - Returns: the head and the number of its bytes; `nil` when more are needed.
-  /// - Throws: when it isn't a response of HTTP/1.1, or is too long.
+  /// - Throws: if it isn't a response of HTTP/1.1, or is too long.
   static func parse(_ bytes: [UInt8]) throws(FieldSyntaxError) -> (head: ResponseHead, length: Int)? {
     // What cannot become a response is refused early.
     guard bytes.prefix(7).elementsEqual("HTTP/1.".utf8.prefix(bytes.count)) else { throw FieldSyntaxError() }

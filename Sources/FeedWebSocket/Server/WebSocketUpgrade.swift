@@ -3,23 +3,24 @@ public import FeedStream
 
 /// A server's requirements for a client that opens a socket, and its offers.
 public struct WebSocketUpgrade: Sendable {
-  /// The pages that may open sockets: browsers name theirs in the field `Origin`; other programs mostly send none, and may
-  /// pretend any.
+  /// The pages that may open sockets: browsers name theirs in the field `Origin`; other programs usually send none, and
+  /// may send a false one.
   public enum Origins: Hashable, Sendable {
     /// Pages of the same host and port as the request's `Host`, and clients that send no `Origin`.
     case sameHost
     /// Pages of these origins, such as `https://example.org`, and clients that send no `Origin`.
     case these(Set<String>)
-    /// All pages: right only when the socket gives and does nothing that needs a cookie.
+    /// All pages: use this only if the socket does nothing that depends on a cookie.
     case any
   }
 
   public var limits = WebSocketLimits()
   /// The compression of messages, if the client offers it; `nil` for none.
   public var compression: WebSocketCompression? = WebSocketCompression()
-  /// The subprotocols that are spoken, the preferred one first. A client that offers none of them gets a socket without.
+  /// The supported subprotocols, the preferred one first. A client that offers none of them gets a socket without a
+  /// subprotocol.
   public var subprotocols: [String] = []
-  /// The pages that may open sockets: those of the same host, unless changed. Others get 403.
+  /// The pages that may open sockets: those of the same host by default. Others get 403.
   public var origins = Origins.sameHost
   /// The values of `Host` that are served, such as `example.org` or `example.org:8080`; `nil` for all. Others get 421.
   public var hosts: Set<String>?
@@ -30,7 +31,7 @@ public struct WebSocketUpgrade: Sendable {
 
   /// Checks a request.
   ///
-  /// - Returns: what was agreed on and the response's fields, or the response that refuses.
+  /// - Returns: the agreement and the response's fields, or the response that refuses.
   func check(_ request: HandshakeRequest) -> Result<(Agreement, HTTPServer.Headers), HandshakeRefusal> {
     guard request.isGet, request.isCurrentVersion else {
       return refuse(.badRequest, "open a WebSocket with GET over HTTP/1.1")
@@ -93,7 +94,7 @@ public struct WebSocketUpgrade: Sendable {
   }
 }
 
-/// The parts of a request that decide about a handshake, so that it can be fuzzed without a server.
+/// The parts of a request that determine the handshake, so that it can be fuzzed without a server.
 struct HandshakeRequest {
   var isGet: Bool
   /// HTTP/1.1.
@@ -115,19 +116,20 @@ struct HandshakeRefusal: Error {
 }
 
 extension HTTPServer.Request {
-  /// The response that opens a socket for this request, or says why not.
+  /// The response that opens a socket for this request, or that gives the reason for a refusal.
   ///
   ///     routes.get("/echo") { request in
   ///       request.upgradeToWebSocket { socket in socket.messages.write(to: socket) }
   ///     }
   ///
-  /// A request that isn't a handshake is refused with 400 or 426, one of a page elsewhere with 403. When the server shuts
-  /// down, it closes the socket with 1001.
+  /// A request that isn't a handshake is refused with 400 or 426, a request from a page of another host with 403. When
+  /// the server shuts down, it closes the socket with 1001.
   ///
   /// - Parameters:
-  ///   - options: what is asked of the client, and given to it.
-  ///   - body: receives the socket once the response is written. Its publisher is subscribed to, and cancelled when the socket is
-  ///     closed. If it fails with anything but a ``WebSocketError``, the socket is closed with 1011, and `StreamDiagnostics` hears of it.
+  ///   - options: the requirements for the client, and the offers to it.
+  ///   - body: receives the socket once the response is written. Its publisher is subscribed to, and cancelled when the
+  ///     socket is closed. If it fails with anything but a ``WebSocketError``, the socket is closed with 1011, and
+  ///     `StreamDiagnostics` hears of it.
   public func upgradeToWebSocket<P: Publisher>(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
   ) -> HTTPServer.Response {
@@ -142,11 +144,12 @@ extension HTTPServer.Request {
     }
   }
 
-  /// The response that opens a socket for this request, or says why not.
+  /// The response that opens a socket for this request, or that gives the reason for a refusal.
   ///
   /// - Parameters:
-  ///   - options: what is asked of the client, and given to it.
-  ///   - body: receives the socket once the response is written. What it returns is kept, and cancelled when the socket is closed.
+  ///   - options: the requirements for the client, and the offers to it.
+  ///   - body: receives the socket once the response is written. The value that it returns is retained, and cancelled
+  ///     when the socket is closed.
   public func upgradeToWebSocket(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> AnyCancellable
   ) -> HTTPServer.Response {

@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// Frames as they are sent.
+/// Frames in the form in which they are sent.
 enum Frames {
   /// A control frame, which has at most 125 bytes.
   static func control(_ opcode: Opcode, _ payload: Chunk, mask: UInt32?) -> Chunk {
@@ -13,7 +13,7 @@ enum Frames {
     return control(.close, Chunk(bytes), mask: mask)
   }
 
-  /// A frame in memory of its own.
+  /// A frame in its own memory.
   static func whole(_ header: FrameHeader, _ payload: Chunk) -> Chunk {
     Chunk(capacity: FrameHeader.longest + payload.count) { room in
       let start = header.write(to: room)
@@ -42,7 +42,7 @@ struct OutgoingMessage {
   private var offset = 0
   private var mask: UInt32?
 
-  /// True within a frame, where no other frame can go.
+  /// True within a frame, where no other frame is allowed.
   private(set) var isWithinFrame = false
 
   /// The number of bytes that are compressed, or masked, at a time.
@@ -53,7 +53,7 @@ struct OutgoingMessage {
     self.isCompressed = isCompressed
   }
 
-  /// The next bytes of it, and true when they are the last.
+  /// The next bytes of the message, and true if they are the last.
   mutating func next(_ deflating: DeflateContext?, _ masks: MaskMaker?) -> (chunks: [Chunk], isLast: Bool) {
     let count = message.bytes.count
     let end = min(offset + Self.step, count)
@@ -89,7 +89,7 @@ struct OutgoingMessage {
   }
 }
 
-/// Masks that nobody can guess, of bytes that are taken from the system some at a time (RFC 6455, 5.3).
+/// Unpredictable masks, from random bytes that are read from the system in batches (RFC 6455, 5.3).
 final class MaskMaker {
   private let make: ByteMaker
   private var masks: [UInt32] = []

@@ -12,14 +12,14 @@ extension WebSocket: PullSource {
 }
 
 extension WebSocket {
-  /// The messages of the peer, as they are requested.
+  /// The peer's messages, read on demand.
   ///
   /// Finishes when the peer closes with 1000, 1001 or no code, and after ``close(_:reason:)``.
   ///
-  /// **Demand:** without demand no message is read, and the peer has to wait as soon as the system's buffers are full;
-  /// pings that come before the next message are answered, pings after it wait. **Failure:** ``WebSocketError``; also for a
-  /// second subscriber while one reads. **Cancellation:** stops reading messages; the socket stays open, and another subscriber may go
-  /// on. **Policy:** holds the bytes of one read, and the message that is arriving.
+  /// **Demand:** without demand, no message is read, and the peer has to wait when the system's buffers are full; the
+  /// socket replies to pings before the next message, and later pings wait. **Failure:** ``WebSocketError``; also for a
+  /// second subscriber at the same time. **Cancellation:** stops reading messages; the socket stays open, and another
+  /// subscriber may continue. **Policy:** holds the bytes of one read, and the message that is arriving.
   public var messages: Messages { Messages(socket: self) }
 
   /// See ``WebSocket/messages``.
@@ -48,7 +48,7 @@ extension WebSocket {
 
   // MARK: Reading
 
-  /// Delivers what has come and is wanted.
+  /// Delivers arrived messages on demand.
   func pump() {
     guard !isPumping else { return }
     // The subscriber may release this.
@@ -61,7 +61,7 @@ extension WebSocket {
     }
   }
 
-  /// - Returns: true when there may be more to do.
+  /// - Returns: true if there may be more to do.
   private func step() -> Bool {
     guard state == .open || state == .closing else { return false }
     // A peer that sends pings and reads no pongs has to wait.
@@ -88,9 +88,9 @@ extension WebSocket {
     }
   }
 
-  /// Bytes of control frames that wait to be written, beyond which nothing is read.
+  /// The number of waiting bytes of control frames from which on nothing is read.
   static let mostControlBytes = 16 * 1024
-  /// Bytes that are thrown away while the end of the connection is awaited.
+  /// The number of bytes to discard while waiting for the end of the connection.
   private static let mostDiscarded = 16 << 20
 
   private func receive(_ result: ReadResult) {
@@ -114,7 +114,7 @@ extension WebSocket {
     }
   }
 
-  /// Reads when there is something to read for.
+  /// Reads if there is a reason to.
   func updateReading() {
     let wants =
       switch state {

@@ -1,7 +1,7 @@
 internal import FeedStream
 
 extension WebSocket {
-  /// Something that waits to be sent.
+  /// A message or frame that waits to be sent.
   enum Item {
     case message(WebSocketMessage)
     case close(WebSocketClose)
@@ -20,13 +20,13 @@ extension WebSocket {
     }
   }
 
-  /// True when another message may be requested.
+  /// True while another message may be requested.
   var hasRoom: Bool { state == .open && queue.isEmpty && current == nil && outBytes < limits.bufferedBytes }
 
-  /// True when something waits that could be written now.
+  /// True if something waits that could be written now.
   private var hasMore: Bool { !out.isEmpty || current != nil || !queue.isEmpty || !controls.isEmpty }
 
-  /// True once a close frame is among what is written.
+  /// True once a close frame is among the written frames.
   var isCloseSent: Bool {
     guard state != .open else { return false }
     return !queue.contains { if case .close = $0 { true } else { false } }
@@ -46,7 +46,7 @@ extension WebSocket {
     fill()
   }
 
-  /// Calls `action` when everything that waits is written, or never will be.
+  /// Calls `action` when everything waiting is written, or never will be.
   func whenWritten(_ action: @escaping (_ isWritten: Bool) -> Void) {
     guard state == .open else { return action(!hasForgotten) }
     queue.append(.mark(action))
@@ -54,7 +54,7 @@ extension WebSocket {
     flush()
   }
 
-  /// Encodes what waits, as far as there is room.
+  /// Encodes waiting messages, as far as there is room.
   func fill() {
     while outBytes < limits.bufferedBytes {
       if !controls.isEmpty, current?.isWithinFrame != true {
@@ -88,7 +88,7 @@ extension WebSocket {
     encodedBytes += chunk.count
   }
 
-  /// Writes what is encoded, and requests more as long as there is room.
+  /// Writes encoded bytes, and requests more as long as there is room.
   func flush() {
     guard !isFlushing, !isPumping, state != .closed else { return }
     withExtendedLifetime(self) {
@@ -153,13 +153,13 @@ extension WebSocket {
     }
   }
 
-  /// Gives up what has not begun to be sent, and tells those who wait for it.
+  /// Drops messages whose sending has not begun, and informs their senders.
   func forget(_ items: [Item]) {
     if items.contains(where: { if case .message = $0 { true } else { false } }) { hasForgotten = true }
     for case .mark(let action) in items { action(false) }
   }
 
-  /// - Returns: true when something was sent then.
+  /// - Returns: true if something was sent.
   private func askWriters() -> Bool {
     guard hasRoom, !writers.isEmpty else { return false }
     let before = encodedBytes
@@ -175,8 +175,8 @@ extension WebSocket {
 
 /// A stage that sends messages of a publisher to a socket.
 protocol SocketWriter: AnyObject {
-  /// Another message may be requested.
+  /// Called when another message may be requested.
   func roomIsThere()
-  /// Nothing can be sent any more.
+  /// Called when nothing can be sent any more.
   func socketEnded(_ completion: Subscribers.Completion<WebSocketError>)
 }

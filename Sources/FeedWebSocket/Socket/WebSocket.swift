@@ -6,8 +6,8 @@ public import FeedStream
 ///     socket.messages                        // an echo
 ///       .write(to: socket)
 ///
-/// It answers pings and sends its own when the peer is silent. It is kept by the streams that read and write it; a
-/// server's socket lives until it is closed. One that is released is closed. Lives on its scheduler's thread.
+/// It replies to pings, and sends its own when the peer is silent. The streams that read and write it retain it; a
+/// server's socket lives until it is closed. Releasing a socket closes it. Lives on its scheduler's thread.
 public final class WebSocket {
   enum State {
     case open
@@ -15,7 +15,7 @@ public final class WebSocket {
     case closing
     /// The peer has closed, or has broken the protocol; a close frame is being written.
     case ending
-    /// Nothing is written any more; the end of the connection is awaited, and further bytes are discarded.
+    /// Nothing more is written; the end of the connection is awaited, and further bytes are discarded.
     case lingering
     case closed
   }
@@ -24,9 +24,9 @@ public final class WebSocket {
   public let peer: SocketAddress
   /// The subprotocol that both sides have agreed on.
   public let subprotocol: String?
-  /// True when messages may be compressed.
+  /// True if messages may be compressed.
   public let isCompressed: Bool
-  /// The peer's close frame, once it has come.
+  /// The peer's close frame; `nil` until it has arrived.
   public internal(set) var received: WebSocketClose?
   /// True once messages can no longer be sent.
   public var isClosed: Bool { state != .open }
@@ -36,7 +36,7 @@ public final class WebSocket {
   let isServer: Bool
   let connection: Connection
   let channel: any ByteChannel
-  /// Closes the connection where a server has it.
+  /// Closes the connection in the server that owns it.
   let upgraded: UpgradedConnection?
   @exclusivity(unchecked) var state = State.open
 
@@ -47,7 +47,7 @@ public final class WebSocket {
   @exclusivity(unchecked) var isPumping = false
   /// A message waits to be requested.
   @exclusivity(unchecked) var isHeld = false
-  /// Frames wait to be read until the answers of pings are written.
+  /// Unread frames wait until the replies to pings are written.
   @exclusivity(unchecked) var isBlocked = false
   /// The completion of the messages, if there was one.
   @exclusivity(unchecked) var completion: Subscribers.Completion<WebSocketError>?
@@ -67,7 +67,7 @@ public final class WebSocket {
   @exclusivity(unchecked) var encodedBytes = 0
   @exclusivity(unchecked) var writtenBytes = 0
   @exclusivity(unchecked) var marks: [(at: Int, action: (_ isWritten: Bool) -> Void)] = []
-  /// Messages were given up that had been taken.
+  /// True if accepted messages were dropped.
   @exclusivity(unchecked) var hasForgotten = false
   @exclusivity(unchecked) var writers: [Writer] = []
 
@@ -80,9 +80,9 @@ public final class WebSocket {
   @exclusivity(unchecked) var batchBytes = 0
   @exclusivity(unchecked) var closeBegan: StreamInstant?
 
-  /// This, from the first step of closing to the last: nobody else need keep it until then.
+  /// A self-reference from the first step of closing to the last, because no other code needs to retain it until then.
   @exclusivity(unchecked) private var itself: WebSocket?
-  /// The result of a server's handler, kept until it is closed.
+  /// The result of a server's handler, retained until the socket is closed.
   @exclusivity(unchecked) var kept: AnyCancellable?
 
   init(
@@ -126,13 +126,13 @@ public final class WebSocket {
     pump()
   }
 
-  /// Sends a close frame after the messages that wait, and closes the connection once the peer has answered.
+  /// Sends a close frame after the waiting messages, and closes the connection once the peer has replied.
   ///
   /// Messages that still arrive are discarded. Closing again does nothing.
   ///
   /// - Parameters:
   ///   - code: the reason as a number.
-  ///   - reason: the reason in words, which the peer may log: at most 123 bytes of UTF-8; more is cut off.
+  ///   - reason: the reason in words, which the peer may log: at most 123 bytes of UTF-8; longer text is truncated.
   public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
     guard state == .open else { return }
     state = .closing
@@ -151,14 +151,14 @@ public final class WebSocket {
 
   // MARK: Ending
 
-  /// The peer has broken the protocol: it gets a close frame, and nothing more is read.
+  /// Called when the peer has violated the protocol: it gets a close frame, and nothing more is read.
   func fail(_ failure: ProtocolFailure) {
     end(
       .failure(.protocolBroken(failure.code, reason: "\(failure)")),
       answering: WebSocketClose(failure.code, "\(failure)"))
   }
 
-  /// The peer has closed.
+  /// Called when the peer has closed.
   func closed(by close: WebSocketClose) {
     received = close
     let completion: Subscribers.Completion<WebSocketError> =
@@ -166,7 +166,7 @@ public final class WebSocket {
     end(completion, answering: state == .closing ? nil : WebSocketClose(close.code))
   }
 
-  /// Sends a last frame, unless one is on its way, then closes the connection.
+  /// Sends a last frame, unless one is already being sent, then closes the connection.
   private func end(_ completion: Subscribers.Completion<WebSocketError>, answering close: WebSocketClose?) {
     guard state == .open || state == .closing else { return }
     let wasClosing = state == .closing
@@ -191,7 +191,7 @@ public final class WebSocket {
     flush()
   }
 
-  /// Everything is written, the close frame last.
+  /// Called when everything is written, including the close frame.
   func lingerIfWritten() {
     guard state == .ending, !isWriting, out.isEmpty, queue.isEmpty, current == nil, controls.isEmpty else { return }
     state = .lingering
@@ -201,7 +201,7 @@ public final class WebSocket {
     updateReading()
   }
 
-  /// Closes the connection now.
+  /// Closes the connection immediately.
   func drop(_ completion: Subscribers.Completion<WebSocketError>) {
     guard state != .closed else { return }
     state = .closed

@@ -3,25 +3,25 @@ public import FeedTLS
 
 /// The reason why a socket could not be opened, or ended without a proper close.
 public enum WebSocketError: Error, Hashable, Sendable {
-  /// Text that is not a URL of WebSocket.
+  /// The text isn't a WebSocket URL.
   case badURL(String, reason: String)
-  /// No connection can be made.
+  /// No connection could be made.
   case unreachable(SystemError)
   /// The connection is not secure; nothing was sent.
   case notSecure(TLSError)
-  /// The server answered the handshake with this status instead of 101.
+  /// The server responded to the handshake with this status instead of 101.
   case refused(status: Int, reason: String)
   /// The server's response to the handshake is wrong.
   case badHandshake(reason: String)
   /// The handshake took longer than this.
   case handshakeTimedOut(after: StreamInstant.Stride)
-  /// The peer broke the protocol or a limit; the socket was closed with this code.
+  /// The peer violated the protocol or a limit; the socket was closed with this code.
   case protocolBroken(WebSocketCloseCode, reason: String)
-  /// The peer closed with a code that says that something is wrong.
+  /// The peer closed with a code for an error.
   case closedByPeer(WebSocketClose)
   /// The connection ended without a close frame; `nil` when the peer closed it.
   case connectionLost(SystemError?)
-  /// The peer has not answered a ping for this long.
+  /// The peer has not replied to a ping for this long.
   case noPong(after: StreamInstant.Stride)
   /// The peer has read nothing for this long.
   case notReading(after: StreamInstant.Stride)
@@ -32,7 +32,7 @@ public enum WebSocketError: Error, Hashable, Sendable {
 }
 
 extension WebSocketError: CustomStringConvertible {
-  /// One sentence about the failure, and one about the remedy where there is one.
+  /// One sentence about the failure, and one about the remedy if there is one.
   public var description: String {
     switch self {
     case .badURL(let url, let reason): "\(url.prefix(200).debugDescription) is not a WebSocket URL: \(reason)."

@@ -1,21 +1,21 @@
 public import FeedStream
 
 extension Publisher where Output == WebSocketMessage {
-  /// Sends the messages to a socket; finishes when upstream has and everything is written.
+  /// Sends the messages to a socket; finishes when upstream has finished and everything is written.
   ///
   ///     ticks.map { WebSocketMessage.text("\($0)") }.write(to: socket)
   ///
   /// Several publishers may be written to one socket; their messages are sent in turns.
   ///
   /// **Demand:** begins at the subscription, and requests one message at a time, only while less than
-  /// ``WebSocketLimits/bufferedBytes`` wait: another side that does not read costs no more. **Failure:** upstream's, after what it
-  /// had sent is written; the socket is closed with 1011 then, unless that failure is the socket's own. ``WebSocketError`` when
-  /// the socket is closed before. **Cancellation:** cancels upstream; what is encoded is still written. **Policy:** holds one message and
-  /// what waits to be written.
+  /// ``WebSocketLimits/bufferedBytes`` wait: a peer that doesn't read costs no more memory. **Failure:** upstream's
+  /// failure, after its messages are written; the socket is then closed with 1011, unless the failure is the socket's
+  /// own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels upstream; encoded messages are
+  /// still written. **Policy:** holds one message, and the bytes that wait to be written.
   ///
   /// - Parameters:
-  ///   - socket: where to.
-  ///   - ending: what becomes of the socket when upstream has finished: it is left open, unless changed.
+  ///   - socket: the socket to write to.
+  ///   - ending: the treatment of the socket when upstream has finished; it stays open by default.
   public func write(
     to socket: WebSocket, atEnd ending: WebSocketWriteEnding = .leavesOpen
   ) -> Publishers.WriteMessages<Self> {
@@ -23,9 +23,9 @@ extension Publisher where Output == WebSocketMessage {
   }
 }
 
-/// The fate of a socket when everything is written.
+/// The treatment of a socket when everything is written.
 public enum WebSocketWriteEnding: Hashable, Sendable {
-  /// Nothing: more may be written.
+  /// It stays open, so that more may be written.
   case leavesOpen
   /// It is closed with this code.
   case closes(WebSocketCloseCode = .normal)
@@ -61,7 +61,7 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
   private let ending: WebSocketWriteEnding
   private var down: AnySubscriber<Never, any Error>?
   private var up: (any Subscription)?
-  /// A message has been requested that has not come.
+  /// True if a requested message has not arrived.
   private var isAsked = false
   private var isOver = false
 

@@ -1,4 +1,4 @@
-/// A field that isn't what its name says, or a choice that was not offered.
+/// A malformed field, or a choice that was not offered.
 struct FieldSyntaxError: Error {}
 
 /// Lists of tokens in fields (RFC 9110, 5.6).
@@ -52,7 +52,7 @@ enum ExtensionList {
     var parameters: [(name: String, value: String?)] = []
   }
 
-  /// The most that one handshake may name.
+  /// The maximum number that one handshake may name.
   private static let most = 32
 
   static func parse(_ lists: [String]) throws(FieldSyntaxError) -> [Element] {
@@ -82,7 +82,7 @@ enum ExtensionList {
 
     mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
 
-    /// Takes a character, with the space around it.
+    /// Consumes a character, with the surrounding space.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
       skipSpace()
       guard rest.first == UInt8(ascii: character) else { return false }

@@ -1,4 +1,4 @@
-/// The way in which the peer breaks the protocol, or a limit.
+/// The way in which the peer violates the protocol, or a limit.
 package enum ProtocolFailure: Error, Hashable, Sendable {
   case reservedBits
   case reservedOpcode(UInt8)
@@ -24,7 +24,7 @@ package enum ProtocolFailure: Error, Hashable, Sendable {
   /// Data that cannot be decompressed.
   case badCompression
 
-  /// The code of the close frame that answers it (RFC 6455, 7.4.1).
+  /// The code of the close frame in response (RFC 6455, 7.4.1).
   package var code: WebSocketCloseCode {
     switch self {
     case .invalidText, .invalidReason, .badCompression: .invalidData
@@ -47,7 +47,7 @@ extension ProtocolFailure: CustomStringConvertible {
     case .strayContinuation: "a continuation frame continues nothing"
     case .interleaved: "a message begins before the last one is complete"
     case .invalidText: "a text is not valid UTF-8"
-    case .shortClose: "a close frame has half a code"
+    case .shortClose: "a close frame has an incomplete code"
     case .closeCode(let code): "a close frame has the code \(code), which must not be sent"
     case .invalidReason: "the reason of a close frame is not valid UTF-8"
     case .frameTooLarge(let limit): "a frame is larger than \(limit) bytes"

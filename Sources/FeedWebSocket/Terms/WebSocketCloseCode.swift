@@ -1,8 +1,8 @@
-/// A reason to close, as a number (RFC 6455, 7.4; IANA's registry of WebSocket close codes).
+/// A reason for closing, as a number (RFC 6455, 7.4; IANA's registry of WebSocket close codes).
 public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
   public let number: Int
 
-  /// - Precondition: it may be sent: 1000 to 1003, 1007 to 1014, or 3000 to 4999.
+  /// - Precondition: the code may be sent: it is 1000 to 1003, 1007 to 1014, or 3000 to 4999.
   public init(_ number: Int) {
     precondition(
       Self.maySend(number), "WebSocketCloseCode(\(number)): this code must not be sent; use 1000, or 3000 to 4999")
@@ -13,12 +13,12 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
 
   /// The purpose is fulfilled.
   public static let normal = WebSocketCloseCode(1000)
-  /// A server is going down, or a page is left.
+  /// A server is shutting down, or a page is being left.
   public static let goingAway = WebSocketCloseCode(1001)
   public static let protocolError = WebSocketCloseCode(1002)
-  /// Data of a kind that cannot be accepted, such as binary data where text is wanted.
+  /// Data of a kind that cannot be accepted, such as binary data instead of text.
   public static let unsupportedData = WebSocketCloseCode(1003)
-  /// Data that is not what it says, such as text that is not UTF-8.
+  /// Data of another kind than declared, such as text that is not UTF-8.
   public static let invalidData = WebSocketCloseCode(1007)
   public static let policyViolation = WebSocketCloseCode(1008)
   public static let messageTooBig = WebSocketCloseCode(1009)
@@ -49,7 +49,7 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
 
 /// The content of a close frame.
 public struct WebSocketClose: Hashable, Sendable, CustomStringConvertible {
-  /// `nil` when it gives none.
+  /// `nil` if the peer gives none.
   public let code: WebSocketCloseCode?
   /// At most 123 bytes of UTF-8.
   public let reason: String
@@ -59,7 +59,7 @@ public struct WebSocketClose: Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// True when nothing is wrong: the code is 1000 or 1001, or there is none.
+  /// True if the code is 1000 or 1001, or there is none.
   public var isNormal: Bool { code == nil || code == .normal || code == .goingAway }
 
   public var description: String {

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The saved feeds, on a loop: the store's calls run off the loop, one at a time, in order.
 ///
-/// Use one cache for each store: the cache makes its side effects serial. It lives on its scheduler's thread, as
+/// Use one cache for each store: the cache serializes the store's side effects. It lives on its scheduler's thread, as
 /// streams do.
 public final class FeedCache {
   let store: any FeedStore
@@ -36,7 +36,7 @@ public final class FeedCache {
   public func feed(at address: URL) -> LocalFeed { LocalFeed(address: address, cache: self) }
 }
 
-/// The saved feed of one URL: load it, validate it, replace it.
+/// The saved feed of one URL, to load, validate or replace.
 ///
 /// Each use case is a publisher that does nothing until it is subscribed to.
 public struct LocalFeed {
@@ -44,11 +44,11 @@ public struct LocalFeed {
   let cache: FeedCache
 }
 
-/// The feeds that loading may delete.
+/// The feeds that a load may delete.
 public enum CacheCleaning: Hashable, Sendable {
-  /// No feed: loading has no side effects.
+  /// None, so that loading has no side effects.
   case nothing
-  /// A feed that has expired, by the policy of its cache too.
+  /// A feed that has expired, including by the policy of its cache.
   case expired
   /// An expired feed, or one that cannot be retrieved, as when the cache is validated.
   case invalid

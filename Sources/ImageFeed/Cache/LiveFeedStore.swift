@@ -14,18 +14,17 @@ public protocol LiveFeedStore: FeedStore {
 }
 
 extension LiveFeedStore {
-  /// The saved feed of a URL and its changes, even those by another process.
+  /// The saved feed of a URL and its changes, including changes by other processes.
   ///
   ///     store.changes(of: url, on: loop).sink { print($0) } receiveValue: { print($0.added.count, "new") }
   ///
   /// The first value is the saved feed, if there is one, with all images as added. Later values are the images that
-  /// were added, removed and moved, and the feed with them. A feed that is only renewed has not changed. Makes no
-  /// request. Never finishes. **Demand:** the store is read when a change is requested; several saves in between are
-  /// one change. **Failure:** the store's. **Cancellation:** ends the watch immediately. **Policy:** holds the latest
-  /// feed.
+  /// were added, removed and moved, and the feed with them. Renewing a feed is not a change. It makes no request. Never
+  /// finishes. **Demand:** the store is read when a change is requested; several saves in between are one change.
+  /// **Failure:** the store's. **Cancellation:** ends the watch immediately. **Policy:** holds the latest feed.
   ///
   /// - Parameters:
-  ///   - address: the feed's.
+  ///   - address: the feed's URL.
   ///   - scheduler: an `EventLoop`, or virtual time in a test. Its thread pool reads the store.
   public func changes(of address: URL, on scheduler: any LoopScheduler) -> AnyPublisher<FeedChange, FeedStoreError> {
     func value(_: URL, _ change: Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> FeedChange {
@@ -34,8 +33,8 @@ extension LiveFeedStore {
     return AnyPublisher(FeedChanges(store: self, addresses: [address.absoluteURL], scheduler: scheduler, value: value))
   }
 
-  /// Delivers the changes of many feeds through one file watch. On each change, compares all timestamps and reads only the
-  /// feeds that differ. A feed that can't be read is delivered as a failure, and the others continue.
+  /// Delivers the changes of many feeds through one file watch. On each change, compares all timestamps and reads only
+  /// the feeds that differ. A feed that can't be read is delivered as a failure, and the others continue.
   package func changes(
     of addresses: [URL], on scheduler: any LoopScheduler
   ) -> AnyPublisher<(address: URL, change: Result<FeedChange, FeedStoreError>), FeedStoreError> {
@@ -53,7 +52,7 @@ private struct FeedChanges<Output>: Publisher {
   let store: any LiveFeedStore
   let addresses: [URL]
   let scheduler: any LoopScheduler
-  /// The value that is delivered; what it throws is the completion.
+  /// The value to deliver; an error that it throws is the failure.
   let value: (URL, Result<FeedChange, FeedStoreError>) throws(FeedStoreError) -> Output
 
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == FeedStoreError {
@@ -68,7 +67,7 @@ private final class FeedChangesReader<Output>: PullSource {
   private let worker: SerialWorker
   private let views: SavedViews
   private var watch: (any Cancellable)?
-  /// Something was saved since the store was last read.
+  /// True if something was saved since the store was last read.
   private var isStale = false
   private var reading: (any Cancellable)?
 
@@ -115,7 +114,7 @@ private final class FeedChangesReader<Output>: PullSource {
   }
 }
 
-/// Tells those who watch a store of this process that something has changed.
+/// Informs the watchers of a store in this process of changes.
 package final class StoreBell: Sendable {
   // Of each watch what it is rung with; a sender may be called on any thread.
   private let senders = Mutex<(next: Int, all: [Int: StreamSender<Void, Never>])>((0, [:]))

@@ -2,9 +2,10 @@ public import FeedStream
 import Foundation
 
 extension LocalFeed {
-  /// The saved feed, however old.
+  /// The saved feed, whatever its age.
   ///
-  /// Finishes without a value when nothing is saved. It has no side effects. **Demand:** the feed is held until requested.
+  /// Finishes without a value if nothing is saved. It has no side effects. **Demand:** the feed is held until
+  /// requested.
   /// **Failure:** the retrieval's. **Cancellation:** a retrieval that has not begun does not begin.
   public func retrieve() -> AnyPublisher<CachedFeed, FeedStoreError> {
     let (address, store) = (address, cache.store)
@@ -15,13 +16,13 @@ extension LocalFeed {
 
   /// The saved feed, unless it has expired.
   ///
-  /// **Demand:** the feed is held until requested. **Failure:** no feed is delivered when nothing is saved, when the saved
-  /// feed is `maxAge` old or older (see ``FeedCachePolicy``), or when it cannot be read; ``CacheMiss`` says which,
-  /// and what happened to an expired feed. **Cancellation:** a retrieval that has not begun does not begin.
+  /// **Demand:** the feed is held until requested. **Failure:** a ``CacheMiss`` if nothing is saved, if the saved feed
+  /// is `maxAge` old or older (see ``FeedCachePolicy``), or if it can't be read; it names the reason, and what happened
+  /// to an expired feed. **Cancellation:** a retrieval that has not begun does not begin.
   ///
   /// - Parameters:
   ///   - maxAge: the age at which a feed has expired; `nil` for any age.
-  ///   - deleting: the feeds to delete; none by default. A feed that is expired only by `maxAge` is kept: see
+  ///   - deleting: the feeds to delete; none by default. A feed that has expired only by `maxAge` is kept: see
   ///     ``FeedCache/init(store:on:policy:now:)``.
   public func load(
     maxAge: Duration? = FeedCachePolicy.defaultMaxAge, deleting: CacheCleaning = .nothing

@@ -2,19 +2,19 @@ public import FeedStream
 public import Foundation
 
 extension LocalFeed {
-  /// Replaces the saved feed by `images`, stamped with the present moment.
+  /// Replaces the saved feed with `images`, stamped with the current time.
   ///
-  /// Delivers the result. Deleting the old feed and inserting the new one are one step: after a deletion error or an
-  /// insertion error, each delivered as such, the old feed is intact. **Cancellation:** a save that has not begun does
-  /// not begin; the result of one that has begun is not delivered.
+  /// Delivers the result. Deleting the old feed and inserting the new one are one transaction: after a deletion error
+  /// or an insertion error, which are distinct, the old feed is intact. **Cancellation:** a save that has not begun
+  /// does not begin; the result of one that has begun is not delivered.
   ///
-  /// - Parameter asked: when `images` were requested, if not now. A feed that was requested later is not
-  ///   replaced by one that was requested earlier and arrived late.
+  /// - Parameter asked: the time when `images` were requested, if not now. A feed is not replaced by one that was
+  ///   requested earlier but arrived later.
   public func save(_ images: FeedImages, asked: Date? = nil) -> AnyPublisher<FeedReplacement, FeedStoreError> {
     Deferred { replacing(CachedFeed(images: images, timestamp: asked ?? cache.now())) }.eraseToAnyPublisher()
   }
 
-  /// Begins to replace the saved feed immediately, with or without a subscriber: ``save(_:asked:)`` as a side effect.
+  /// Replaces the saved feed immediately, with or without a subscriber: ``save(_:asked:)`` as a side effect.
   func replacing(_ feed: CachedFeed) -> Future<FeedReplacement, FeedStoreError> {
     let (address, store, now) = (address, cache.store, cache.now)
     return Future { promise in
@@ -25,7 +25,7 @@ extension LocalFeed {
     }
   }
 
-  /// Begins to renew the saved feed immediately, with or without a subscriber.
+  /// Renews the saved feed immediately, with or without a subscriber.
   func renewing(with renewal: FeedRenewal) -> Future<FeedReplacement?, FeedStoreError> {
     let (address, store, now) = (address, cache.store, cache.now)
     return Future { promise in

@@ -13,7 +13,7 @@ public enum CacheValidation: Hashable, Sendable {
 }
 
 extension LocalFeed {
-  /// Deletes the saved feed when it has expired or cannot be retrieved; otherwise changes nothing.
+  /// Deletes the saved feed if it has expired or can't be retrieved; otherwise, changes nothing.
   ///
   /// Delivers the result. **Failure:** the deletion's. **Cancellation:** a validation that has not begun does not
   /// begin.

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Finds and keeps the images of pages of items, in a feed's store: each page is read once, and its image
-/// is an image of the feed from then on.
+/// Keeps the images found on items' pages, in a feed's store: each page is read once, and its image then is an image of
+/// the feed.
 ///
-/// Every call **blocks**, as those of a store do.
+/// Every call **blocks**, as a store's calls do.
 package struct PageImageBook: Sendable {
   private let store: any NoteStore
 
@@ -15,9 +15,9 @@ package struct PageImageBook: Sendable {
     package let url: URL
   }
 
-  /// Fills the images of a document that has just been read, and notes its items without one.
+  /// Fills the images of a document that has just been read, and records its items without one.
   ///
-  /// A store that fails is reported when it is to save the document.
+  /// A failure of the store is reported when it saves the document.
   func completing(_ images: FeedImages, of address: URL) -> FeedImages {
     let key = NoteKey.pageImages(of: address)
     let noted = (try? store.readNotes { try $0.note(key, as: PageImageNote.self) }) ?? nil
@@ -35,13 +35,13 @@ package struct PageImageBook: Sendable {
     return images.filled(items, with: note.found)
   }
 
-  /// The pages of a feed's items that were not read yet, in the order of its document.
+  /// The pages of a feed's items that have not been read yet, in the order of its document.
   package func openPages(of address: URL) throws(FeedStoreError) -> [Page] {
     let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil
     return (note?.open ?? []).map { Page(id: $0.item.id, url: $0.item.url) }
   }
 
-  /// Notes the image of an item's page; `nil` for a page without one.
+  /// Records the image of an item's page; `nil` for a page without one.
   package func note(_ image: String?, of id: FeedImage.ID, in address: URL) throws(FeedStoreError) {
     try store.changeNotes(replacing: false) { notes in
       var note = try notes.note(.pageImages(of: address), as: PageImageNote.self) ?? PageImageNote()
@@ -50,9 +50,9 @@ package struct PageImageBook: Sendable {
     }
   }
 
-  /// Puts the found images into the saved feed.
+  /// Adds the found images to the saved feed.
   ///
-  /// - Returns: the images of the feed; `nil` when nothing is saved.
+  /// - Returns: the images of the feed; `nil` if nothing is saved.
   package func fill(_ address: URL, now: Date) throws(FeedStoreError) -> FeedImages? {
     var images: FeedImages?
     // A poll may save another document meanwhile, which is filled then.

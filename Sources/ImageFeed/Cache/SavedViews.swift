@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The saved feeds as one subscriber has seen them; used on the thread pool.
+/// The saved feeds as last read by one subscriber; used on the thread pool.
 final class SavedViews: Sendable {
   typealias Found = (address: URL, change: Result<FeedChange, FeedStoreError>)
 
@@ -37,7 +37,7 @@ final class SavedViews: Sendable {
   }
 }
 
-/// A saved feed as one subscriber has seen it.
+/// A saved feed as last read by one subscriber.
 private final class SavedView: Sendable {
   private let address: URL
   private let store: any FeedStore

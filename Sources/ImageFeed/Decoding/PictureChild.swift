@@ -1,9 +1,9 @@
 import FeedStream
 import Foundation
 
-/// One image on its way through the decoder.
+/// One image in the decoder.
 final class PictureJob {
-  /// There until it has ended.
+  /// The completion handler, until it has been called.
   private(set) var request: PictureRequest?
   /// True once a process has it.
   var isRunning = false
@@ -22,15 +22,15 @@ final class PictureJob {
   }
 }
 
-/// A process that decodes images, one at a time. It is ended when it is released.
+/// A process that decodes images, one at a time. Releasing it ends the process.
 final class PictureChild {
   /// An event of a child process.
   enum Event {
-    /// It can take another image.
+    /// It can accept another image.
     case isFree
-    /// It was without work for as long as it may be.
+    /// It was idle for as long as allowed.
     case isIdle
-    /// It cannot be used any more.
+    /// It can't be used any more.
     case isLost
   }
 
@@ -43,7 +43,7 @@ final class PictureChild {
   private var reading: AnyCancellable?
   private var writing: AnyCancellable?
   private var exiting: AnyCancellable?
-  /// The deadline of its picture, or the end of its idleness.
+  /// The deadline of its image, or the end of its idle time.
   private var alarm: (any Cancellable)?
   private var hasEndedWriting = false
   private var status: ExitStatus?
@@ -84,7 +84,7 @@ final class PictureChild {
 
   var isFree: Bool { request == nil && writing == nil && !isLost }
 
-  /// True when it has decoded as many images as it may.
+  /// True if it has decoded the maximum number of images.
   var isSpent: Bool { answered >= options.picturesPerChild }
 
   /// - Precondition: it is free.
@@ -103,7 +103,7 @@ final class PictureChild {
     if self.writing != nil { self.writing = subscription }
   }
 
-  /// A failure to write is the end of the child, which is reported as such.
+  /// A failed write means that the child has ended, which is reported separately.
   private func hasWritten() {
     writing = nil
     if isFree { rest(nil, nil) }
@@ -134,7 +134,7 @@ final class PictureChild {
     lose(PictureError(status, isFirst: answered == 0))
   }
 
-  /// Ends it, and with it its image.
+  /// Ends the process and its image.
   func lose(_ error: PictureError) {
     guard !isLost else { return }
     isLost = true
@@ -146,7 +146,7 @@ final class PictureChild {
     request = nil
   }
 
-  /// Nothing is lost by the signal that cannot be ignored: it has nothing but the image.
+  /// The signal that can't be ignored loses nothing, because the process has only the image.
   private func kill() {
     if status == nil { process.send(SIGKILL) }
   }

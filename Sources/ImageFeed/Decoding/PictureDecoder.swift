@@ -1,30 +1,32 @@
 public import FeedStream
 import Foundation
 
-/// Decodes untrusted images in processes that may do nothing else.
+/// Decodes untrusted images in sandboxed processes.
 ///
 ///     let decoder = PictureDecoder(on: loop)
 ///     let decoding = decoder.decode(bytes, fitting: Picture.Size(width: 320, height: 240))
 ///       .sink { print($0) } receiveValue: { print($0.size) }
 ///
-/// An image that makes its process crash, take too long or too much memory is an error of that image; another process
-/// replaces it. The processes (`picture-decoder`, of this package) are started when there is work,
-/// decode one image after another, and end when they are idle or this is released. They have no files, no network and
-/// 320 MiB of memory (seccomp and rlimits), and are not trusted: a reply that does not fit its request ends the process.
+/// If an image makes its process crash, or take too much time or memory, only that image fails; another process
+/// replaces the first. The processes (`picture-decoder`, from this package) are started when there is work, decode one
+/// image after another, and end when they are idle or this is released. They have no access to files and the network,
+/// and 320 MiB of memory (seccomp and rlimits), and are not trusted: a reply that does not fit its request ends the
+/// process.
 ///
-/// JPEG, PNG, WebP and the first frame of a GIF are decoded, turned upright as EXIF says. Lives on its scheduler's thread, as
-/// streams do.
+/// JPEG, PNG, WebP and the first frame of a GIF are decoded, turned upright according to EXIF. Lives on its scheduler's
+/// thread, as streams do.
 public final class PictureDecoder {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// The maximum number of processes. As many as there are processors by default.
+    /// The maximum number of processes. The number of processors by default.
     public var children = Swift.max(1, ProcessInfo.processInfo.activeProcessorCount)
     /// The time limit for one image in a process. 15 seconds by default. The limit of processor
     /// time is 5 seconds and cannot be changed.
     public var deadline: Duration = .seconds(15)
     /// The maximum number of images that wait for a process. 256 by default.
     public var waiting = 256
-    /// The maximum number of encoded bytes of the waiting images. 64 MiB by default; a single waiting image may have more.
+    /// The maximum number of encoded bytes of the waiting images. 64 MiB by default; a single waiting image may be
+    /// larger.
     public var waitingBytes = 64 << 20
     /// The time without work after which a process is ended. Ten seconds by default.
     public var idle: Duration = .seconds(10)
@@ -61,25 +63,26 @@ public final class PictureDecoder {
     self.scheduler = scheduler
   }
 
-  /// True when there is a program to decode with; it may still fail to start.
+  /// True if the decoding program was found; it may still fail to start.
   public var isAvailable: Bool { program != nil }
 
-  /// The number of processes now.
+  /// The current number of processes.
   public var childCount: Int { children.count }
 
-  /// Their numbers, as the system has them.
+  /// The process ids.
   package var childNumbers: [Int32] { children.map(\.number) }
 
-  /// The image, scaled down to fit into `size`, never up, in its proportions.
+  /// The image, scaled down to fit into `size`, never up, with its proportions kept.
   ///
-  /// **Demand:** begins when the image is requested. **Failure:** ``PictureError``. **Cancellation:** an image that waits
-  /// is dropped, and so is the result of one that is being decoded. **Policy:** an image for which there is no room to wait
-  /// fails with ``PictureError/busy``: limit the number of requests, for example with `flatMap(maxPublishers:)`.
+  /// **Demand:** begins when the image is requested. **Failure:** ``PictureError``. **Cancellation:** a waiting image
+  /// is dropped, and so is the result of an image that is being decoded. **Policy:** an image for which there is no
+  /// room in the queue fails with ``PictureError/busy``: limit the number of requests, for example with
+  /// `flatMap(maxPublishers:)`.
   ///
   /// - Parameters:
   ///   - bytes: the encoded image, at most 32 MiB, 40 megapixels and 16,384 pixels per side.
-  ///   - size: the maximum size; any by default. A side of 0 is not limited.
-  ///   - form: pixels by default.
+  ///   - size: the maximum size; any by default. A side of 0 means no limit.
+  ///   - form: the form of the result; pixels by default.
   public func decode(
     _ bytes: Chunk, fitting size: Picture.Size? = nil, as form: Picture.Form = .pixels
   ) -> AnyPublisher<Picture, PictureError> {
@@ -105,7 +108,7 @@ public final class PictureDecoder {
     .eraseToAnyPublisher()
   }
 
-  /// The same for an image's data.
+  /// The image, decoded from its data.
   public func decode(
     _ data: ImageData, fitting size: Picture.Size? = nil, as form: Picture.Form = .pixels
   ) -> AnyPublisher<Picture, PictureError> {
@@ -147,7 +150,7 @@ public final class PictureDecoder {
     serve()
   }
 
-  /// Cancels the request. A process that has it continues with it: starting another would take longer.
+  /// Cancels the request. A process that is decoding the image continues: starting another would take longer.
   private func leave(_ job: PictureJob) {
     if !job.isRunning, let request = job.request {
       waitingCount -= 1
@@ -158,7 +161,7 @@ public final class PictureDecoder {
 
   // MARK: Children
 
-  /// Gives images that wait to processes that are free, or new.
+  /// Sends waiting images to free or new processes.
   private func serve() {
     // A subscriber that receives an error may request another image.
     guard !isServing else { return }

@@ -11,7 +11,7 @@ public enum PictureError: Error, Hashable, Sendable {
   case truncated
   /// More pixels, scans, bytes or comments than the limits; the reason says which.
   case tooLarge(String)
-  /// A kind of image that is not decoded.
+  /// The format isn't supported.
   case unsupported(String)
   /// The data is inconsistent.
   case corrupt(String)

@@ -1,11 +1,12 @@
 import Foundation
 
 extension PictureDecoder {
-  /// The path of `picture-decoder`: next to the program that runs, or in the folder `libexec` next to that one's.
+  /// The path of `picture-decoder`: next to the running program, or in a folder `libexec` near it.
   ///
-  /// For `/usr/bin/feed`, `/usr/bin/picture-decoder`, `/usr/libexec/picture-decoder` and `/usr/libexec/feed/picture-decoder`,
-  /// the first of them that can be run; symbolic links to the program are followed first. `nil` when there is none. It is
-  /// not looked for in `PATH`: the decoder of untrusted images comes with the program.
+  /// For `/usr/bin/feed`, `/usr/bin/picture-decoder`, `/usr/libexec/picture-decoder` and
+  /// `/usr/libexec/feed/picture-decoder`, the first of them that is executable; symbolic links to the program are
+  /// resolved first. `nil` if there is none. `PATH` is not searched: the decoder of untrusted images comes with the
+  /// program.
   public static func findProgram() -> String? {
     guard let program = runningProgram else { return nil }
     return findProgram(for: program)

@@ -3,7 +3,7 @@ import Foundation
 import PlainText
 
 extension PictureAnswer {
-  /// The image, or why there is none; `nil` when the answer does not fit the request.
+  /// The image, or the reason why there is none; `nil` if the reply doesn't match the request.
   func result(for request: PictureRequest) -> Result<Picture, PictureError>? {
     switch status {
     case .decoded: return picture(for: request).map { .success($0) }
@@ -17,7 +17,7 @@ extension PictureAnswer {
     }
   }
 
-  /// A child's words are a stranger's.
+  /// A child's text is untrusted.
   private var reason: String { body.text.printable(limit: 200) }
 
   private var tooLarge: String {
@@ -43,9 +43,9 @@ extension PictureAnswer {
 }
 
 extension PictureError {
-  /// A child ended like this while it had an image.
+  /// The error for a child that ended in this way while it had an image.
   ///
-  /// - Parameter isFirst: true when the child had answered nothing before.
+  /// - Parameter isFirst: true if the child had not sent a reply before.
   init(_ status: ExitStatus, isFirst: Bool) {
     switch status {
     // What the child's own clock of processor time sends, and what the system's does.

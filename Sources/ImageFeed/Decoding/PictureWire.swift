@@ -3,12 +3,12 @@ import FeedStream
 /// A request to `picture-decoder`; its `main.c` describes the bytes.
 package struct PictureRequest: Sendable {
   package var bytes: Chunk
-  /// The largest size wanted; 0 for any.
+  /// The maximum size; 0 for any.
   package var width: Int
   package var height: Int
   package var form: Picture.Form
 
-  /// The maximum number of bytes of an image as it came.
+  /// The maximum number of bytes of an original image.
   package static let mostBytes = 32 << 20
   static let headLength = 20
 
@@ -31,7 +31,7 @@ package struct PictureAnswer: Sendable {
   package var color: UInt32
 
   package static let headLength = 36
-  /// The most pixels of a picture.
+  /// The maximum number of pixels of an image.
   static let mostPixels = 40_000_000
   /// The maximum number of pixels per side.
   static let longestSide = 16_384
@@ -56,7 +56,7 @@ package struct PictureAnswer: Sendable {
   }
 }
 
-/// A child that does not keep to the protocol.
+/// The error of a child that violates the protocol.
 package struct PictureNonsense: Error {}
 
 enum PictureWire {
@@ -75,7 +75,7 @@ enum PictureWire {
   }
 }
 
-/// Cuts bytes into heads of one length and the bodies that they announce.
+/// Splits bytes into heads of a fixed length and the bodies that they announce.
 struct PictureMessages {
   let headLength: Int
   /// The length of the body that a head announces.

@@ -3,13 +3,13 @@ public import Foundation
 
 /// Images in sizes that fit a screen: made once by a decoder, and kept next to their originals.
 ///
-/// There are few widths (``ladder``), so that nobody can fill the disk by requesting many. Lives on its scheduler's
+/// There are few widths (``ladder``), so that clients can't fill the disk by requesting many. Lives on its scheduler's
 /// thread, as streams do.
 public final class SizedImageLoader {
-  /// The widths that images are made in, in pixels.
+  /// The widths of the resized images, in pixels.
   public static let ladder = [200, 400, 800, 1600]
 
-  /// The finding about an image of these bytes: `nil` when it is shown as it came.
+  /// The finding about an image of these bytes: `nil` if the original is shown.
   private struct Finding {
     let digest: BodyDigest
     let error: PictureError?
@@ -26,17 +26,17 @@ public final class SizedImageLoader {
   private let decoder: PictureDecoder
   private let report: (FeedStoreError) -> Void
   private let flights = Flights<Wish, LoadedImage, SizedImageError>()
-  /// By the URL of the size, or of the original when it cannot be decoded in any.
+  /// The findings, by the URL of the size, or of the original if it can't be decoded in any size.
   private var findings: [URL: Finding] = [:]
-  /// The number of images that were made.
+  /// The number of resized images made so far.
   public private(set) var made = 0
-  /// Called with what was found out about an image when it was decoded. Does nothing by default.
+  /// Called with the facts about an image when it has been decoded. Does nothing by default.
   public var onFacts: (URL, ImageFacts) -> Void = { _, _ in }
 
   /// - Parameters:
   ///   - loader: loads the originals.
   ///   - cache: keeps the resized images: that of `loader`, whose limits then apply to both.
-  ///   - decoder: makes them.
+  ///   - decoder: makes the resized images.
   ///   - report: receives the error of a failed save; the image is still shown. Does nothing by default.
   public init(
     _ loader: ImageLoader, cache: ImageCache, decoder: PictureDecoder,
@@ -48,21 +48,21 @@ public final class SizedImageLoader {
     self.report = report
   }
 
-  /// The image at a URL, as wide as the first width of the ladder that is not less than `width`.
+  /// The image at a URL, in the smallest width of the ladder that is at least `width`.
   ///
-  /// It is the original if that is no wider, takes fewer bytes, or is requested wider than the ladder; if it is of a
-  /// kind that browsers show and the decoder does not; and if there is no decoder. A resized image is a JPEG, or a PNG
-  /// if a pixel is transparent; an animation becomes a still image. It counts as the latest for as long as its original
+  /// The original is delivered if it is no wider, takes fewer bytes, or is requested wider than the ladder; if browsers
+  /// show its format but the decoder doesn't support it; and if there is no decoder. A resized image is a JPEG, or a
+  /// PNG if a pixel is transparent; an animation becomes a still image. It counts as the latest as long as its original
   /// does, and is made again when the original has changed.
   ///
-  /// **Demand, cancellation:** as of ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
-  /// image that cannot be decoded is not tried again while its bytes are the same and this is not released.
+  /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
+  /// image that can't be decoded isn't tried again during the lifetime of this loader, unless its bytes change.
   ///
   /// - Parameters:
   ///   - url: the image's URL.
   ///   - feed: the feed that names it, as of ``ImageLoader/data(for:of:isPrivate:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
-  ///   - width: in pixels; `nil` for the original.
+  ///   - width: the width in pixels; `nil` for the original.
   public func data(
     for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, width: Int? = nil
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
@@ -83,9 +83,10 @@ public final class SizedImageLoader {
   /// The facts about those of these images that were decoded before: see ``ImageCache/facts(for:)``.
   public func facts(for urls: [URL]) -> AnyPublisher<[URL: ImageFacts], FeedStoreError> { cache.facts(for: urls) }
 
-  /// The pixels of an image, made smaller until it fits into `size`, never larger.
+  /// The pixels of an image, scaled down to fit into `size`, never up.
   ///
-  /// **Demand, cancellation, failure:** as of ``data(for:of:isPrivate:width:)``; it completes when the original is saved.
+  /// **Demand, cancellation, failure:** as in ``data(for:of:isPrivate:width:)``; it completes when the original is
+  /// saved.
   public func pixels(
     for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, fitting size: Picture.Size
   ) -> AnyPublisher<Picture, SizedImageError> {
@@ -96,13 +97,13 @@ public final class SizedImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// Under which address a smaller picture is kept: one of no scheme that a feed can name.
+  /// The URL under which a smaller image is kept, with a scheme that no feed can name.
   static func key(_ url: URL, width: Int) -> URL? { URL(string: "w\(width)+\(url.absoluteString)") }
 
-  /// Under which URLs a store keeps the smaller images of one.
+  /// The URLs under which a store keeps the smaller versions of an image.
   public static func addresses(of url: URL) -> [URL] { ladder.compactMap { key(url, width: $0) } }
 
-  /// True for the URL of a smaller image.
+  /// True for the URL of a smaller version.
   public static func isSized(_ url: URL) -> Bool {
     guard let scheme = url.scheme?.lowercased() else { return false }
     return ladder.contains { scheme.hasPrefix("w\($0)+") }
@@ -120,7 +121,7 @@ public final class SizedImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// The original, made smaller: unless that was done before.
+  /// The resized original, unless it exists already.
   private func fit(
     _ original: LoadedImage, at url: URL, _ step: Int, _ key: URL
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
@@ -148,7 +149,7 @@ public final class SizedImageLoader {
     Just(image).setFailureType(to: SizedImageError.self).eraseToAnyPublisher()
   }
 
-  /// A smaller image, or the original where that is better.
+  /// A smaller image, or the original if that is better.
   private func make(
     _ original: ImageData, at url: URL, _ step: Int, _ key: URL, _ digest: BodyDigest
   ) -> AnyPublisher<ImageData, PictureError> {
@@ -173,8 +174,7 @@ public final class SizedImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// Begins to save a smaller image as the latest for as long as its original is, and passes it on; the completion
-  /// waits for the save.
+  /// Saves a smaller image with its original's lifetime, and delivers it; the completion waits for the save.
   private func keep(
     _ image: LoadedImage, from url: URL, _ key: URL, _ digest: BodyDigest
   ) -> AnyPublisher<LoadedImage, SizedImageError> {
@@ -215,7 +215,7 @@ public final class SizedImageLoader {
 }
 
 extension BodyDigest {
-  /// As a value of the field `ETag`.
+  /// The value for the field `ETag`.
   fileprivate var tag: String { "\"\(String(value, radix: 36))\"" }
 }
 

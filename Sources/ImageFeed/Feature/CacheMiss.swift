@@ -6,14 +6,14 @@ public enum CacheMiss: Error, Hashable, Sendable {
   case notAsked
   /// Nothing is saved for the URL.
   case empty
-  /// The saved feed is too old, or its timestamp lies in the future (see ``FeedCachePolicy``).
+  /// The saved feed is too old, or its timestamp is in the future (see ``FeedCachePolicy``).
   ///
-  /// - Parameter age: the time since it was requested; negative when its timestamp lies in the future.
+  /// - Parameter age: the time since it was requested; negative if its timestamp is in the future.
   case expired(age: Duration, Fate)
   /// The saved feed cannot be read.
   case failed(FeedStoreError)
 
-  /// The fate of an expired feed.
+  /// The treatment of an expired feed.
   public enum Fate: Hashable, Sendable {
     /// It was deleted, as ``CacheCleaning`` requires.
     case deleted

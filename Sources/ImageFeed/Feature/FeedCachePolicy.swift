@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Decides how old a saved feed may be. Pure: the present moment is a parameter.
+/// Decides how old a saved feed may be. It is pure: the current time is a parameter.
 public struct FeedCachePolicy: Hashable, Sendable {
   /// The age at which a feed has expired; `nil` for any age.
   public let maxAge: Duration?
@@ -8,7 +8,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
   /// Seven days: 604,800 seconds.
   public static let defaultMaxAge = Duration.seconds(604_800)
 
-  /// The maximum time by which a timestamp may lie in the future: five minutes. Beyond that, the clock was wrong.
+  /// The maximum time by which a timestamp may be in the future: five minutes. Beyond that, the clock was wrong.
   public static let clockTolerance = Duration.seconds(300)
 
   /// A policy with a maximum age, or none.
@@ -19,7 +19,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
   /// True when a feed with this timestamp may still be shown.
   ///
   /// A feed has expired when it is `maxAge` old to the microsecond, or older; and, under a maximum age, when its
-  /// timestamp is more than ``clockTolerance`` in the future: a wrong clock must not make it last forever.
+  /// timestamp is more than ``clockTolerance`` in the future: so that a wrong clock doesn't keep it forever.
   public func isValid(_ timestamp: Date, now: Date) -> Bool {
     guard let maxAge else { return true }
     let age = Self.age(of: timestamp, now: now)
@@ -28,7 +28,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
 
   /// The time since `timestamp`, to the microsecond; negative when it is in the future.
   ///
-  /// Rounded, because adding seven days to a `Date` and subtracting them again may be off by some nanoseconds.
+  /// It is rounded, because adding seven days to a `Date` and subtracting them again may be off by some nanoseconds.
   /// Extremely distant dates count as thousands of years.
   public static func age(of timestamp: Date, now: Date) -> Duration {
     let seconds = now.timeIntervalSince(timestamp)
@@ -40,7 +40,7 @@ public struct FeedCachePolicy: Hashable, Sendable {
   /// True when a feed requested at `timestamp` must not replace a saved one requested at `saved`: the saved one is
   /// newer, and its timestamp is credible.
   ///
-  /// After the clock is set back, the saved timestamp lies in the future; if it still counted, nothing could be saved
+  /// After the clock is set back, the saved timestamp is in the future; if it still counted, nothing could be saved
   /// until that time.
   public static func isSuperseded(_ timestamp: Date, by saved: Date, now: Date) -> Bool {
     saved > timestamp && age(of: saved, now: now) >= .zero - clockTolerance

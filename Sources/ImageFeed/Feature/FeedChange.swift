@@ -1,6 +1,6 @@
 import Foundation
 
-/// A change of a saved feed since its subscriber last looked.
+/// A change of a saved feed since its subscriber's last read.
 public struct FeedChange: Hashable, Sendable {
   /// The feed as it is saved now; `nil` when it was deleted.
   public var feed: CachedFeed?
@@ -8,16 +8,16 @@ public struct FeedChange: Hashable, Sendable {
   public var added: [Int]
   /// The removed images, in their former order.
   public var removed: [FeedImage]
-  /// The images that moved: as few as explain the new order.
+  /// The images that moved: the smallest set that explains the new order.
   public var moved: [Move]
-  /// The positions of images with a changed text or URL under the same id.
+  /// The positions of images whose text or URL changed under the same id.
   public var edited: [Int]
 
   /// An image that moved.
   public struct Move: Hashable, Sendable {
     /// The former position.
     public var from: Int
-    /// The present position.
+    /// The current position.
     public var to: Int
 
     public init(from: Int, to: Int) {
@@ -26,7 +26,7 @@ public struct FeedChange: Hashable, Sendable {
     }
   }
 
-  /// The change from one list of images to the next. An id that a feed has several times counts at its first place.
+  /// The change from one list of images to the next. If a feed has an id several times, the first place counts.
   public init(from old: FeedImages, to feed: CachedFeed?) {
     self.feed = feed
     let new = feed?.images ?? []
@@ -46,7 +46,7 @@ public struct FeedChange: Hashable, Sendable {
     Dictionary(images.indices.map { (images.id(at: $0), $0) }) { first, _ in first }
   }
 
-  /// The positions of a longest part of `values` that rises: what did not move, when the rest did.
+  /// The positions of a longest increasing subsequence of `values`: the elements that did not move.
   private static func longestRise(of values: [Int]) -> Set<Int> {
     // The position of the least value with which a part of each length can end, and what is before each position.
     var ends: [Int] = []

@@ -3,7 +3,8 @@ public import Foundation
 extension FeedImage {
   /// The permanent identity of an image: a UUID, and its number among the images with that UUID in its feed.
   ///
-  /// Its text is the UUID in upper case; for the second and later ones of a feed, followed by a hyphen and their number.
+  /// Its text is the UUID in upper case; for the second and later ones of a feed, followed by a hyphen and their
+  /// number.
   public struct ID: Hashable, Sendable {
     public let uuid: UUID
     /// 1 for the first image with this UUID in its feed.
@@ -14,8 +15,8 @@ extension FeedImage {
       self.number = number
     }
 
-    /// The id of an item that a document calls `name`: `name` itself if it is a UUID, otherwise one made of the name
-    /// and the URL of its feed (RFC 9562, version 5, in the namespace of URLs), which never changes.
+    /// The id of an item with the name `name` in its document: `name` itself if it is a UUID, otherwise one made of the
+    /// name and the URL of its feed (RFC 9562, version 5, in the namespace of URLs), which never changes.
     public init(name: String, in feed: URL) {
       self.init(UUID(canonical: name) ?? UUID(version5: "\(feed.absoluteString)\n\(name)"))
     }

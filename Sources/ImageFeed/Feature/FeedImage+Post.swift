@@ -5,20 +5,21 @@ extension FeedImage {
   public struct Post: Hashable, Sendable {
     /// The item's title, on one line.
     public var title: String?
-    /// The beginning of the item's text, on one line: at most 1,000 characters of those that ``SyndicationFormat`` reads.
+    /// The beginning of the item's text, on one line: at most 1,000 characters of those that ``SyndicationFormat``
+    /// reads.
     public var text: String?
     /// The alternative text of the image, on one line.
     public var alt: String?
-    /// All images of the item, with the one that is shown; empty when that is the only one.
+    /// All images of the item, including the one that is shown; empty if that is the only one.
     public var images: [Image]
-    /// The URL of the item's page: absolute, http or https. It is parsed each time.
+    /// The URL of the item's page: absolute, http or https. It is parsed on each access.
     public var link: URL? { linkText.flatMap { URL(string: $0) } }
     /// ``link``'s text, without parsing.
     package let linkText: String?
 
     /// One of several images.
     public struct Image: Hashable, Sendable {
-      /// Its URL, as an absolute text.
+      /// Its absolute URL, as text.
       public var url: String
       /// Its alternative text.
       public var alt: String?

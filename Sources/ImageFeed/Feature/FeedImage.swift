@@ -10,9 +10,9 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   public let location: String?
   /// The URL of the image itself: absolute, http or https.
   ///
-  /// It is parsed each time: keep it in a variable if you use it more than once.
+  /// It is parsed on each access: keep it in a variable if you use it more than once.
   public var url: URL { address.url }
-  /// The time when the item was published, or else last changed, in its server's words, to the second.
+  /// The time when the item was published, or else last changed, according to its server, to the second.
   public var published: Date? { publishedSeconds.map { Date(timeIntervalSince1970: Double($0)) } }
   /// The item that the image is of: its title, its text, the URL of its page, and its other images.
   public let post: Post
@@ -33,7 +33,7 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
       post: post)
   }
 
-  /// Describes an image that a UUID names.
+  /// Describes an image that is identified by a UUID.
   public init(
     id: UUID, description: String? = nil, location: String? = nil, url: URL, published: Date? = nil,
     post: Post = Post()

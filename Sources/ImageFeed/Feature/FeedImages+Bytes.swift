@@ -1,10 +1,11 @@
 import Foundation
 
 extension FeedImages {
-  /// The images as bytes that another machine can read: what a store keeps that has no tables.
+  /// The images as bytes that another machine can read: for stores without tables.
   ///
-  /// A version, the digest of the images, the images, the number of items without a picture where there are some, and the
-  /// title. A document of images without posts is as it was before there were posts, and readers of then can read it. Numbers are little-endian.
+  /// A version, the digest of the images, the images, the number of items without an image, if any, and the title. A
+  /// document of images without posts has the same form as before posts existed, so earlier readers can read it.
+  /// Numbers are little-endian.
   package var bytes: [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(storage.texts.count + count * 40 + 4)
@@ -35,7 +36,7 @@ extension FeedImages {
 
   private static var versionWithout: UInt8 { 1 }
   private static var versionWithOmitted: UInt8 { 2 }
-  /// Each image has a post, and the document a number of items without a picture.
+  /// Each image has a post, and the document has a number of items without an image.
   private static var versionWithPosts: UInt8 { 3 }
 
   /// The digest in ``bytes``: equal for the same images, whatever their title and the items without one.
@@ -48,7 +49,7 @@ extension FeedImages {
 
   /// Reads what ``bytes`` wrote.
   ///
-  /// - Returns: `nil` for anything else: bytes are missing, or are not those that were written.
+  /// - Returns: `nil` for missing or changed bytes.
   package init?(bytes: UnsafeRawBufferPointer) {
     guard let digest = Self.digest(in: bytes) else { return nil }
     var reader = BytesReader(bytes: UnsafeRawBufferPointer(rebasing: bytes[9...]))

@@ -6,11 +6,11 @@ extension FeedImages {
     /// The item with an image before it in the document; `nil` for none.
     let after: FeedImage.ID?
 
-    /// The number of such items of a document that are looked at, its first: 100.
+    /// The number of such items per document that are examined: the first 100.
     package static let most = 100
   }
 
-  /// The images with those found on the pages of items, each in its item's place.
+  /// The images with those found on the pages of items, each at its item's position.
   ///
   /// Filling twice has the same result as filling once.
   ///

@@ -3,9 +3,9 @@ import Foundation
 
 /// The images of a feed, in order: an immutable list that is compared, hashed and released in constant time.
 ///
-/// An event loop compares the feed that it shows with the one that has arrived, and releases the one that is replaced;
-/// for an array of 100,000 images, each takes 10 ms. This list is made off the loop: all texts are in one block of
-/// memory, together with a digest of them. Reading an element makes its strings.
+/// An event loop compares the feed that it shows with the one that has arrived, and releases the replaced one; with an
+/// array of 100,000 images, each of these would take 10 ms. This list is created off the loop: all texts are in one
+/// block of memory, with a digest of them. Reading an element creates its strings.
 public struct FeedImages: Sendable {
   let storage: Storage
 
@@ -17,7 +17,7 @@ public struct FeedImages: Sendable {
   }
 
   /// All images of `lists`, one list after another: O(n). The counts of items without an image are added up; the title
-  /// and the advice on polling are the first list's, ``next`` is the last one's.
+  /// and the polling hints are the first list's, and ``next`` is the last one's.
   public init(joining lists: [FeedImages]) {
     var builder = Builder(count: lists.reduce(0) { $0 + $1.count })
     for list in lists { for index in list.indices { list.withTexts(at: index) { builder.append($0) } } }
@@ -34,21 +34,21 @@ public struct FeedImages: Sendable {
     self.storage = storage
   }
 
-  /// The number of items without an image in the document. It is saved, and not compared.
+  /// The number of items without an image in the document. It is saved but not compared.
   public var omittedItems: Int { storage.omittedItems }
 
-  /// The document's advice on how often to poll; `nil` when the document can't give such advice. It is not
-  /// compared, and not saved.
+  /// The document's hints on how often to poll; `nil` if its format has no such hints. It is neither compared nor
+  /// saved.
   public var polling: PollingHints? { storage.polling }
 
-  /// The feed's own title, on one line; `nil` when it has none. Untrusted text, and not compared.
+  /// The feed's own title, on one line; `nil` when it has none. It is untrusted text, and not compared.
   public var title: String? { storage.title }
 
-  /// The URL of the page that follows; `nil` when the document names none. It is neither compared nor saved.
+  /// The URL of the next page; `nil` if the document names none. It is neither compared nor saved.
   public var next: URL? { storage.next }
 
-  /// True when the document came out of a private network, and false when it did not; `nil` when nobody knows. Only a feed
-  /// from one may load images and pages from one (``ImageLoader``). It is saved, and not compared.
+  /// True if the document came from a private network, false if it did not; `nil` if this is unknown. Only a feed from
+  /// a private network may load images and pages from one (``ImageLoader``). It is saved but not compared.
   public var isFromPrivateNetwork: Bool? { storage.isFromPrivateNetwork }
 
   /// Items without an image whose pages may have one. They are neither compared nor saved with the images.
@@ -107,17 +107,17 @@ public struct FeedImages: Sendable {
   /// One image without its texts. It has no references, so an array of these is released without visiting its elements.
   struct Record {
     let id: FeedImage.ID
-    /// The lengths of its texts; -1 where there is none.
+    /// The lengths of its texts; -1 if there is none.
     let description: Int32
     /// The offset of its texts.
     let start: Int
     let location: Int32
     let address: Int32
-    /// The length of its post: see ``PostFields``. 0 where there is none.
+    /// The length of its post: see ``PostFields``. 0 if there is none.
     let post: Int32
     /// See ``WebAddress/isPlain(_:)``.
     let isPlain: Bool
-    /// Seconds since 1970; `undated` where there is no date.
+    /// Seconds since 1970; `undated` without a date.
     let published: Int64
 
     static let undated = Int64.min
@@ -152,7 +152,7 @@ extension FeedImages: Hashable {
   /// Equal when both have the same images, byte for byte, in the same order.
   ///
   /// Compares digests: 64 bits, with a new key in each process. Two different lists compare as equal once in 2^64
-  /// comparisons, and no server can know which.
+  /// comparisons, and no server can predict which.
   public static func == (lhs: FeedImages, rhs: FeedImages) -> Bool {
     lhs.storage === rhs.storage || lhs.storage.digest == rhs.storage.digest && lhs.count == rhs.count
   }
@@ -228,7 +228,7 @@ extension FeedImages {
     var isFromPrivateNetwork: Bool?
     private var imageless: [Imageless] = []
 
-    /// - Parameter textBytes: the bytes of all texts, where that is known.
+    /// - Parameter textBytes: the bytes of all texts, if that is known.
     init(count: Int, textBytes: Int = 0) {
       records.reserveCapacity(count)
       texts.reserveCapacity(textBytes)
@@ -241,7 +241,7 @@ extension FeedImages {
 
     var count: Int { records.count }
 
-    /// Notes an item without an image, after those that were appended.
+    /// Records an item without an image, after the appended ones.
     ///
     /// - Parameter item: its URL is that of its page; `nil` for an item without a page.
     mutating func omit(_ item: FeedImage?) {

@@ -1,37 +1,36 @@
 public import Foundation
 
-/// Keeps the last feed of each URL: the port between feeds and a database.
+/// Stores the latest feed of each URL: the port between feeds and a database.
 ///
 /// Every call **blocks** until it is done: make it on a thread pool, never on an event loop. A store may be called from
 /// any thread; calls on one store run one after another, and each is atomic for every process that shares the store: it
 /// happens completely or not at all, and a call that throws has changed nothing.
 public protocol FeedStore: Sendable {
-  /// The feed saved for `address`, however old, or `nil` if there is none. Changes nothing.
+  /// The feed saved for `address`, whatever its age, or `nil` if there is none. Changes nothing.
   func retrieve(for address: URL) throws(FeedStoreError) -> CachedFeed?
 
-  /// Replaces the feed of `address` by `feed` (replaced, not merged), unless a newer one is saved.
+  /// Replaces the feed of `address` with `feed` (replaced, not merged), unless a newer one is saved.
   ///
   /// Deleting the old feed and inserting the new one are one transaction: after a deletion error or an insertion error
   /// the old feed is intact.
   ///
-  /// - Parameter now: the present moment; a saved timestamp in its future cannot be trusted, and such a feed is
-  ///   always replaced (see ``FeedCachePolicy/isSuperseded(_:by:now:)``).
+  /// - Parameter now: the current time; a saved timestamp after it can't be trusted, and such a feed is always replaced
+  ///   (see ``FeedCachePolicy/isSuperseded(_:by:now:)``).
   func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement
 
   /// The saved feed of `address`, without its images; `nil` if there is none. Changes nothing.
   func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary?
 
-  /// Notes that the saved feed of `address` was current at a later moment than its timestamp, and leaves its images the
-  /// response.
+  /// Records that the saved feed of `address` was current later than its timestamp, without changing its images.
   ///
-  /// Does nothing when something else was saved meanwhile: when the saved feed has other validators than
+  /// Does nothing if another feed was saved meanwhile, that is, if the saved feed has other validators than
   /// ``FeedRenewal/since``.
   ///
   /// - Parameter now: as for ``replace(for:with:now:)``.
   /// - Returns: ``FeedReplacement/renewed``, or `nil` when there is no such feed.
   func renew(for address: URL, with renewal: FeedRenewal, now: Date) throws(FeedStoreError) -> FeedReplacement?
 
-  /// Deletes the feed of `address` if `condition` holds at that moment; does nothing if there is none.
+  /// Deletes the feed of `address` if `condition` holds at that time; does nothing if there is none.
   ///
   /// - Returns: true when a feed was deleted.
   @discardableResult func delete(for address: URL, if condition: FeedDeletionCondition) throws(FeedStoreError) -> Bool
@@ -47,7 +46,7 @@ public protocol FeedStore: Sendable {
 public struct FeedRenewal: Hashable, Sendable {
   /// The time of the request.
   public var timestamp: Date
-  /// The saved feed's present validators.
+  /// The saved feed's current validators.
   public var since: FeedValidators
   /// The saved feed's new validators.
   public var validators: FeedValidators
@@ -60,14 +59,14 @@ public struct FeedRenewal: Hashable, Sendable {
 }
 
 extension FeedStore {
-  /// Reads the whole feed: a store that can do with less implements this itself.
+  /// By default, reads the whole feed; a store that needs to read less implements this itself.
   public func summary(for address: URL) throws(FeedStoreError) -> CachedFeedSummary? {
     guard let feed = try retrieve(for: address) else { return nil }
     return CachedFeedSummary(
       address: address, timestamp: feed.timestamp, imageCount: feed.images.count, validators: feed.validators)
   }
 
-  /// Reads and replaces the whole feed: a store that can do with less implements this itself.
+  /// By default, reads and replaces the whole feed; a store that needs to read less implements this itself.
   public func renew(
     for address: URL, with renewal: FeedRenewal, now: Date
   ) throws(FeedStoreError) -> FeedReplacement? {
@@ -93,8 +92,8 @@ public enum FeedReplacement: Hashable, Sendable {
   case superseded(by: Date)
 }
 
-/// The condition of a deletion, evaluated inside its transaction, so that a feed which another process saved after the
-/// caller looked is not deleted instead of the one the caller saw.
+/// The condition of a deletion, evaluated inside its transaction, so that a feed that another process saved meanwhile
+/// isn't deleted instead of the one that the caller read.
 public enum FeedDeletionCondition: Hashable, Sendable {
   /// Always.
   case always

@@ -61,7 +61,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     }
   }
 
-  /// The file, or the store's own name for its place.
+  /// The file, or the store's own name for its location.
   public var place: String {
     switch self {
     case .retrieval(_, let place), .deletion(_, let place), .insertion(_, let place): place
@@ -98,7 +98,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another cache file."
     case .olderSchema(let version):
-      "an older version of this program wrote it (schema \(version)), and this one does not read that. Move the file away, or "
+      "an older version of this program wrote it (schema \(version)), and this version can't read it. Move the file away, or "
         + "choose another cache file."
     case .foreign: "it isn't a cache that this program wrote, so it isn't changed. Choose another cache file."
     case .inputOutput(let detail): "the system failed to read or write it (\(detail.printable)). Check the disk."
@@ -109,7 +109,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
 }
 
 extension FeedStoreError.Cause {
-  /// The same of a store that is a server.
+  /// The same for a store on a server.
   fileprivate var onServer: String {
     switch self {
     case .diskFull: "its memory is full. Raise its limit, or delete keys that aren't needed."
@@ -120,7 +120,7 @@ extension FeedStoreError.Cause {
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another database."
     case .foreign: "it belongs to another program, so it isn't changed. Choose another database."
     case .olderSchema(let version):
-      "an older version of this program wrote it (schema \(version)), and this one does not read that. Choose another database."
+      "an older version of this program wrote it (schema \(version)), and this version can't read it. Choose another database."
     case .busy, .inputOutput, .notAFile, .other: description
     }
   }

@@ -8,9 +8,9 @@ public struct FeedValidators: Hashable, Sendable {
   public var etag: String?
   /// The value of the field `Last-Modified`.
   public var lastModified: String?
-  /// The URL that gave these fields, where that is not the feed's own: a web page leads to it.
+  /// The URL of the response with these fields, if it isn't the feed's own, because a web page led to it.
   public var source: URL?
-  /// The digest of the body's bytes, for a server that sends the same ones again.
+  /// The digest of the body's bytes, to recognize the same bytes when they are sent again.
   public var digest: BodyDigest?
   /// The time of the last unconditional request.
   public var wholeAsked: Date?
@@ -26,29 +26,29 @@ public struct FeedValidators: Hashable, Sendable {
     self.wholeAsked = wholeAsked
   }
 
-  /// True when the server gave none.
+  /// True if the server sent none.
   public var isEmpty: Bool { etag == nil && lastModified == nil }
 
-  /// The time for which a server's statement that nothing has changed is trusted: eight days. Some servers state so
+  /// The time for which a server's statement that nothing has changed is trusted: eight days. Some servers say so
   /// forever.
   public static let longestTrust = Duration.seconds(8 * 86_400)
 
-  /// These, unless it is time to request the whole feed again: after ``longestTrust``, and when it is unknown how long
-  /// ago that was, or a clock was wrong. Then there are none.
+  /// These validators, unless it is time to request the whole feed again: after ``longestTrust``, or if the time of the
+  /// last unconditional request is unknown or in the future. In that case, none.
   public func trusted(at now: Date) -> FeedValidators {
     guard let wholeAsked else { return FeedValidators() }
     return FeedCachePolicy(maxAge: Self.longestTrust).isValid(wholeAsked, now: now) ? self : FeedValidators()
   }
 
-  /// The same two HTTP fields, from the same URL.
+  /// True for the same two HTTP fields, from the same URL.
   func matches(_ other: FeedValidators) -> Bool {
     etag == other.etag && lastModified == other.lastModified && source == other.source
   }
 
-  /// These, updated from a response that says that nothing has changed.
+  /// These validators, updated from a response that says that nothing has changed.
   ///
-  /// A response without a body (status 304) leaves what it does not name; one with the same bytes as before replaces
-  /// all.
+  /// A response without a body (status 304) keeps the validators that it doesn't name; one with the same bytes as
+  /// before replaces all.
   package func updated(by news: FeedValidators) -> FeedValidators {
     guard news.digest == nil else { return news }
     var updated = self
@@ -59,7 +59,8 @@ public struct FeedValidators: Hashable, Sendable {
 }
 
 extension FeedValidators {
-  /// The fields of a conditional request, whose response has a body only if something has changed (RFC 9110, section 13.1).
+  /// The fields of a conditional request, whose response has a body only if something has changed (RFC 9110, section
+  /// 13.1).
   var conditions: [HTTPRequest.Header] {
     var fields: [HTTPRequest.Header] = []
     if let etag { fields.append(.init(name: "If-None-Match", value: etag)) }
@@ -67,8 +68,8 @@ extension FeedValidators {
     return fields
   }
 
-  /// The validators of a response that can be sent back as they came: not empty, no longer than 4 KiB, without control characters
-  /// and what is not UTF-8.
+  /// The validators of a response that can be sent back unchanged: not empty, at most 4 KiB, without control
+  /// characters, and valid UTF-8.
   package init(_ headers: HTTPHeaders) {
     self.init(etag: headers["ETag"]?.asValidator, lastModified: headers["Last-Modified"]?.asValidator)
   }

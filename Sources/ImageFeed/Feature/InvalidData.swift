@@ -28,7 +28,8 @@ public enum InvalidData: Error, Hashable, Sendable {
   case notAFeed
   /// The body exceeds a limit; `of` names the thing as text.
   case tooMuch(of: String, limit: Int)
-  /// The body is JSON of another shape: the place (`items[3].id`; empty for the whole) and the expected shape.
+  /// The body is JSON with another structure: the place (`items[3].id`; empty for the whole) and the expected
+  /// structure.
   case wrongShape(at: String, String)
   /// The image URL of the item at this index is not an absolute http or https URL.
   case imageAddress(item: Int, String)
@@ -40,7 +41,7 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     switch self {
     case .status(let status): Self.describe(status: status)
     case .challenge(let status):
-      "This server asks visitors to prove that they are people (status \(status)), and sent a challenge for browsers instead of "
+      "This server asks visitors to prove that they are human (status \(status)), and sent a challenge for browsers instead of "
         + "the feed. Feed readers can't pass it. Ask the site's owner to allow them, or for another URL of the feed."
     case .empty: "The server sent an empty response where a feed was expected."
     case .webPage:
@@ -70,7 +71,7 @@ extension InvalidData: CustomStringConvertible, LocalizedError {
     }
   }
 
-  /// The same about a file, which no server sent.
+  /// The same error for a file instead of a server's response.
   package func description(ofFile path: String) -> String {
     let file = path.printable(limit: 200)
     switch self {

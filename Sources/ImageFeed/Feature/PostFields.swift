@@ -1,10 +1,11 @@
-/// The fields of a ``FeedImage/Post`` as bytes: their number in four bytes, then fields of a kind, a length and UTF-8 each.
+/// The fields of a ``FeedImage/Post`` as bytes: their number in four bytes, then fields of a kind, a length and UTF-8
+/// each.
 ///
-/// Nothing is written of a post without fields, so an image that has none takes no more room than before there were posts.
-/// Numbers are little-endian. A kind that is not known is skipped: later releases may have more.
+/// Nothing is written for a post without fields, so an image without one takes no additional room. Numbers
+/// are little-endian. An unknown kind is skipped, because later releases may have more.
 package struct PostFields: Sequence {
   package enum Kind: UInt8 {
-    /// The title is the description of the image: it is not written twice.
+    /// The title equals the image's description, so it isn't written twice.
     case sameTitle = 1
     case title
     case link
@@ -18,7 +19,7 @@ package struct PostFields: Sequence {
 
   private let bytes: UnsafeBufferPointer<UInt8>
 
-  /// - Parameter bytes: with their number before them, as they are stored.
+  /// - Parameter bytes: the stored form, with the length before the fields.
   package init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = UnsafeBufferPointer(rebasing: bytes.dropFirst(4))
   }
@@ -54,8 +55,8 @@ package struct PostFields: Sequence {
 
   /// Appends the fields of a post.
   ///
-  /// - Parameter description: that of its image.
-  /// - Returns: how many bytes they are; 0 for none.
+  /// - Parameter description: the image's description.
+  /// - Returns: the number of bytes; 0 for none.
   static func append(_ post: FeedImage.Post, of description: String?, to bytes: inout [UInt8]) -> Int32 {
     let start = bytes.count
     func put(_ kind: Kind, _ text: String?) {

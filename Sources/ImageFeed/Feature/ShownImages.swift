@@ -2,13 +2,13 @@ public import Foundation
 
 /// The images of one feed that have been shown, by their ids; all others are new.
 ///
-/// Remembers the images of the feed as last shown, and the latest 10,000 former ones: an item that a feed drops
-/// and brings back is not new again.
+/// It remembers the images of the feed as last shown, and the latest 10,000 former ones, so that an item that a feed
+/// drops and lists again isn't new again.
 public struct ShownImages: Hashable, Sendable {
-  /// The number of remembered images that the feed no longer has.
+  /// The number of remembered images that the feed no longer lists.
   public static let kept = 10_000
 
-  /// The latest last.
+  /// The ids, the latest last.
   private(set) var ids: [FeedImage.ID]
 
   public init() { ids = [] }
@@ -21,7 +21,7 @@ public struct ShownImages: Hashable, Sendable {
 
   init(ids: [FeedImage.ID]) { self.ids = ids }
 
-  /// Adds all present images of a feed.
+  /// Adds all current images of a feed.
   public mutating func add(_ images: FeedImages) {
     let present = Set(images.indices.map(images.id(at:)))
     ids.removeAll(where: present.contains)
@@ -33,10 +33,10 @@ public struct ShownImages: Hashable, Sendable {
     if !ids.contains(id) { ids.append(id) }
   }
 
-  /// True when nothing has been shown.
+  /// True if nothing has been shown.
   public var isEmpty: Bool { ids.isEmpty }
 
-  /// The places in `images` of those that have not been shown, each id once.
+  /// The indices in `images` of those that have not been shown, each id once.
   public func new(in images: FeedImages) -> [Int] {
     var known = Set(ids)
     return images.indices.filter { known.insert(images.id(at: $0)).inserted }
@@ -44,21 +44,21 @@ public struct ShownImages: Hashable, Sendable {
 }
 
 extension Set<FeedImage.ID> {
-  /// Each once, in the feed's order.
+  /// Each id once, in the feed's order.
   fileprivate func sorted(in images: FeedImages) -> [FeedImage.ID] {
     var rest = self
     return images.indices.compactMap { rest.remove(images.id(at: $0)) }
   }
 }
 
-/// Keeps which images of each feed have been shown, next to the feeds themselves.
+/// Records which images of each feed have been shown, next to the feeds themselves.
 ///
 /// Calls block, as those of ``FeedStore`` do.
 public protocol ShownImagesStore: FeedStore {
   /// The record of a feed's shown images, or `nil`. Changes nothing.
   func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages?
 
-  /// Records what has been shown of a feed. It is kept when the feed is deleted, until
+  /// Records the shown images of a feed. It is kept when the feed is deleted, until
   /// ``HistoryStore/forgetHistory(of:)``.
   func setShownImages(_ shown: ShownImages, for address: URL) throws(FeedStoreError)
 }

@@ -1,13 +1,13 @@
 import FeedFormats
 import Foundation
 
-/// The URL of an image, which becomes a `URL` only when somebody requests one.
+/// The URL of an image, which becomes a `URL` only when it is read.
 ///
 /// Foundation's parser takes longer than all the rest of reading an image, and a `URL` several times the memory of its
-/// text. Most images of a feed are compared, saved and read again without anyone requesting their URL.
+/// text. Most images of a feed are compared, saved and read again without a use of their URL.
 enum WebAddress: Hashable, Sendable {
-  /// A text that is certainly a URL: see ``isPlain(_:)``. A plain text is never `other`, so that equal URLs
-  /// are equal here.
+  /// A text that is certainly a URL: see ``isPlain(_:)``. Plain text is never `other`, so that equal URLs are equal
+  /// here.
   case plain(String)
   case other(URL)
 

@@ -1,15 +1,15 @@
 public import FeedFormats
 import Foundation
 
-/// The case study's format:
-/// `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in UTF-8 or UTF-16.
+/// Essential Feed JSON: `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image":
+/// URL}]}` in UTF-8 or UTF-16.
 ///
 /// The server's order is kept, and so are items that repeat an id; a `null` description or location is absent;
 /// unknown keys are ignored; without items the feed is empty. One bad item makes the whole feed invalid.
 public struct CaseStudyFormat: FeedFormat {
   public init() {}
 
-  /// True for JSON, unless it shows the marks of a JSON Feed or of RSS in JSON.
+  /// True for JSON, unless it is recognized as JSON Feed or RSS in JSON.
   public func recognizes(_ document: WebDocument) -> Bool {
     guard document.isJSON, !document.beginsAsRSS else { return false }
     return document.body.withUnsafeBytes { body in
@@ -51,8 +51,8 @@ extension FeedImages.Builder {
 }
 
 extension URL {
-  /// The case study's next page, of a URL that requests pages (`?limit=10`): the same with `after_id`, the id of the
-  /// last image. `nil` after a page that is not full.
+  /// The next page of Essential Feed JSON, for a URL that requests pages (`?limit=10`): the same with `after_id`, the
+  /// id of the last image. `nil` after a page that is not full.
   fileprivate func page(of count: Int, after id: UUID) -> URL? {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true), var items = parts.queryItems,
       let limit = items.first(where: { $0.name == "limit" })?.value.flatMap({ Int($0) }), limit > 0, count >= limit

@@ -11,22 +11,22 @@ public import FeedStream
 public protocol FeedFormat: Sendable {
   /// True when a document looks like one of this format.
   ///
-  /// Judge by the bytes of the body: types and names are often wrong. While a document arrives, this is called with its
-  /// first kilobytes (16 or more), and a document that no format recognizes isn't read to its end; for a complete
-  /// document, it is called again.
+  /// Examine the bytes of the body, because types and names are often wrong. While a document arrives, this is called
+  /// with its first kilobytes (16 or more), and a document that no format recognizes isn't read to its end; for a
+  /// complete document, it is called again.
   func recognizes(_ document: WebDocument) -> Bool
 
-  /// A reader for a document that this format recognizes and whose bytes are still arriving; `nil`, which is the default,
-  /// for a format that reads only complete documents.
+  /// A reader for a document that this format recognizes and whose bytes are still arriving; `nil`, which is the
+  /// default, for a format that reads only complete documents.
   ///
-  /// - Parameter beginning: the document's first bytes; they are given to the reader too.
+  /// - Parameter beginning: the document's first bytes; they are passed to the reader, too.
   func reader(of beginning: WebDocument, within limits: FeedLimits) -> (any FeedReader)?
 
   /// The images of a document that this format recognizes, in its order.
   ///
   /// - Parameter limits: the limits of a document; see ``InvalidData/tooMuch(of:limit:)``.
-  /// - Throws: the error in the document. A partial feed must not be shown or saved as if it were complete: when the end is
-  ///   missing, throw ``InvalidData/cutOff(_:)`` with the images that arrived, or any other error.
+  /// - Throws: the error in the document. A partial feed must not be shown or saved as if it were complete: when the
+  ///   end is missing, throw ``InvalidData/cutOff(_:)`` with the images that arrived, or any other error.
   func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages
 }
 
@@ -34,9 +34,9 @@ extension FeedFormat {
   public func reader(of beginning: WebDocument, within limits: FeedLimits) -> (any FeedReader)? { nil }
 }
 
-/// Reads a document while it arrives. After an error it is not used again, and the transfer is ended.
+/// Reads a document while it arrives. After an error, the reader isn't used again, and the transfer ends.
 public protocol FeedReader {
-  /// Takes the bytes that come next.
+  /// Receives the next bytes.
   mutating func read(_ bytes: Chunk) throws(InvalidData)
 
   /// The images, when all bytes have been read; ``InvalidData/cutOff(_:)`` when the document's end is missing.
@@ -44,7 +44,7 @@ public protocol FeedReader {
 }
 
 extension [any FeedFormat] {
-  /// The case study's JSON, RSS, Atom and JSON Feed.
+  /// Essential Feed JSON, RSS, Atom and JSON Feed.
   public static var web: [any FeedFormat] { [CaseStudyFormat(), SyndicationFormat()] }
 
   /// The images of `document`, read by the first format that recognizes it.

@@ -11,7 +11,7 @@ public import Foundation
 public struct SyndicationFormat: FeedFormat {
   public init() {}
 
-  /// Always true: it comes last, and reports the error in a document that is not a feed.
+  /// Always true: this format comes last, and reports the error in a document that isn't a feed.
   public func recognizes(_ document: WebDocument) -> Bool { true }
 
   /// Reads XML as it arrives; JSON is read when it is complete.
@@ -23,7 +23,7 @@ public struct SyndicationFormat: FeedFormat {
     try self.document(in: document, within: limits).wholeImages(at: document.feed ?? document.url)
   }
 
-  /// The feed in a document, with all fields of its items; what arrived of one that is cut off
+  /// The feed in a document, with all fields of its items; for a document that is cut off, the part that arrived
   /// (`FeedDocument.isCutOff`).
   public func document(in document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedDocument {
     do throws(FeedFormatError) {
@@ -116,8 +116,8 @@ extension FeedDocument {
     throw .cutOff(images)
   }
 
-  /// The id of each item, from its guid, or else its link, or else the URL of its image. Items that repeat one
-  /// are numbered, except in the case study's format, which keeps them.
+  /// The id of each item, from its guid, or else its link, or else the URL of its image. Items that repeat an id are
+  /// numbered, except in Essential Feed JSON, which keeps them.
   ///
   /// - Parameter feed: the document's final URL.
   public func imageIDs(in feed: URL) -> [FeedImage.ID] {

@@ -22,8 +22,8 @@ public struct WebDocument: Hashable, Sendable {
     self.validators = validators
   }
 
-  /// True when the first character is that of a JSON object or array: neither white space, nor part of a byte order mark,
-  /// nor half a character of UTF-16.
+  /// True when the first character is that of a JSON object or array: neither white space, nor part of a byte order
+  /// mark, nor half of a UTF-16 character.
   var isJSON: Bool {
     let skipped: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
     let first = body.prefix(1024).first { !skipped.contains($0) }

@@ -2,45 +2,46 @@ public import Foundation
 
 /// Keeps the history of feeds, and stars, next to the saved feeds.
 ///
-/// An item that leaves its feed's document is kept in the same transaction; one that comes back belongs to the
-/// feed again. Calls block, as those of ``FeedStore`` do.
+/// An item that is dropped from its feed's document moves to the history in the same transaction; if it is listed
+/// again, it returns to the feed. Calls block, as those of ``FeedStore`` do.
 public protocol HistoryStore: FeedStore {
   /// A feed's former items, newest first by publication date, or else by when they were first seen. Changes nothing.
   ///
   /// - Parameters:
-  ///   - place: where to continue; `nil` for the beginning.
+  ///   - place: the position to continue from; `nil` for the beginning.
   ///   - limit: the maximum number of items.
   func history(of address: URL, after place: SeenPage.Place?, limit: Int) throws(FeedStoreError) -> SeenPage
 
   /// The items that match a query, newest first. The first query after a change updates the word index.
   func seen(_ query: SeenQuery) throws(FeedStoreError) -> SeenPage
 
-  /// The items with a name: the text of an id, or the URL of a post or an image. Present items come before former
-  /// ones. Changes nothing.
+  /// The items with a name: the text of an id, or the URL of a post or an image. Current items come before former ones.
+  /// Changes nothing.
   func items(named name: String) throws(FeedStoreError) -> [SeenImage]
 
   /// The ids of a feed's starred items. Changes nothing.
   func stars(of address: URL) throws(FeedStoreError) -> Set<FeedImage.ID>
 
-  /// Stars an item that a feed has or had, or takes its star away.
+  /// Stars a current or former item, or removes its star.
   ///
   /// - Returns: false when there is no such item.
   @discardableResult func setStar(
     _ isStarred: Bool, _ id: FeedImage.ID, of address: URL, now: Date
   ) throws(FeedStoreError) -> Bool
 
-  /// The URLs of the images of all starred items. Changes nothing. Pass this to a ``DiskImageStore`` to keep the images.
+  /// The URLs of the images of all starred items. Changes nothing. Pass this to a ``DiskImageStore`` to keep the
+  /// images.
   func starredImages() throws(FeedStoreError) -> Set<URL>
 
   /// Updates a part of the word index, in a separate transaction: one feed after another, until
   /// `limit` items were read; nothing when that is 0.
   ///
-  /// - Returns: the number of indexed items and of all items; equal when ``seen(_:)`` has nothing to index.
+  /// - Returns: the number of indexed items and of all items; equal if ``seen(_:)`` has nothing to index.
   func index(atMost limit: Int) throws(FeedStoreError) -> IndexProgress
 
   /// The size of the history. Changes nothing.
   func historySummary() throws(FeedStoreError) -> HistorySummary
 
-  /// Deletes a feed's history, its stars, and the record of its shown images; those of all feeds when `nil`.
+  /// Deletes a feed's history, its stars, and the record of its shown images; `nil` for all feeds.
   func forgetHistory(of address: URL?) throws(FeedStoreError)
 }

@@ -1,14 +1,14 @@
 /// The change of a feed's items from one document to the next.
 ///
-/// An item is recognized by its id, which is made of its guid, or else its link, or else its image. An item under another id is
-/// the same when its link is, or, of items without links, its image; but only where no other item of either document has that
-/// link or image: some feeds have one for all of their items.
+/// An item is recognized by its id, which is derived from its guid, or else its link, or else its image. An item under
+/// another id is the same if it has the same link, or, without links, the same image; but only if no other item of
+/// either document has that link or image, because some feeds use one for all of their items.
 struct ItemChange {
-  /// The positions in the old document of items that the new one does not have, each id once.
+  /// The positions in the old document of items that the new one doesn't list, each id once.
   private(set) var left: [Int] = []
-  /// The positions in the new document of items that the old one did not have, each id once.
+  /// The positions in the new document of items that the old one didn't list, each id once.
   private(set) var arrived: [Int] = []
-  /// Items that have another id.
+  /// The items whose id has changed.
   private(set) var renamed: [(new: Int, old: Int)] = []
   /// The positions of ids in the old document.
   private let before: [FeedImage.ID: Int]
@@ -29,7 +29,7 @@ struct ItemChange {
     Dictionary(images.indices.map { (images.id(at: $0), $0) }) { first, _ in first }
   }
 
-  /// Finds items that have left and arrived under another id, by a mark that no other item has.
+  /// Finds items that have left and arrived under another id, by a feature that no other item has.
   private mutating func match(_ old: FeedImages, _ new: FeedImages, by mark: (FeedImages, Int) -> UInt64?) {
     guard !left.isEmpty, !arrived.isEmpty else { return }
     let (olds, news) = (Self.unique(old, mark), Self.unique(new, mark))
@@ -45,7 +45,7 @@ struct ItemChange {
     left.removeAll(where: found.contains)
   }
 
-  /// The position of the item with a mark; `nil` for a mark that several have.
+  /// The position of the item with a feature; `nil` for a feature that several have.
   private static func unique(_ images: FeedImages, _ mark: (FeedImages, Int) -> UInt64?) -> [UInt64: Int?] {
     var places: [UInt64: Int?] = [:]
     for index in images.indices {
@@ -57,7 +57,7 @@ struct ItemChange {
 }
 
 extension FeedImages {
-  /// Stands for the URL of an item's page.
+  /// Identifies the URL of an item's page.
   func linkDigest(at position: Int) -> UInt64? {
     withTexts(at: position) { texts in
       texts.post.flatMap { post in
@@ -66,15 +66,16 @@ extension FeedImages {
     }
   }
 
-  /// Stands for the URL of an image.
+  /// Identifies the URL of an image.
   func addressDigest(at position: Int) -> UInt64 {
     withTexts(at: position) { BodyDigest($0.address).value }
   }
 }
 
-/// When the images of a document were first seen, in seconds since 1970, for each of its images.
+/// The times when the images of a document were first seen, in seconds since 1970, one per image.
 ///
-/// Stored as runs of the same time: how many images in four bytes, and the time in eight. Most documents have a few.
+/// They are stored as runs of the same time: the number of images in four bytes, and the time in eight. Most documents
+/// have a few.
 struct FirstSeen: Equatable {
   var times: [Int64]
 

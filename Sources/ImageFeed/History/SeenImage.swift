@@ -1,15 +1,15 @@
 public import Foundation
 
-/// A present or former image of a feed.
+/// A current or former image of a feed.
 public struct SeenImage: Hashable, Sendable {
   /// The URL of its feed.
   public var address: URL
   /// The feed's last title. Untrusted text.
   public var feedTitle: String?
   public var image: FeedImage
-  /// The time when a document first had it, to the second.
+  /// The time when a document first listed it, to the second.
   public var firstSeen: Date
-  /// The time when a document last had it, to the second; `nil` while the saved one has it.
+  /// The time when a document last listed it, to the second; `nil` while the saved document lists it.
   public var lastSeen: Date?
   public var isStarred: Bool
   /// ``FeedImages/isFromPrivateNetwork`` of its feed.
@@ -29,15 +29,15 @@ public struct SeenImage: Hashable, Sendable {
   }
 }
 
-/// A page of the history, newest first, and the place where the next page begins.
+/// A page of the history, newest first, and the position where the next page begins.
 public struct SeenPage: Hashable, Sendable {
   public var images: [SeenImage]
-  /// `nil` when nothing follows.
+  /// `nil` if there is no next page.
   public var next: Place?
 
-  /// A place in a list that grows at its beginning.
+  /// A position in a list that grows at its beginning.
   ///
-  /// Its text can be kept and read again: it is true of the same file.
+  /// Its text can be stored and read again; it is valid for the same file.
   public struct Place: Hashable, Sendable, LosslessStringConvertible {
     let rank: Int64
     let id: Int64
@@ -61,12 +61,12 @@ public struct SeenPage: Hashable, Sendable {
 
 /// A query of the history.
 public struct SeenQuery: Hashable, Sendable {
-  /// The words, all of which the title, the text, the alternative text or the place must contain; a word that ends with
-  /// `*` is the beginning of a word. Empty for any item.
+  /// The words, all of which the title, the text, the alternative text or the location must contain; a word that ends
+  /// with `*` matches words that begin with it. Empty for any item.
   public var words: String
-  /// True when the last word is the beginning of a word that is being typed.
+  /// True if the last word is still being typed, and matches words that begin with it.
   public var isTyping: Bool
-  /// The feeds to search; all when `nil`.
+  /// The feeds to search; `nil` for all.
   public var feeds: [URL]?
   public var isStarred: Bool
   /// True for former items only.
@@ -92,9 +92,9 @@ public struct SeenQuery: Hashable, Sendable {
 
 /// The progress of the word index.
 public struct IndexProgress: Hashable, Sendable {
-  /// Items of feeds whose index is up to date.
+  /// The number of items of feeds whose index is up to date.
   public var indexed: Int
-  /// Items of all feeds.
+  /// The number of items of all feeds.
   public var total: Int
 
   public init(indexed: Int = 0, total: Int = 0) {
@@ -105,9 +105,9 @@ public struct IndexProgress: Hashable, Sendable {
   public var isComplete: Bool { indexed >= total }
 }
 
-/// The size of the history next to the saved feeds.
+/// The size of the history, without the saved feeds.
 public struct HistorySummary: Hashable, Sendable {
-  /// Items that no saved feed has any more.
+  /// The number of items that no saved feed lists any more.
   public var kept: Int
   public var starred: Int
 

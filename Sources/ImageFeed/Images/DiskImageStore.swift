@@ -4,13 +4,13 @@ import Synchronization
 
 /// Keeps images in a folder, one file each, with an index in SQLite, which several processes may share.
 ///
-/// Nothing happens on creation; the folder is made by the first save. The files and the index together never take more than
-/// `limit` bytes: before an image is written, the least recently used ones are deleted until 70 % of
-/// the limit is in use. An index that is lost or damaged is rebuilt from the files; a file that is lost, cut off or damaged
+/// Nothing happens on creation; the folder is created by the first save. The files and the index together never take
+/// more than `limit` bytes: before an image is written, the least recently used ones are deleted until 70 % of the
+/// limit is in use. An index that is lost or damaged is rebuilt from the files; a file that is lost, cut off or damaged
 /// counts as an image that was never saved.
 ///
-/// Images that its owner keeps, such as those of starred items, are never deleted to make room, and don't count towards
-/// the limit.
+/// Images that the store's owner keeps, such as those of starred items, are never deleted to make room, and don't count
+/// toward the limit.
 public final class DiskImageStore: ImageStore {
   /// The absolute path of the folder.
   public let folder: String
@@ -22,12 +22,12 @@ public final class DiskImageStore: ImageStore {
   /// Creates a store in a folder, which need not exist.
   ///
   /// - Parameters:
-  ///   - folder: relative to the current directory at this moment, or absolute. Only the store may use it.
+  ///   - folder: absolute, or relative to the current directory at this time. Only the store may use the folder.
   ///   - limit: the maximum number of bytes on disk. 150 MB by default.
-  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
-  ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by default.
-  ///     Called within calls of the store, on their thread, when the limit is reached; it may block. While it fails, nothing
-  ///     is deleted and nothing is saved that needs room.
+  ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
+  ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by
+  ///     default. Called within calls of the store, on their thread, when the limit is reached; it may block. While it
+  ///     fails, nothing is deleted and nothing is saved that needs room.
   public init(
     folder: String, limit: Int = 150_000_000, busyTimeout: Duration = .seconds(10),
     keeping kept: @escaping KeptImages = { [] }
@@ -84,7 +84,8 @@ public final class DiskImageStore: ImageStore {
   ///
   /// Blocks. The open file doesn't change, even when another image replaces this one or it is deleted.
   ///
-  /// - Returns: a descriptor, which the caller closes, and where in the file the bytes are; `nil` when they are not kept.
+  /// - Returns: a descriptor, which the caller closes, and the range of the bytes in the file; `nil` if they are not
+  ///   stored.
   public func openFile(of image: ImageData, at url: URL) -> (descriptor: Int32, range: Range<Int64>)? {
     let descriptor = open(path(of: url), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
@@ -121,7 +122,7 @@ public final class DiskImageStore: ImageStore {
     try perform(.insertion) { try $0.note(facts, for: url) }
   }
 
-  /// The number of pictures that its owner keeps, as far as they are here, and of their bytes; without a limit.
+  /// The number of stored images that the owner keeps, and of their bytes; without a limit.
   public func keptUsage() throws(FeedStoreError) -> ImageStoreUsage {
     let kept = try kept()
     return try perform(.retrieval) { try $0.usage(of: kept) }
@@ -131,7 +132,7 @@ public final class DiskImageStore: ImageStore {
 
   private func contents(of url: URL) -> Data { FileManager.default.contents(atPath: path(of: url)) ?? Data() }
 
-  /// Under another name first: whoever reads sees the old file or the new one.
+  /// The file is written under another name first, so that readers see either the old file or the new one.
   private func replaceFile(of url: URL, with bytes: Data) throws {
     let path = path(of: url)
     let temporary = "\(path).\(UUID().uuidString).new"
@@ -166,7 +167,7 @@ public final class DiskImageStore: ImageStore {
 }
 
 extension FileManager {
-  /// The length of a file; 0 when there is none.
+  /// The length of a file; 0 if there is none.
   func size(atPath path: String) -> Int {
     ((try? attributesOfItem(atPath: path))?[.size] as? NSNumber)?.intValue ?? 0
   }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ForeignFiles {
-  /// True when there is a folder at the path with content that ``DiskImageStore`` did not put there.
+  /// True if there is a folder at the path with content that ``DiskImageStore`` did not write.
   package static func isForeign(imageFolder folder: String) -> Bool {
     let index = CacheFile(path: "\(folder)/index.sqlite")
     if index.identity != nil { return index.isForeign(to: ImageIndex.applicationID) }

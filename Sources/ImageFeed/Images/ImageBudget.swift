@@ -1,9 +1,9 @@
 package import Foundation
 
-/// The bytes of images that are loaded before somebody looks: a limit for each feed, and one for all.
+/// The bytes of images that are loaded before anyone opens them: a limit for each feed, and one for all.
 ///
-/// A feed's images are paid for in the order in which they are wanted, the latest first. So when new ones come, the oldest
-/// are not loaded any more. What was loaded stays until its store trims it.
+/// A feed's images are counted in the order of loading, the latest first. So when new ones arrive, the oldest are no
+/// longer loaded. Loaded images stay until the store trims them.
 package struct ImageBudget: Sendable {
   /// The bytes for each feed; 30 MB by default.
   package var perFeed: Int
@@ -12,8 +12,8 @@ package struct ImageBudget: Sendable {
   private var spent: [URL: Int] = [:]
   private var all = 0
 
-  /// - Parameter store: the limit of the store. 70 % of it may be used, which is what the store itself leaves when it trims:
-  ///   so images that nobody has looked at never push out others.
+  /// - Parameter store: the limit of the store. 70 % of it may be used, which is what the store itself leaves when it
+  ///   trims: so images that nobody has opened never evict others.
   package init(perFeed: Int = 30_000_000, of store: Int) {
     self.perFeed = perFeed
     total = Int(Double(store) * ImageIndex.share)

@@ -1,8 +1,8 @@
 public import FeedStream
 public import Foundation
 
-/// The saved images, on a loop: those used last in memory, all of them in a store whose calls run on the thread pool,
-/// one at a time.
+/// The saved images, on a loop: the most recently used in memory, all of them in a store whose calls run on the thread
+/// pool, one at a time.
 ///
 /// Lives on its scheduler's thread, as streams do.
 public final class ImageCache {
@@ -13,8 +13,9 @@ public final class ImageCache {
 
   /// - Parameters:
   ///   - store: keeps the images.
-  ///   - scheduler: where results are delivered, and whose thread pool the store's calls run on.
-  ///   - memoryLimit: the maximum number of image bytes kept in memory; one image may take a tenth. 64 MiB by default.
+  ///   - scheduler: delivers the results; its thread pool runs the store's calls.
+  ///   - memoryLimit: the maximum number of image bytes kept in memory; one image may take up to a tenth of it. 64 MiB
+  ///     by default.
   ///   - now: the wall clock.
   public init(
     store: any ImageStore, on scheduler: any LoopScheduler, memoryLimit: Int = 64 << 20,
@@ -29,7 +30,7 @@ public final class ImageCache {
   /// The saved image of one URL.
   public func image(at url: URL) -> LocalImage { LocalImage(url: url, cache: self) }
 
-  /// Calls `body` on the scheduler once every call of the store that was requested before has ended.
+  /// Calls `body` on the scheduler once every earlier call of the store has completed.
   public func whenIdle(_ body: @escaping () -> Void) {
     worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
   }
@@ -40,12 +41,12 @@ public struct LocalImage {
   public let url: URL
   let cache: ImageCache
 
-  /// The saved image, in memory or on disk, unless its lifetime is over.
+  /// The saved image, in memory or on disk, unless its lifetime has passed.
   ///
   /// **Demand:** the image is held until requested. **Failure:** ``CacheMiss`` when nothing is saved, when its lifetime
-  /// is over, or when it cannot be read. **Cancellation:** a retrieval that has not begun never begins.
+  /// has passed, or when it cannot be read. **Cancellation:** a retrieval that has not begun never begins.
   ///
-  /// - Parameter ageless: delivers an image whose lifetime is over too.
+  /// - Parameter ageless: true to deliver an image even if its lifetime has passed.
   public func load(ageless: Bool = false) -> some Publisher<Saved<FetchedImage>, CacheMiss> {
     let now = cache.now
     return retrieve()
@@ -62,7 +63,7 @@ public struct LocalImage {
 extension LocalImage: LocalCopy {
   public var now: @Sendable () -> Date { cache.now }
 
-  /// Begins to save immediately, in memory and in the store; finishes without a value when that is done.
+  /// Saves immediately, in memory and in the store; finishes without a value when the save is complete.
   public func saving(_ image: Saved<FetchedImage>) -> AnyPublisher<FetchedImage, FeedStoreError> {
     cache.memory.insert(image, for: url)
     let (store, url, now) = (cache.store, url, cache.now)
@@ -74,7 +75,7 @@ extension LocalImage: LocalCopy {
     .eraseToAnyPublisher()
   }
 
-  /// The saved image, however old, in memory or on disk.
+  /// The saved image, whatever its age, in memory or on disk.
   public func retrieve() -> AnyPublisher<Saved<FetchedImage>, FeedStoreError> {
     let (cache, url) = (cache, url)
     return Deferred { () -> AnyPublisher<Saved<FetchedImage>, FeedStoreError> in

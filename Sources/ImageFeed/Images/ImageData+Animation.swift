@@ -1,7 +1,7 @@
 import Foundation
 
 extension ImageData {
-  /// True for a GIF of several frames, and for WebP and PNG that say that they move.
+  /// True for a GIF with several frames, and for WebP and PNG files that declare an animation.
   public var isAnimated: Bool {
     switch kind {
     case .gif: hasSeveralFrames

@@ -1,8 +1,8 @@
 import Foundation
 
 extension ImageData {
-  /// True when the format shows that the end is missing. Formats whose end nobody can see without decoding count as whole, and
-  /// so does what is damaged otherwise.
+  /// True if the format shows that the end is missing. Formats whose end can't be found without decoding count as
+  /// whole, and so do otherwise damaged images.
   var isCutOff: Bool {
     // Less holds no image.
     guard bytes.count >= 64 else { return false }
@@ -30,8 +30,8 @@ extension ImageData {
     return true
   }
 
-  /// Segments up to the first scan, and the mark of the end after that (ISO/IEC 10918-1, annex B). A segment
-  /// may hold a small image with its own end.
+  /// Segments up to the first scan, and then the end marker (ISO/IEC 10918-1, annex B). A segment may hold a
+  /// small image with its own end.
   private static func isCutOffJPEG(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var place = 2
     while place + 4 <= bytes.count {
@@ -48,7 +48,7 @@ extension ImageData {
     return true
   }
 
-  /// Looked for from the end, where it usually is.
+  /// The search begins at the end, where it usually is.
   private static func holdsEnd(_ scans: UnsafeRawBufferPointer) -> Bool {
     var index = scans.count - 1
     while index > 0 {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The bytes of an image as its server sent them; they begin as an image does.
+/// The bytes of an image as its server sent them, checked to begin like an image.
 public struct ImageData: Hashable, Sendable {
-  /// The format of an image, by its first bytes, since its URL and its type can be wrong.
+  /// The format of an image, by its first bytes, because its URL and its type can be wrong.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     case jpeg, png, gif, webp, avif, heif, jpegXL, bmp, tiff, icon
 
@@ -15,7 +15,7 @@ public struct ImageData: Hashable, Sendable {
       }
     }
 
-    /// True for those that browsers show.
+    /// True for formats that browsers show.
     public var isForBrowsers: Bool {
       switch self {
       case .jpeg, .png, .gif, .webp, .avif, .bmp, .icon: true
@@ -27,7 +27,7 @@ public struct ImageData: Hashable, Sendable {
   public let bytes: Data
   public let kind: Kind
 
-  /// - Throws: ``InvalidImage`` when the bytes are none, a web page, or don't begin like an image.
+  /// - Throws: ``InvalidImage`` if there are no bytes, or they are a web page, or don't begin like an image.
   public init(_ bytes: Data) throws(InvalidImage) {
     guard !bytes.isEmpty else { throw .empty }
     guard let kind = Kind(bytes) else {
@@ -69,7 +69,7 @@ extension ImageData.Kind {
     (0, [0, 0, 1, 0], .icon),
   ]
 
-  /// The kind that the first bytes say, or `nil`.
+  /// The format according to the first bytes, or `nil`.
   init?(_ bytes: Data) {
     let match = Self.signatures.first { bytes.dropFirst($0.offset).starts(with: $0.bytes) }
     guard let match, match.kind != .webp || bytes.starts(with: Array("RIFF".utf8)) else { return nil }
@@ -87,7 +87,7 @@ public enum InvalidImage: Error, Hashable, Sendable {
   case drawing
   /// The bytes don't begin like an image.
   case notAnImage
-  /// An image whose end is missing: what arrived. It is never saved.
+  /// An image whose end is missing: the bytes that arrived. It is never saved.
   case cutOff(ImageData)
 }
 
@@ -106,7 +106,7 @@ extension InvalidImage: CustomStringConvertible, LocalizedError {
   public var errorDescription: String? { description }
 }
 
-/// An image from its server, and how long it counts as the latest.
+/// An image from its server, and the time for which it counts as the latest.
 public struct FetchedImage: Hashable, Sendable {
   public var data: ImageData
   /// The time after its request for which no new request is needed.

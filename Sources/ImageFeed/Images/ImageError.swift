@@ -32,7 +32,7 @@ extension RemoteImageError: CustomStringConvertible, LocalizedError {
 public struct ImageError: Error, Hashable, Sendable {
   /// The reason why the server's image isn't there.
   public var remote: RemoteImageError
-  /// The cache's failure; `nil` when it only had no image.
+  /// The cache's failure; `nil` if it merely had no image.
   public var cache: FeedStoreError?
 
   public init(remote: RemoteImageError, cache: FeedStoreError? = nil) {

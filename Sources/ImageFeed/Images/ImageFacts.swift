@@ -1,10 +1,10 @@
-/// The facts about an image that was decoded once: enough to lay out a page before the image is there.
+/// The facts about an image that was decoded once: enough to lay out a page before the image is loaded.
 public struct ImageFacts: Hashable, Sendable {
-  /// Its size, upright, in pixels.
+  /// Its size in pixels, when upright.
   public var size: Picture.Size
-  /// The color that most of it has, as `0xRRGGBB`.
+  /// The color of most of it, as `0xRRGGBB`.
   public var color: UInt32
-  /// True when it moves.
+  /// True if it is animated.
   public var isAnimated: Bool
 
   public init(size: Picture.Size, color: UInt32, isAnimated: Bool = false) {

@@ -3,7 +3,8 @@ public import FeedStream
 extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
   /// Falls back to the server when no saved image may be shown without another request.
   ///
-  /// This is the opposite order of a feed's, because an image at a URL hardly ever changes. **Demand:** passes through.
+  /// This is the opposite order of a feed's, because the image at a URL hardly ever changes. **Demand:** passes
+  /// through.
   /// **Failure:** the server's failure, and the cache's, if any. **Cancellation:** cancels the
   /// running publisher.
   ///
@@ -21,10 +22,10 @@ extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
 }
 
 extension Publisher where Output == LoadedImage, Failure == ImageError {
-  /// Falls back to the saved image, however old, when its server cannot be reached or sends none.
+  /// Falls back to the saved image, whatever its age, if its server can't be reached or sends no image.
   ///
-  /// **Demand:** passes through. **Failure:** this publisher's, when nothing is saved. **Cancellation:** cancels the one that
-  /// runs.
+  /// **Demand:** passes through. **Failure:** this publisher's, if nothing is saved. **Cancellation:** cancels the
+  /// running publisher.
   ///
   /// - Parameter saved: the saved image.
   public func fallback<P: Publisher>(

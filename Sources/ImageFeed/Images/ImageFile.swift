@@ -1,22 +1,22 @@
 import Foundation
 
-/// The file of one image: what is known of it in lines of text, an empty line, and its bytes. The lines are what the index
-/// is made from when that is lost.
+/// The file of one image: its facts in lines of text, an empty line, and its bytes. The index is rebuilt from these
+/// lines if it is lost.
 struct ImageFile {
   var url: URL
   var image: Saved<FetchedImage>
 
   private static let magic = "feed image 1"
-  /// No header of ours is longer.
+  /// The maximum length of such a header.
   private static let longestHeader = 64 << 10
 
-  /// The name of the file for an image, two characters of it a folder's.
+  /// The name of the file for an image, with two characters as its folder.
   static func name(for url: URL) -> String {
     let digest = SHA1.digest(of: Array(url.absoluteString.utf8)).map { String(format: "%02x", $0) }.joined()
     return "\(digest.prefix(2))/\(digest.dropFirst(2))"
   }
 
-  /// True for a path that ``name(for:)`` may return, or that of a file which is to take its place.
+  /// True for a path that ``name(for:)`` may return, or for a file that will replace it.
   static func isName(_ path: String) -> Bool {
     path.wholeMatch(of: /[0-9a-f]{2}\/[0-9a-f]{38}(?:\.[0-9A-F]{8}-[0-9A-F-]{27}\.new)?/) != nil
   }
@@ -40,7 +40,7 @@ struct ImageFile {
     self.image = image
   }
 
-  /// The range of these bytes in an open file of ours; `nil` when it has others. Blocks.
+  /// The range of these bytes in an open image file; `nil` if it has others. Blocks.
   static func range(of bytes: Data, in descriptor: Int32) -> Range<Int64>? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -62,7 +62,8 @@ struct ImageFile {
     return start..<end
   }
 
-  /// Reads a file; `nil` when it is not one of ours, or not whole: a machine that stopped may leave half of one.
+  /// Reads a file; `nil` if it isn't an image file, or isn't complete, because a machine that stopped may leave a
+  /// partial one.
   init?(_ bytes: Data) {
     let head = bytes.prefix(Self.longestHeader)
     guard let end = head.firstRange(of: Data("\n\n".utf8)),

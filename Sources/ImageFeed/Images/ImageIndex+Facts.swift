@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The facts about the images, in a table of its own: an index without it is as good, and a renewed image keeps its row.
+/// The facts about the images, in a separate table: an index works without it, and a renewed image keeps its row.
 extension ImageIndex {
   static func createFacts(_ db: Database) throws {
     try db.execute(
@@ -27,7 +27,7 @@ extension ImageIndex {
     } ?? [:]
   }
 
-  /// Does nothing for an image that is not kept: nobody would delete its facts.
+  /// Does nothing for an image that isn't stored, because its facts would never be deleted.
   func note(_ facts: ImageFacts, for url: URL) throws {
     _ = try write { db in
       try db.cachedStatement(

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// Making an index from the files that it is lost for.
+/// Rebuilding a lost index from the files.
 extension ImageIndex {
-  /// Takes up files that no row names, the newest first as far as there is room, and removes what nobody can use. What is kept
-  /// is taken up in any case; while nobody knows what that is, everything is.
+  /// Adds files without a row, the newest first as far as there is room, and removes unusable files. Kept images are
+  /// added in any case; while it is unknown which are kept, all are.
   static func adoptFiles(
     of folder: String, limit: Int, kept: DiskImageStore.KeptImages, into db: Database
   ) throws {

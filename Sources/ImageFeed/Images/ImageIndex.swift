@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 
-/// The index of a folder of images: what is there, how large, and when it was used last.
+/// The index of a folder of images: the images, their sizes, and their last uses.
 ///
-/// Every change is one transaction. A row is written before its file and deleted with it, so that a process which ends in
-/// between leaves a row without a file, never a file that nobody counts.
+/// Every change is one transaction. A row is written before its file and deleted with it, so that a process that ends
+/// in between leaves a row without a file, never an uncounted file.
 struct ImageIndex {
   /// One image.
   struct Entry {
@@ -15,11 +15,11 @@ struct ImageIndex {
     let used: Date
   }
 
-  /// The size that is left when room is made.
+  /// The size to which the store is trimmed when room is made.
   static let share = 0.7
-  /// A use is written down when the last one was this long ago: a write for every image shown would be too many.
+  /// The minimum time between two recorded uses, because a write for each shown image would be too much.
   static let useResolution: TimeInterval = 60
-  /// The least size of the index, with its log, in bytes.
+  /// The minimum size of the index, with its log, in bytes.
   static let ownBytes = 256 << 10
   private static let version = 1
   /// `FIMG` in ASCII, in the header of the index.
@@ -43,7 +43,7 @@ struct ImageIndex {
     }
   }
 
-  /// Runs `body`, again with a new connection or a new index where one may help: it is made from the files.
+  /// Runs `body`, and runs it again with a new connection or an index rebuilt from the files if that may help.
   func recovering<R>(_ body: () throws -> R) throws(FeedDatabaseFailure) -> R {
     try shared.recovering(by: .removing, body)
   }
@@ -67,7 +67,7 @@ struct ImageIndex {
     } ?? ImageStoreUsage(count: 0, bytes: 0)
   }
 
-  /// Notes that an image was used.
+  /// Records the use of an image.
   func touch(_ url: URL, _ entry: Entry, now: Date) throws {
     // Also a use in the future: the clock was wrong then.
     guard abs(now.timeIntervalSince(entry.used)) >= Self.useResolution else { return }
@@ -77,16 +77,16 @@ struct ImageIndex {
     }
   }
 
-  /// The server was asked again, and the image is the same.
+  /// Records that the server confirmed the image.
   func renew(_ url: URL, _ entry: Entry, with image: Saved<FetchedImage>, now: Date) throws {
     try write { db in try Self.insert(url, entry.bytes, image, now: now, db) }
   }
 
-  /// Makes room for the file of an image, next to the one that it replaces, and counts it as there.
+  /// Makes room for the file of an image, in addition to the one that it replaces, and counts it.
   ///
-  /// Images that are kept stay, and their bytes do not count; one of them is saved however large it is.
+  /// Images that are kept stay, and their bytes do not count; a kept image is saved whatever its size.
   ///
-  /// - Returns: false when it is larger than the room that can be made.
+  /// - Returns: false if it is larger than the possible room.
   func reserve(_ bytes: Int, for url: URL, _ image: Saved<FetchedImage>, now: Date) throws -> Bool {
     try write { db in
       let limit = limit - (try Self.ownBytes(db))
@@ -106,7 +106,7 @@ struct ImageIndex {
     } ?? false
   }
 
-  /// Deletes what was not used for longest, until that many bytes are free.
+  /// Deletes the least recently used images until that many bytes are free.
   private func makeRoom(of bytes: Int, but kept: Set<URL>, _ db: Database) throws {
     let names = Set(kept.map(\.absoluteString))
     let rows = try Row.fetchCursor(db, sql: "SELECT url, bytes FROM image ORDER BY used, url")
@@ -118,7 +118,7 @@ struct ImageIndex {
     }
   }
 
-  /// The file is written: only its own bytes count now.
+  /// Records that the file is written, so that only its own bytes count.
   func settle(_ url: URL, bytes: Int) throws {
     try write { db in
       try db.cachedStatement(sql: "UPDATE image SET bytes = ? WHERE url = ?").execute(arguments: [
@@ -144,8 +144,8 @@ struct ImageIndex {
 
   // MARK: Statements
 
-  /// The most that the index takes with its log and what is shared of that. Its file does not become smaller; the log has 32
-  /// pages before they are taken over, and what one transaction changes, at most all.
+  /// The maximum size of the index with its log and the log's shared index. Its file never shrinks; the log has up to
+  /// 32 pages before a checkpoint, plus the changes of one transaction, at most all pages.
   static func ownBytes(_ db: Database) throws -> Int {
     let pages = try Int.fetchOne(
       db.cachedStatement(sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
@@ -176,7 +176,7 @@ struct ImageIndex {
     ])
   }
 
-  /// The file first: a row without a file does no harm.
+  /// The file is deleted first, because a row without a file does no harm.
   private static func delete(_ url: String, in folder: String, _ db: Database) throws {
     if let url = URL(string: url), unlink("\(folder)/data/\(ImageFile.name(for: url))") != 0, errno != ENOENT {
       throw POSIXError(.init(rawValue: errno) ?? .EIO)
@@ -207,7 +207,7 @@ struct ImageIndex {
     }
   }
 
-  /// Throws when the folder has no index yet, and files of somebody else.
+  /// Throws if the folder has no index yet, but has foreign files.
   private func refuseForeignFolder() throws {
     guard shared.file.identity == nil, ForeignFiles.isForeign(imageFolder: folder) else { return }
     throw FeedDatabaseFailure(.foreign)
@@ -220,7 +220,7 @@ struct ImageIndex {
     guard tables == 0 else { throw FeedDatabaseFailure(.foreign) }
   }
 
-  /// Opens the index, made from the files if it is new.
+  /// Opens the index; builds it from the files if it is new.
   private static func open(
     _ file: CacheFile, of folder: String, limit: Int, kept: DiskImageStore.KeptImages, busyTimeout: Duration
   ) throws -> DatabaseConnection {

@@ -14,7 +14,8 @@ public final class ImageLoader {
     public var timeout: Duration = .seconds(30)
     /// The maximum size of an image, in bytes. 20 MiB by default.
     public var maxBytes = 20 << 20
-    /// The time for which an image is shown without another request, if its server doesn't set one. Seven days by default.
+    /// The time for which an image is shown without another request, if its server doesn't set one. Seven days by
+    /// default.
     public var lifetime: Duration = .seconds(604_800)
     /// The time without another request after a server sent no image. A minute by
     /// default.
@@ -49,15 +50,15 @@ public final class ImageLoader {
 
   /// The image at a URL: the saved one, or else the server's, which is saved.
   ///
-  /// A request for an image that is being loaded shares that load. An image whose lifetime is over is requested again with
-  /// the validators that came with it, and is still shown when its server cannot be reached. A server that had no image
+  /// A request for an image that is already being loaded shares that load. An image whose lifetime has passed is
+  /// requested again with its validators, and is still shown if its server can't be reached. A server that had no image
   /// gets no further request for a while (``Options/errorLifetime``). **Demand:** the image is held until requested.
-  /// **Failure:** ``ImageError`` when there is nothing to show; nothing is saved then. **Cancellation:** closes the request
-  /// when nobody else waits for it; a save that was requested is completed.
+  /// **Failure:** ``ImageError`` if there is nothing to show; then nothing is saved. **Cancellation:** closes the
+  /// request if no other subscriber waits for it; a save that was requested is completed.
   ///
   /// - Parameters:
   ///   - url: the image's URL.
-  ///   - feed: the feed that names it. Only if that came out of a private network, the image may
+  ///   - feed: the feed that names it. Only if the feed came from a private network may the image
   ///     (`HTTPRequest.origin`); without one, the address is the user's own choice.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   public func data(
@@ -77,8 +78,10 @@ public final class ImageLoader {
 
   /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even when it was only in memory.
   ///
-  /// For an image to keep, after its store knows that: see ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``.
-  /// **Demand, failure, cancellation:** as there. An error of the save is reported, as every save's.
+  /// Use it for an image to keep, after its store knows that it is kept: see
+  /// ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``.
+  /// **Demand, failure, cancellation:** as in ``data(for:of:isPrivate:)``. An error of the save is reported, like every
+  /// save's.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     let (local, report) = (cache.image(at: url), report)
     let saving = Deferred { local.retrieve().flatMap(maxPublishers: .max(1)) { local.saving($0) } }
@@ -104,7 +107,7 @@ public final class ImageLoader {
       .eraseToAnyPublisher()
   }
 
-  /// The server's image; asked for with the validators of the saved one, if there is one.
+  /// The server's image, requested with the validators of the saved one, if any.
   private func remote(
     _ url: URL, of feed: URL?, _ isPrivate: Bool?, saved: LocalImage
   ) -> some Publisher<Fetched<FetchedImage>, RemoteImageError> {
@@ -129,7 +132,7 @@ public final class ImageLoader {
     return nil
   }
 
-  /// Remembers what a server said; that one could not be reached may change any moment.
+  /// Remembers a server's response, but not that it was unreachable, because that may change any time.
   private func remember(_ error: ImageError, for url: URL) {
     guard case .invalidData = error.remote, options.errorLifetime > .zero else { return }
     let now = cache.now()

@@ -2,15 +2,15 @@ public import Foundation
 
 /// Keeps the data of images: the port between images and a disk.
 ///
-/// Every call **blocks** until it is done: make it on a thread pool, never on an event loop. A store may be called from any
-/// thread. A call that throws has changed nothing that anybody can see.
+/// Every call **blocks** until it is done: make it on a thread pool, never on an event loop. A store may be called from
+/// any thread. A call that throws has no visible effect.
 public protocol ImageStore: Sendable {
-  /// The image saved for `url`, however old; `nil` if there is none. It counts as used at `now`.
+  /// The image saved for `url`, whatever its age; `nil` if there is none. It counts as used at `now`.
   func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>?
 
   /// Saves an image, replacing a former one, and makes room for it by deleting the least recently used ones.
   ///
-  /// - Returns: false when the image is too large to be kept.
+  /// - Returns: false if the image is too large to keep.
   @discardableResult
   func save(_ image: Saved<FetchedImage>, for url: URL, now: Date) throws(FeedStoreError) -> Bool
 
@@ -26,22 +26,22 @@ public protocol ImageStore: Sendable {
   /// Returns the facts about those of these images that were decoded before.
   func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts]
 
-  /// Keeps what is known of an image, for as long as the image is kept.
+  /// Saves the facts about an image, for as long as the image is stored.
   func note(_ facts: ImageFacts, for url: URL) throws(FeedStoreError)
 }
 
 extension ImageStore {
-  /// Nothing is known to a store that keeps no facts.
+  /// By default, nothing, for a store that keeps no facts.
   public func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts] { [:] }
 
-  /// Does nothing in a store that keeps no facts: they are found again.
+  /// By default, does nothing, for a store that keeps no facts; they are determined again.
   public func note(_ facts: ImageFacts, for url: URL) throws(FeedStoreError) {}
 }
 
 /// The size of a store of images.
 public struct ImageStoreUsage: Hashable, Sendable {
   public var count: Int
-  /// The bytes on disk, names and times included.
+  /// The bytes on disk, including names and times.
   public var bytes: Int
   /// The maximum number of bytes; `nil` without a limit.
   public var limit: Int?

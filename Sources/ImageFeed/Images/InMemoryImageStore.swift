@@ -1,14 +1,15 @@
 public import Foundation
 import Synchronization
 
-/// A store of images that forgets everything when the process ends: for tests, and for programs that write nothing to disk.
+/// A store of images that forgets everything when the process ends: for tests, and for programs that write nothing to
+/// disk.
 public final class InMemoryImageStore: ImageStore {
   private let images = Mutex<[URL: Saved<FetchedImage>]>([:])
   private let known = Mutex<[URL: ImageFacts]>([:])
   private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?
 
-  /// - Parameter fault: called before every call; a cause makes the call fail with it. Must be quick, and must not call the
-  ///   store.
+  /// - Parameter fault: called before every call; if it returns a cause, the call fails with that. It must be quick,
+  ///   and must not call the store.
   public init(fault: @escaping @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause? = { _ in nil }) {
     self.fault = fault
   }

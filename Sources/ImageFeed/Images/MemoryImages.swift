@@ -1,6 +1,6 @@
 import Foundation
 
-/// The images that were used last, up to a number of bytes. Lives on one thread, as streams do.
+/// The most recently used images, up to a number of bytes. Lives on one thread, as streams do.
 struct MemoryImages {
   private struct Entry {
     var image: Saved<FetchedImage>
@@ -8,7 +8,8 @@ struct MemoryImages {
     var newer: URL?
   }
 
-  /// The maximum number of bytes of all images together; one alone may have a tenth, so that a large one does not drive out all others.
+  /// The maximum number of bytes of all images together; a single one may have a tenth, so that a large one doesn't
+  /// evict all others.
   let limit: Int
   private(set) var bytes = 0
   private var entries: [URL: Entry] = [:]
@@ -19,7 +20,7 @@ struct MemoryImages {
 
   var count: Int { entries.count }
 
-  /// The image for `url`, which becomes the one used last.
+  /// The image for `url`, which becomes the most recently used.
   mutating func use(_ url: URL) -> Saved<FetchedImage>? {
     guard let image = entries[url]?.image else { return nil }
     if newest != url {

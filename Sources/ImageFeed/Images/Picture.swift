@@ -1,8 +1,8 @@
 public import FeedStream
 
-/// An image that was decoded: its pixels, or a new file made of them.
+/// A decoded image: its pixels, or a new file made from them.
 public struct Picture: Hashable, Sendable {
-  /// Pixels across and down.
+  /// The width and the height, in pixels.
   public struct Size: Hashable, Sendable, CustomStringConvertible {
     public var width: Int
     public var height: Int
@@ -16,7 +16,7 @@ public struct Picture: Hashable, Sendable {
     public var description: String { "\(width) × \(height)" }
   }
 
-  /// The wanted form of an image.
+  /// The requested form of an image.
   public enum Form: UInt32, Hashable, Sendable {
     /// Its pixels.
     case pixels = 0
@@ -28,7 +28,7 @@ public struct Picture: Hashable, Sendable {
 
   /// The format of ``bytes``.
   public enum Content: Hashable, Sendable {
-    /// Four bytes a pixel, row by row from the top: red, green, blue and opacity, by which they are not multiplied.
+    /// Four bytes per pixel, row by row from the top: red, green, blue and opacity, not premultiplied.
     case rgba
     case jpeg, png
 
@@ -43,13 +43,13 @@ public struct Picture: Hashable, Sendable {
   }
 
   public var size: Size
-  /// The size that it came in, upright: turned as its EXIF data says.
+  /// The original size, when upright: turned according to its EXIF data.
   public var originalSize: Size
-  /// The kind that it came as.
+  /// The original format.
   public var kind: ImageData.Kind
   public var content: Content
   public var bytes: Chunk
-  /// The color that most of it has, as `0xRRGGBB`: what a page shows until the image is there.
+  /// The color of most of it, as `0xRRGGBB`, which a page shows until the image is loaded.
   public var color: UInt32
 
   public init(

@@ -13,16 +13,16 @@ public struct ShownImage: Sendable {
 }
 
 extension Sequence<FeedImage> {
-  /// The data of each image, in this order, loaded before it is requested.
+  /// The data of each image, in this order, loaded ahead of the requests.
   ///
   /// Loading begins with the first request; from then on `width` images are loading or ready. A screen requests as many
-  /// as it shows, and finds the next ones there when it scrolls. An image that cannot be loaded is a value too.
+  /// as it shows, and the next ones are ready when it scrolls. An image that can't be loaded is a value, too.
   /// **Demand:** each requested value is one image, in the feed's order. **Failure:** none. **Cancellation:** closes
-  /// the requests that nobody else waits for. **Policy:** holds up to `width` images.
+  /// the requests that no other subscriber waits for. **Policy:** holds up to `width` images.
   ///
   /// - Parameters:
-  ///   - width: how many images to load ahead.
-  ///   - loader: loads them.
+  ///   - width: the number of images to load ahead.
+  ///   - loader: loads the images.
   ///   - feed: the feed that names them: see ``ImageLoader/data(for:of:isPrivate:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   /// - Precondition: `width` is more than zero.
@@ -38,11 +38,12 @@ extension Sequence<FeedImage> {
 extension Sequence {
   /// The values that `load` delivers for each element, in this order, loaded before they are requested.
   ///
-  /// **Demand:** begins with the first request; from then on `width` loads run or wait to be requested. **Failure:** none.
-  /// **Cancellation:** cancels those that run. **Policy:** holds up to `width` values.
+  /// **Demand:** begins with the first request; from then on `width` loads run or wait to be requested. **Failure:**
+  /// none.
+  /// **Cancellation:** cancels the running loads. **Policy:** holds up to `width` values.
   ///
   /// - Parameters:
-  ///   - width: how many to begin ahead.
+  ///   - width: the number of loads to begin ahead.
   ///   - load: delivers one value.
   /// - Precondition: `width` is more than zero.
   package func ahead<P: Publisher>(
@@ -83,7 +84,7 @@ private final class LoadingAhead<Element, P: Publisher> where P.Failure == Never
     self.emitter = emitter
   }
 
-  /// Delivers what is requested and there, and begins as many loads as may run.
+  /// Delivers available values on demand, and begins as many loads as allowed.
   func move() {
     // A load may end while it begins, and a subscriber ask while it is given something.
     guard !isMoving else { return }
@@ -99,7 +100,7 @@ private final class LoadingAhead<Element, P: Publisher> where P.Failure == Never
     } while emitter.isActive && beginLoads()
   }
 
-  /// - Returns: true when the next value to deliver is there.
+  /// - Returns: true if the next value to deliver is available.
   private func beginLoads() -> Bool {
     while loads.count < width, delivered + loads.count < elements.count {
       let load = Load()

@@ -2,16 +2,16 @@ public import Foundation
 
 /// The images of several feeds as one list, newest first, each with its feed.
 ///
-/// An image without a date stays after the one before it in its feed; before the first date of a feed it has that date. A
-/// feed without any dates comes after all that have some, in the order given. Where dates are equal, the order of the feeds
-/// and of their images is kept.
+/// An image without a date follows the image before it in its feed; before the first date of a feed, it gets that date.
+/// A feed without any dates comes after all feeds with dates, in the given order. If dates are equal, the order of the
+/// feeds and of their images is kept.
 ///
-/// Made off the loop when feeds are long: sorting takes about 0.2 µs per image.
+/// Create it off the loop if feeds are long: sorting takes about 0.2 µs per image.
 public struct FeedTimeline: Sendable {
   /// One of the feeds.
   public struct Member: Sendable {
     public var address: URL
-    /// The name to show: the one that a subscriber gave it, else its own title, else its host.
+    /// The name to show: the name in the list, else its own title, else its host.
     public var name: String
     public var feed: Feed
 
@@ -21,7 +21,7 @@ public struct FeedTimeline: Sendable {
       self.feed = feed
     }
 
-    /// `nil` when there is no feed to show.
+    /// `nil` if there is no feed to show.
     public init?(_ report: FeedReport) {
       guard let feed = report.feed else { return nil }
       self.init(address: report.address, feed: feed)
@@ -65,7 +65,7 @@ public struct FeedTimeline: Sendable {
 
   /// Some images of one feed.
   ///
-  /// - Parameter positions: where they are in it.
+  /// - Parameter positions: the positions of the images in it.
   public init(_ member: Member, at positions: [Int]) {
     self.init([member], positions: [positions])
   }

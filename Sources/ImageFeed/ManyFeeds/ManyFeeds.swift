@@ -16,7 +16,7 @@ public struct FeedReport: Sendable {
   public var feed: Feed? { try? result.get() }
 }
 
-/// Several feeds, each loaded as ``FeedLoader`` does, none of which hides the others.
+/// Several feeds, each loaded as ``FeedLoader`` does, none of which affects the others.
 ///
 ///     let feeds = ManyFeeds(addresses.map { FeedLoader($0, client: client, cache: cache, on: loop) })
 ///     let subscription = feeds.load().collect().sink { reports in
@@ -26,39 +26,41 @@ public struct FeedReport: Sendable {
 /// Lives on its scheduler's thread, as streams do.
 public struct ManyFeeds {
   /// The number of feeds that ``load(_:)`` loads at a time: 64. The client has its own limits, in total and per host; a
-  /// request's time begins when its load does, so that not every feed of a long list waits within it.
+  /// request's time begins when its load does, so that the feeds of a long list don't wait within it.
   public static let defaultWidth = 64
 
   public let loaders: [FeedLoader]
   private let width: Int
 
   /// - Parameters:
-  ///   - loaders: one for each feed, on one scheduler.
-  ///   - width: how many are loaded at a time; at least one.
+  ///   - loaders: one loader per feed, all on one scheduler.
+  ///   - width: the number of are loaded at a time; at least one.
   public init(_ loaders: [FeedLoader], width: Int = defaultWidth) {
     precondition(width > 0, "ManyFeeds: a width of \(width) loads nothing; use 1 or more")
     self.loaders = loaders
     self.width = width
   }
 
-  /// Loads each feed once, in the order given, some at a time, and reports each as soon as it is there.
+  /// Loads each feed once, in the given order, several at a time, and reports each as soon as it arrives.
   ///
-  /// Finishes when all are loaded and saved. **Demand:** a report is held until requested. **Failure:** none: a feed that
-  /// cannot be shown is a report. **Cancellation:** closes the requests that run; saves that were requested are completed.
+  /// Finishes when all are loaded and saved. **Demand:** a report is held until requested. **Failure:** none: a feed
+  /// that cannot be shown is a report. **Cancellation:** closes running requests; requested saves are completed.
   ///
-  /// - Parameter mode: where each comes from. ``ReadMode/staleWhileRevalidate`` reports a feed up to twice.
+  /// - Parameter mode: the source of each feed. ``ReadMode/staleWhileRevalidate`` reports a feed up to twice.
   public func load(_ mode: ReadMode = .networkFirst) -> AnyPublisher<FeedReport, Never> {
     loaders.publisher
       .flatMap(maxPublishers: .max(width)) { loader in loader.load(mode).asResult().report(of: loader.url) }
       .eraseToAnyPublisher()
   }
 
-  /// Loads each feed immediately and then at its intervals, and reports what has changed (``FeedLoader/updates(every:)``).
+  /// Loads each feed immediately and then at its intervals, and reports what has changed
+  /// (``FeedLoader/updates(every:)``).
   ///
-  /// Each feed has its own interval: a slow or unreachable one delays no other. Never finishes, unless there are no feeds.
+  /// Each feed has its own interval: a slow or unreachable one delays no other. Never finishes, unless there are no
+  /// feeds.
   /// **Demand:** a report is held until requested. **Failure:** none. **Cancellation:** immediate.
   ///
-  /// - Parameter interval: how often to load the feed of a URL.
+  /// - Parameter interval: returns the interval for loading the feed of a URL.
   public func updates(every interval: @escaping (URL) -> Duration) -> AnyPublisher<FeedReport, Never> {
     loaders
       .map { loader in loader.updates(every: interval(loader.url)).report(of: loader.url).eraseToAnyPublisher() }

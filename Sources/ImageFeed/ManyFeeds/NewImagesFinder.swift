@@ -2,12 +2,12 @@ public import FeedStream
 public import Foundation
 import Synchronization
 
-/// A report, and which of its images have not been shown before.
+/// A report, and the images in it that have not been shown before.
 public struct NewImages: Sendable {
   public var report: FeedReport
-  /// The places in the feed.
+  /// The positions of these images in the feed.
   public var positions: [Int]
-  /// True when nothing of the feed was ever shown: then all are new.
+  /// True if nothing of the feed was ever shown, so that all images are new.
   public var isFirst: Bool
 }
 
@@ -16,12 +16,13 @@ public struct NewImages: Sendable {
 ///     finder.reports(of: addresses) { feeds.updates { _ in .seconds(900) } }
 ///       .sink { new in show(new) { finder.markShown(new) } }
 ///
-/// Images count as shown if they were marked so, and for a feed of which nothing was ever marked, if they were saved when
-/// the finder began. Images found new are not found again by this finder; by the next one they are, unless they were marked.
+/// Images count as shown if they were marked as shown. If no image of a feed was ever marked, those that were saved
+/// when the finder was created count as shown. This finder reports an image as new only once; the next finder reports
+/// it again, unless it was marked.
 ///
 /// Lives on its cache's scheduler, as streams do.
 public final class NewImagesFinder {
-  /// The state of one feed; used on the thread pool, one work at a time.
+  /// The state of one feed; used on the thread pool, one piece of work at a time.
   fileprivate struct Memory {
     var shown: ShownImages
     /// The images that were shown or found.
@@ -40,9 +41,9 @@ public final class NewImagesFinder {
 
   /// - Parameters:
   ///   - store: keeps the record.
-  ///   - cache: whose worker calls the store, so that ``FeedCache/whenIdle(_:)`` waits for what was marked.
-  ///   - report: receives the error of a call of the store. A record that cannot be read counts as nothing new, what cannot be
-  ///     written is new again for the next finder.
+  ///   - cache: its worker calls the store, so that ``FeedCache/whenIdle(_:)`` waits for the marks.
+  ///   - report: receives the error of a call of the store. If a record can't be read, nothing counts as new; images
+  ///     that can't be written is new again for the next finder.
   public init(store: any ShownImagesStore, cache: FeedCache, reportingTo report: @escaping (FeedStoreError) -> Void) {
     self.store = store
     self.cache = cache
@@ -66,7 +67,7 @@ public final class NewImagesFinder {
       .eraseToAnyPublisher()
   }
 
-  /// Reads what was shown of feeds that reports begin to come of: call it before the first report of them.
+  /// Reads which images of additional feeds were shown: call it before their first reports.
   public func add(_ addresses: [URL]) {
     let (store, memories) = (store, memories)
     cache.worker.perform {

@@ -3,15 +3,15 @@ public import Foundation
 
 /// A response with status 200, while its body arrives.
 public struct ArrivingDocument {
-  /// The value of `Content-Type`, as it came.
+  /// The value of `Content-Type`, unchanged.
   public var type: String?
-  /// The URL that it comes from, redirects followed.
+  /// Its URL after redirects.
   public var url: URL
-  /// The validators by which the server can tell that it has changed since.
+  /// The validators by which the server recognizes whether it has changed.
   public var validators: FeedValidators
   /// The URL of the feed of which this is a later page: see ``WebDocument/feed``.
   public var feed: URL?
-  /// True when it comes out of a private network, and false when it does not; `nil` when nobody knows.
+  /// True if it comes from a private network, false if it does not; `nil` if that is unknown.
   package var isFromPrivateNetwork: Bool?
   /// The body, decompressed: see `StreamingResponse.body`.
   public var body: AnyPublisher<Chunk, RemoteFeedError>

@@ -1,22 +1,22 @@
 public import FeedStream
 public import Foundation
 
-/// A place for the latest value, which ``FeedStream/Publisher/caching(to:since:reportingTo:)`` writes to.
+/// A store for the latest value, to which ``FeedStream/Publisher/caching(to:since:reportingTo:)`` writes.
 public protocol LocalCopy<Value> {
   associatedtype Value
 
   /// The wall clock.
   var now: @Sendable () -> Date { get }
 
-  /// Begins to replace the saved value immediately, with or without a subscriber; finishes without a value when that is
-  /// done.
+  /// Replaces the saved value immediately, with or without a subscriber; finishes without a value when that is
+  /// complete.
   func saving(_ value: Saved<Value>) -> AnyPublisher<Value, FeedStoreError>
 
-  /// The saved value, however old; finishes without a value when there is none.
+  /// The saved value, whatever its age; finishes without a value if there is none.
   func retrieve() -> AnyPublisher<Saved<Value>, FeedStoreError>
 
-  /// Begins to save immediately, with or without a subscriber, that the saved value, which is `value`, was current
-  /// later than its timestamp; finishes without a value when that is done.
+  /// Records immediately, with or without a subscriber, that the saved value, which is `value`, was current later than
+  /// its timestamp; finishes without a value when that is complete.
   func renewing(_ value: Saved<Value>, with renewal: FeedRenewal) -> AnyPublisher<Value, FeedStoreError>
 }
 
@@ -39,7 +39,8 @@ extension LocalFeed: LocalCopy {
   }
 }
 
-/// The reason why a server gave no value: the failure of a publisher for ``FeedStream/Publisher/caching(to:since:reportingTo:)``.
+/// The reason why a server delivered no value: the failure of a publisher for
+/// ``FeedStream/Publisher/caching(to:since:reportingTo:)``.
 public protocol FetchFailure: Error {
   /// The validators of a response with status 304; `nil` for any other failure.
   var unchangedValidators: FeedValidators? { get }
@@ -54,15 +55,15 @@ extension RemoteFeedError: FetchFailure {
 extension Publisher where Failure: FetchFailure {
   /// Saves each value that passes, as a side effect.
   ///
-  /// The value is passed on first, and the completion waits for the save, so that a program that runs one pipeline does not
-  /// exit before its cache is written. A save that was requested is completed even when the stream is cancelled. When
-  /// the server says that nothing has changed, the saved value is passed on and renewed, as of now; if there is none,
-  /// that is the failure. **Demand:** passes through, one value at a time. **Failure:** upstream's; a save that fails
-  /// is reported, and the value is still delivered.
+  /// The value is passed on first, and the completion waits for the save, so that a program that runs one pipeline does
+  /// not exit before its cache is written. A requested save is completed even if the stream is cancelled. When the
+  /// server says that nothing has changed, the saved value is delivered and renewed with the current time; if there is
+  /// none, the stream fails. **Demand:** passes through, one value at a time. **Failure:** upstream's; a failed save is
+  /// reported, and the value is still delivered.
   ///
   /// - Parameters:
-  ///   - copy: the value to save. Its timestamp is the time of the subscription, when the server was asked.
-  ///   - known: the validators that the server was given; without any it was asked for the whole. What is saved with
+  ///   - copy: the value to save. Its timestamp is the time of the subscription, when the request was sent.
+  ///   - known: the validators sent to the server; without any, the request was unconditional. Values saved with
   ///     others is not what the server speaks of.
   ///   - report: receives the error of a failed save.
   public func caching<Copy: LocalCopy>(

@@ -1,16 +1,17 @@
 import Foundation
 
-/// Recognizes the page that a server sends instead of a feed because it asks visitors to prove that they are people.
+/// Recognizes the page that a server sends instead of a feed because it asks visitors to prove that they are human.
 ///
-/// Such a page is named and never solved.
+/// Such a page is reported, and its challenge is never solved.
 enum ChallengePage {
-  /// The number of bytes in which a challenge shows itself.
+  /// The number of bytes in which a challenge can be recognized.
   static let prefix = 16 << 10
 
-  /// The statuses of challenges that only their page tells from other refusals.
+  /// The statuses of challenges that only their page distinguishes from other refusals.
   private static let statuses = [401, 403, 405, 429, 503]
 
-  /// Parts of pages that stay the same for years: paths that the protectors reserve, and elements of their scripts.
+  /// Parts of pages that stay the same for years: paths that the protection services reserve, and elements of their
+  /// scripts.
   private static let marks = [
     // Cloudflare
     "/cdn-cgi/challenge-platform/", "cf-chl-", "Just a moment...",
@@ -26,13 +27,13 @@ enum ChallengePage {
     return headers["x-amzn-waf-action"].map { ["challenge", "captcha"].contains($0.lowercased()) } ?? false
   }
 
-  /// True when the page of a response that isn't a document has to be read to know.
+  /// True if the page of a response that isn't a document must be read to decide.
   static func isPossible(_ status: Int, _ headers: HTTPHeaders) -> Bool {
     guard statuses.contains(status) else { return false }
     return headers["Content-Type"].map { $0.lowercased().hasPrefix("text/html") } ?? true
   }
 
-  /// True when the beginning of a page has a challenge's mark.
+  /// True if the beginning of a page has a challenge's mark.
   static func isChallenge(_ page: Data) -> Bool {
     let beginning = page.prefix(prefix)
     return marks.contains { beginning.range(of: $0) != nil }

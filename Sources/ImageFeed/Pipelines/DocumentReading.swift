@@ -2,13 +2,14 @@ import FeedFormats
 import FeedStream
 import Foundation
 
-/// A part of a body that is large enough to be worth a trip to the thread pool.
+/// A part of a body that is large enough to be worth switching to the thread pool.
 struct DocumentPiece: Sendable {
   var bytes: Chunk
   var isLast: Bool
 }
 
-/// Joins chunks to pieces: 16 KiB at first, so that a wrong document is known early, then twice as much each, up to 256 KiB.
+/// Joins chunks to pieces: 16 KiB at first, so that a wrong document is recognized early, then twice as much each, up
+/// to 256 KiB.
 struct PieceDecoder: ChunkDecoder {
   static let smallest = 16 << 10
   static let largest = 256 << 10
@@ -41,11 +42,11 @@ struct PieceDecoder: ChunkDecoder {
 // @unchecked: one piece is read at a time, each when the one before it has been read.
 final class DocumentReading: @unchecked Sendable {
   private enum Stage {
-    /// Too little is there to see what it is.
+    /// There are too few bytes to recognize the format.
     case beginning
     /// A web page, which is read for its links.
     case page
-    /// It is read when it is whole.
+    /// It is read when it is complete.
     case whole
     case arriving(any FeedReader)
   }
@@ -58,10 +59,10 @@ final class DocumentReading: @unchecked Sendable {
   private let known: BodyDigest?
   private var digest = BodyDigest.Builder()
   private var stage = Stage.beginning
-  /// The document as far as it is kept.
+  /// The kept part of the document.
   private var document: WebDocument
 
-  /// - Parameter known: the digest of a body that need not be mapped again.
+  /// - Parameter known: the digest of a body that needn't be mapped again.
   init(
     of document: ArrivingDocument, as formats: [any FeedFormat], within limits: FeedLimits,
     unless known: BodyDigest? = nil

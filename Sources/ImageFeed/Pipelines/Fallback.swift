@@ -8,7 +8,7 @@ public enum FallbackPolicy: Hashable, Sendable {
   /// No response arrived, or a part of a feed; not a response that was not a feed.
   case connectivity
 
-  /// True when the cache is used after a load that failed with `error`.
+  /// True if the cache is used after a load that failed with `error`.
   public func applies(to error: RemoteFeedError) -> Bool {
     switch (self, error) {
     case (.any, _), (.connectivity, .connectivity), (.connectivity, .unchanged), (.connectivity, .notDue),
@@ -24,10 +24,10 @@ extension Publisher where Failure == RemoteFeedError {
   ///
   /// Each value has its origin. A saved feed with no images is a feed; no saved feed is an error. **Demand:** passes
   /// through. **Failure:** this publisher's failure, and the reason why the cache had no value either (``FeedError``).
-  /// **Cancellation:** cancels the publisher that runs.
+  /// **Cancellation:** cancels the running publisher.
   ///
   /// - Parameters:
-  ///   - saved: the saved value, or why there is none that may be shown.
+  ///   - saved: the saved value, or the reason why there is none to show.
   ///   - policy: the failures to replace.
   ///   - now: the wall clock for the saved value's age.
   public func fallback<P: Publisher>(

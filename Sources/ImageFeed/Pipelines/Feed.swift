@@ -30,10 +30,10 @@ extension Loaded: Hashable where Value: Hashable {}
 public enum LoadSource: Hashable, Sendable {
   /// The server, just now.
   case remote
-  /// The cache, because no request was made, the server was unreachable or sent nothing that can be shown.
+  /// The cache, because no request was made, the server was unreachable or sent nothing to show.
   ///
   /// - Parameters:
-  ///   - savedAt: when it was requested from the server.
+  ///   - savedAt: the time when it was requested from the server.
   ///   - age: the time from then until it was loaded.
   ///   - reason: why the server's value is unavailable.
   case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
@@ -50,7 +50,7 @@ public enum LoadSource: Hashable, Sendable {
 }
 
 extension Loaded where Value == FeedImages {
-  /// The images, in the server's order. None is a feed too.
+  /// The images, in the server's order. A feed may have none.
   public var images: FeedImages {
     get { value }
     set { value = newValue }

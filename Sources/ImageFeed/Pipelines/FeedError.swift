@@ -16,9 +16,9 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
 }
 
 extension RemoteFeedError {
-  /// True when the same request may succeed a little later: the host was not found or not reached, the connection broke,
-  /// time ran out, or the document is cut off. Not after a complete response, of whatever status; nor after a response that is
-  /// too large or is not HTTP, nor without trust in the server.
+  /// True if the same request may succeed a little later: the host was not found or not reached, the connection broke,
+  /// time ran out, or the document is cut off. False after a complete response of any status, after a response that is
+  /// too large or isn't HTTP, and if the server isn't trusted.
   public var isWorthRetrying: Bool {
     if case .invalidData(.cutOff) = self { return true }
     guard case .connectivity(let error) = self else { return false }

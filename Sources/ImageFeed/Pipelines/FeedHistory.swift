@@ -10,7 +10,7 @@ public struct FeedHistory {
 
   /// - Parameters:
   ///   - store: the store to read.
-  ///   - cache: whose worker calls the store, after the saves that were requested before.
+  ///   - cache: its worker calls the store, after earlier saves.
   public init(store: any HistoryStore & ShownImagesStore, cache: FeedCache) {
     self.store = store
     self.cache = cache
@@ -18,8 +18,8 @@ public struct FeedHistory {
 
   /// A feed's former items, newest first, page by page.
   ///
-  /// **Demand:** a page is read when it is requested. Completes after the last one, which is never empty. **Failure:** the
-  /// store's. **Cancellation:** a page that is being read is not delivered.
+  /// **Demand:** a page is read when it is requested. Completes after the last one, which is never empty. **Failure:**
+  /// the store's. **Cancellation:** a page that is being read is not delivered.
   ///
   /// - Parameter size: the number of images on a page.
   public func pages(of address: URL, size: Int = 50) -> AnyPublisher<SeenPage, FeedStoreError> {
@@ -39,9 +39,9 @@ public struct FeedHistory {
     }
   }
 
-  /// The marks of a feed that is being shown.
+  /// The marks of a feed while it is shown.
   public struct Visit: Hashable, Sendable {
-    /// Items that were not shown before; nothing at the first visit.
+    /// The items that were not shown before; none on the first visit.
     public var new: Set<FeedImage.ID>
     public var stars: Set<FeedImage.ID>
 
@@ -90,14 +90,14 @@ public struct FeedHistory {
     return indexing.append(pages).eraseToAnyPublisher()
   }
 
-  /// The number of items that are indexed at a time, for which other work of the cache's worker waits.
+  /// The number of items that are indexed at a time, while other work of the cache's worker waits.
   static let indexedAtOnce = 2_000
 
   /// Updates the word index, part by part, and delivers its progress: at first, and after each part.
   ///
   /// A cancellation keeps the indexed parts. **Demand:** a part is indexed when its value is requested. Completes when
-  /// the index is up to date, or others change feeds faster. **Failure:** the store's. **Cancellation:** the part that runs is
-  /// finished.
+  /// the index is up to date, or when other processes change feeds faster than it can follow. **Failure:** the store's.
+  /// **Cancellation:** the running part is completed.
   public func index() -> AnyPublisher<IndexProgress, FeedStoreError> {
     let (store, worker) = (store, cache.worker)
     func part(after last: IndexProgress?) -> AnyPublisher<IndexProgress, FeedStoreError> {
@@ -119,7 +119,7 @@ public struct FeedHistory {
     return cache.worker.publisher { () throws(FeedStoreError) in try store.items(named: name) }
   }
 
-  /// Stars an item, or removes its star; delivers false when there is no such item.
+  /// Stars an item, or removes its star; delivers false if there is no such item.
   public func setStar(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) -> AnyPublisher<Bool, FeedStoreError> {
     let (store, now) = (store, cache.now)
     return cache.worker.publisher { () throws(FeedStoreError) in

@@ -25,8 +25,8 @@ public struct FeedLoader {
     public var retry = RetryPolicy.immediate(limit: 0)
     /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
     public var maxBodyBytes = 32 << 20
-    /// The accepted formats; the first that recognizes a body reads it. The case study's JSON, RSS, Atom and JSON Feed
-    /// by default.
+    /// The accepted formats; the first that recognizes a body reads it. Essential Feed JSON, RSS, Atom and JSON Feed by
+    /// default.
     public var formats: [any FeedFormat] = .web
     /// The limits of a body.
     public var limits = FeedLimits()
@@ -63,16 +63,16 @@ public struct FeedLoader {
     self.options = options
   }
 
-  /// The feed: the latest from the server, or else the saved one if it has not expired, or else what arrived of a latest one
-  /// that is cut off (``LoadSource/part(reason:)``), which is not saved.
+  /// The feed: the latest from the server, or else the saved one if it has not expired, or else the part that arrived
+  /// of one that is cut off (``LoadSource/part(reason:)``), which is not saved.
   ///
-  /// Each subscription makes one request, and none is made before; a second one when the first leads to a web page that
-  /// names a feed, and those of ``Options/retry``. The server is given the validators that came with the saved feed, so
-  /// that it need not send it again if it has not changed; every eight days, and when they are of no use, the whole
-  /// feed is requested. On success the saved feed is replaced or renewed; the completion waits for that. When the saved
-  /// feed is read and has expired or is damaged, it is deleted. **Demand:** the feed is held until requested.
-  /// **Failure:** ``FeedError`` when there is nothing to show. **Cancellation:** closes the request immediately; a save
-  /// that was requested is completed.
+  /// Each subscription makes one request, a second one if the first leads to a web page that names a feed, and those of
+  /// ``Options/retry``. The request includes the saved feed's validators, so that the server needn't send an unchanged
+  /// feed again; every eight days, and when the validators can't be used, the request is unconditional. On success the
+  /// saved feed is replaced or renewed; the completion waits for that. If the saved feed is read and has expired or is
+  /// damaged, it is deleted. **Demand:** the feed is held until requested.
+  /// **Failure:** ``FeedError`` if there is nothing to show. **Cancellation:** closes the request immediately; a
+  /// requested save is completed.
   public func load() -> AnyPublisher<Feed, FeedError> {
     latest
       .fallback(to: saved.load(maxAge: options.maxAge, deleting: .invalid), after: options.fallback, now: cache.now)
@@ -95,10 +95,10 @@ public struct FeedLoader {
     requests.images(at: address, since: known)
   }
 
-  /// The images of one document, requested as a whole.
+  /// The images of one document, requested unconditionally.
   ///
   /// - Parameters:
-  ///   - isPrivate: true when the page that names the address came out of a private network; `nil` when nobody knows.
+  ///   - isPrivate: true if the page that names the URL came from a private network; `nil` if that is unknown.
   ///   - change: changes the document before it is read.
   func images(
     at address: URL, namedBy isPrivate: Bool? = nil, _ change: @escaping (inout ArrivingDocument) -> Void

@@ -2,17 +2,17 @@ public import FeedStream
 import Foundation
 
 extension FeedLoader {
-  /// The pages of the feed, in which demand is "load more".
+  /// The pages of the feed, where demand means "load more".
   ///
-  /// The first is the feed of ``load()``, always requested as a whole. Each of the others has the images that no page
-  /// before it had: JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the case study's `limit` and `after_id` name
-  /// it. Finishes after a page that names none, one whose URL was requested before, or one without a new image, which
-  /// is not delivered. All images of the pages delivered are saved, as one feed, before the page is delivered. A feed from
-  /// the cache is one page. A page that is cut off is the last, and is not saved (``LoadSource/part(reason:)``); a saved feed
-  /// is shown instead of the first.
+  /// The first is the feed of ``load()``, always requested unconditionally. Each later page has only images that no
+  /// earlier page had. JSON Feed's `next_url`, Atom's `rel=next` (RFC 5005), and the `limit` and `after_id` of
+  /// Essential Feed JSON name the next page. Finishes after a page that names no next page or one whose URL was already
+  /// requested, or at a page without a new image, which is not delivered. Before a page is delivered, the images of all
+  /// pages so far are saved as one feed. A feed from the cache is one page. A page that is cut off is the last, and is
+  /// not saved (``LoadSource/part(reason:)``); a saved feed is shown instead of the first.
   ///
-  /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` when a page has nothing to show; the
-  /// saved pages stay. **Cancellation:** closes the request immediately; a save that was requested is completed.
+  /// **Demand:** a page is requested on demand. **Failure:** ``FeedError`` if a page has nothing to show; the saved
+  /// pages stay. **Cancellation:** closes the request immediately; a requested save is completed.
   public func pages() -> AnyPublisher<Feed, FeedError> {
     Deferred { page(PageTrail(from: url), SerialWorker(on: scheduler)) }.eraseToAnyPublisher()
   }
@@ -63,9 +63,9 @@ extension FeedLoader {
 private final class PageTrail: @unchecked Sendable {
   /// The page to request; `nil` when there are no more.
   var next: URL?
-  /// True when the page that names the next came out of a private network; `nil` when nobody knows.
+  /// True if the page that names the next one came from a private network; `nil` if that is unknown.
   private(set) var isPrivate: Bool?
-  /// The images of the last page that no page before it had.
+  /// The images of the last page that no earlier page had.
   private(set) var newest: FeedImages = []
   private var all: FeedImages = []
   private var validators = FeedValidators()
@@ -78,7 +78,7 @@ private final class PageTrail: @unchecked Sendable {
 
   var isEmpty: Bool { addresses.isEmpty }
 
-  /// Has the images of a page identified as those of the first are.
+  /// Identifies the images of a page in the same way as those of the first.
   func identify(_ document: inout ArrivingDocument) {
     if isEmpty { feed = document.url } else { document.feed = feed }
   }

@@ -1,17 +1,17 @@
 package import FeedStream
 package import Foundation
 
-/// Sees what is exchanged for a feed.
+/// Observes the requests and responses of a feed.
 package protocol FeedExchangeObserver: AnyObject {
-  /// A request is about to be sent.
+  /// Called when a request is about to be sent.
   func requested(_ request: HTTPRequest)
-  /// The head of a response has arrived.
+  /// Called when the head of a response has arrived.
   func responded(_ response: StreamingResponse)
 }
 
-/// The requests for one feed, and the way from a response to its images: the part of a load that a poll shares.
+/// The requests for one feed, and the steps from a response to its images: the part of a load that a poll shares.
 package struct FeedRequests {
-  /// The URL that the feed is saved under.
+  /// The URL under which the feed is saved.
   private let address: URL
   /// The requested URL.
   package let url: URL
@@ -23,7 +23,7 @@ package struct FeedRequests {
   package var onRead: (@Sendable (FeedImages) -> Void)?
 
   /// - Parameters:
-  ///   - address: the URL that the feed is saved under.
+  ///   - address: the URL under which the feed is saved.
   ///   - url: the requested URL, when it is another one.
   package init(
     of address: URL, at url: URL? = nil, client: any HTTPClient, on scheduler: any LoopScheduler,
@@ -39,8 +39,8 @@ package struct FeedRequests {
   /// The images at a URL.
   ///
   /// - Parameters:
-  ///   - known: the validators that the server is given; without any, all of the feed is requested.
-  ///   - response: the response, when the request has been sent already.
+  ///   - known: the validators to send; without any, the request is unconditional.
+  ///   - response: the response, if the request has already been sent.
   package func images(
     at url: URL, since known: FeedValidators, from response: Result<StreamingResponse, HTTPError>? = nil
   ) -> some Publisher<Fetched<FeedImages>, RemoteFeedError> {
@@ -54,10 +54,10 @@ package struct FeedRequests {
       }
   }
 
-  /// The images of one document, asked for as a whole.
+  /// The images of one document, requested unconditionally.
   ///
   /// - Parameters:
-  ///   - isPrivate: true when the page that names the address came out of a private network; `nil` when nobody knows.
+  ///   - isPrivate: true if the page that names the URL came from a private network; `nil` if that is unknown.
   ///   - change: changes the document before it is read.
   func images(
     at address: URL, namedBy isPrivate: Bool?, _ change: @escaping (inout ArrivingDocument) -> Void
@@ -74,7 +74,7 @@ package struct FeedRequests {
       .mapFeed(options.formats, within: options.limits, on: scheduler)
   }
 
-  /// The request that names validators; `nil` when another address gave them.
+  /// The request with validators; `nil` if they belong to another URL.
   package func conditionalRequest(since known: FeedValidators) -> HTTPRequest? {
     let request = request(at: url, since: known)
     return request.headers.isEmpty ? nil : request

@@ -6,11 +6,11 @@ public typealias FeedResult = Result<Feed, FeedError>
 extension FeedLoader {
   /// Loads the feed immediately and then every `interval`, and delivers changes.
   ///
-  /// One load at a time: a tick that finds one running is left out, and after a long one the next tick is a whole
-  /// interval away, never a burst. A load that ends as the one before, with the same images from the same side or with
-  /// the same error, is not delivered again. Never finishes. **Demand:** passes through; while nothing is requested,
-  /// nothing is loaded. **Failure:** none: a failed load is a value, and the next load follows. **Cancellation:**
-  /// immediate.
+  /// Only one load runs at a time: a tick during a load is skipped, and after a long load the next tick is a whole
+  /// interval away, so there is never a burst. A load with the same result as the one before (the same images from the
+  /// same origin, or the same error) is not delivered again. Never finishes. **Demand:** passes through; without
+  /// demand, nothing is loaded. **Failure:** none: a failed load is a value, and the next load follows.
+  /// **Cancellation:** immediate.
   public func updates(every interval: Duration) -> AnyPublisher<FeedResult, Never> {
     Deferred {
       Interval(every: interval, scheduler: scheduler)
@@ -32,7 +32,7 @@ extension Publisher {
 }
 
 extension FeedResult {
-  /// True when a person would see no difference: the age of a saved feed does not count, nor the difference between an
+  /// True if a user would see no difference: the age of a saved feed does not count, nor the difference between an
   /// expired feed, which is deleted, and the empty cache that the next load finds.
   fileprivate func showsTheSame(as other: FeedResult) -> Bool {
     switch (self, other) {

@@ -42,11 +42,11 @@ extension FeedLoader {
   ///     refreshes   ---------------x-----------x-----
   ///     states      (loading)-(refreshing old)-(showing new)-(refreshing new)-(failed, showing new)
   ///
-  /// Begins with ``LoadState/loading`` and a load as ``ReadMode/staleWhileRevalidate`` makes it; each value of
-  /// `refreshes` begins another one, of the server only. One that arrives while a load runs, until its save has
-  /// ended, begins none. Finishes when `refreshes` has finished and no load runs. **Demand:** a state is held until
-  /// requested. **Failure:** none: a load that fails is a state, with the feed that was shown before. **Cancellation:**
-  /// closes the request immediately; a save that was requested is completed.
+  /// It begins with ``LoadState/loading`` and a load in the mode ``ReadMode/staleWhileRevalidate``; each value of
+  /// `refreshes` begins another load, from the server only. A value that arrives while a load or its save is running is
+  /// ignored. Finishes when `refreshes` has finished and no load runs. **Demand:** a state is held until requested.
+  /// **Failure:** none: a failed load is a state, with the feed that was shown before. **Cancellation:** closes the
+  /// request immediately; a save that was requested is completed.
   ///
   /// - Parameter refreshes: triggers a new request, such as for taps on a button; never by default.
   public func states(
@@ -61,7 +61,7 @@ extension FeedLoader {
 }
 
 extension LoadState<FeedImages> {
-  /// - Parameter news: what a load has delivered; `nil` when it has begun.
+  /// - Parameter news: the result of a load; `nil` at its beginning.
   fileprivate func following(_ news: FeedResult?) -> LoadState {
     switch news {
     case nil: return shown.map(LoadState.refreshing) ?? .loading

@@ -15,7 +15,7 @@ extension LocalFeed {
     trusted.setFailureType(to: RemoteFeedError.self).flatMap { known in requestingAgain(since: known, by: fetch) }
   }
 
-  /// The validators of the saved feed, as far as they are still trusted.
+  /// The validators of the saved feed, if they are still trusted.
   package var trusted: AnyPublisher<FeedValidators, Never> {
     let (address, store, now) = (address, cache.store, cache.now)
     return cache.worker.publisher { () throws(Never) -> FeedValidators in
@@ -25,8 +25,8 @@ extension LocalFeed {
   }
 }
 
-/// Has `fetch` request what changed since `known`, and once more, for all of it, when the server says that nothing has
-/// changed and what is saved turns out to be of no use.
+/// Makes `fetch` request changes since `known`, and then the whole feed if the server says that nothing has changed but
+/// the saved feed can't be used.
 package func requestingAgain<P: Publisher>(
   since known: FeedValidators, by fetch: @escaping (FeedValidators) -> P
 ) -> some Publisher<P.Output, RemoteFeedError> where P.Failure == RemoteFeedError {

@@ -20,19 +20,20 @@ extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError
   /// Maps each document to feed images while it arrives, off the loop, or fails with the error in it.
   ///
   /// The document is read in pieces (16 KiB, then more, up to 256 KiB): a document that isn't a feed, or is too large,
-  /// ends its transfer with the first piece that shows it. A format without a reader reads it when it is complete. A web
-  /// page is searched for the feeds that it names, in its first megabyte.
+  /// ends its transfer with the first piece that reveals this. A format without a reader reads the document when it is
+  /// complete. A web page is searched for the feeds that it names, in its first megabyte.
   ///
   /// **Demand:** one document at a time, and one piece of its body when the last one has been read. **Failure:**
   /// ``RemoteFeedError``; for a web page ``InvalidData/pageOfFeed(_:)``, ``InvalidData/severalFeeds(_:)`` or
-  /// ``InvalidData/webPage``. **Cancellation:** closes the transfer; decoding that has begun continues, and its result is
-  /// dropped.
+  /// ``InvalidData/webPage``. **Cancellation:** closes the transfer; decoding that has begun continues, and its result
+  /// is dropped.
   ///
   /// - Parameters:
   ///   - formats: the accepted formats; the first that recognizes a document reads it.
   ///   - limits: the limits of a document.
-  ///   - known: the digest of a body that need not be mapped again: it fails as ``RemoteFeedError/unchanged(_:)``.
-  ///   - scheduler: its thread pool decodes, since a large feed would block the loop.
+  ///   - known: the digest of a body that needn't be mapped again: the same body fails with
+  ///     ``RemoteFeedError/unchanged(_:)``.
+  ///   - scheduler: its thread pool decodes, because a large feed would block the loop.
   public func mapFeed(
     _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(),
     unless known: BodyDigest? = nil, on scheduler: any LoopScheduler
@@ -61,16 +62,17 @@ extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError
 }
 
 extension Publisher where Output == WebDocument, Failure == RemoteFeedError {
-  /// Maps each document, which is complete, to feed images, off the loop, or fails with the error in it.
+  /// Maps each complete document to feed images, off the loop, or fails with the error in it.
   ///
-  /// **Demand:** one document at a time. **Failure:** ``RemoteFeedError``, as for a document that arrives.
+  /// **Demand:** one document at a time. **Failure:** ``RemoteFeedError``, as for an arriving document.
   /// **Cancellation:** passes through; decoding that has begun continues, and its result is dropped.
   ///
   /// - Parameters:
   ///   - formats: the accepted formats; the first that recognizes a document reads it.
   ///   - limits: the limits of a document.
-  ///   - known: the digest of a body that need not be mapped again: it fails as ``RemoteFeedError/unchanged(_:)``.
-  ///   - scheduler: its thread pool decodes, since a large feed would block the loop.
+  ///   - known: the digest of a body that needn't be mapped again: the same body fails with
+  ///     ``RemoteFeedError/unchanged(_:)``.
+  ///   - scheduler: its thread pool decodes, because a large feed would block the loop.
   public func mapFeed(
     _ formats: [any FeedFormat] = .web, within limits: FeedLimits = FeedLimits(),
     unless known: BodyDigest? = nil, on scheduler: any LoopScheduler

@@ -8,15 +8,16 @@ package enum PageImageResponse: Sendable {
   case image(String)
   /// The page has no image, or there is no such page.
   case nothing
-  /// The server wants to be left alone for a while (429, 503), or has failed: the page may have an image.
+  /// The server requests a pause (429, 503), or has failed: the page may have an image.
   case later(status: Int, HTTPHeaders)
 }
 
 extension Publisher where Output == StreamingResponse, Failure == HTTPError {
   /// Maps the response from an item's page to the page's image.
   ///
-  /// At most `PageImage.mostBytes` of the page are read; then the transfer is closed. A URL that leads to an image is that
-  /// image. **Demand:** passes through. **Failure:** the reason why no response arrived. **Cancellation:** closes the transfer.
+  /// At most `PageImage.mostBytes` of the page are read; then the transfer is closed. If the URL leads directly to an
+  /// image, that image is used. **Demand:** passes through. **Failure:** the reason why no response arrived.
+  /// **Cancellation:** closes the transfer.
   ///
   /// - Parameter worker: searches the page, off the loop.
   package func asPageImage(_ worker: SerialWorker) -> AnyPublisher<PageImageResponse, HTTPError> {

@@ -4,31 +4,31 @@ import PlainText
 
 /// The choice between the server's feed and the saved one, and whether a load makes a request.
 public enum ReadMode: Hashable, Sendable {
-  /// The server's feed, or the saved one when the server's is unavailable, as in ``FeedLoader/load()``.
+  /// The server's feed, or the saved one if the server's is unavailable, as in ``FeedLoader/load()``.
   case networkFirst
   /// The saved feed, and then the server's if its images differ.
   case staleWhileRevalidate
-  /// The saved feed; a request is made only without one.
+  /// The saved feed; a request is made only if there is none.
   case cacheFirst
   /// The saved feed. No request is made.
   case cacheOnly
-  /// The server's feed. The saved one is not shown, but the server need not send it again if it has not changed.
+  /// The server's feed. The saved one is not shown, but the server needn't send it again if it has not changed.
   case networkOnly
-  /// The saved feed if it is younger than this; otherwise a request is made. Limits how often a server is requested for a
-  /// feed, by all programs that share its cache.
+  /// The saved feed if it is younger than this; otherwise a request is made. Limits how often a server is requested for
+  /// a feed, by all programs that share its cache.
   case minimumInterval(Duration)
 }
 
 extension FeedLoader {
-  /// The feed, from the server or the cache, as `mode` says.
+  /// The feed, from the server or the cache, according to `mode`.
   ///
-  /// A whole feed from the server is saved, in every mode; a part of a feed is shown where no saved feed is. A saved feed is shown until ``Options/maxAge``, with the time it
-  /// was saved at and the reason why it is not the server's: ``RemoteFeedError/notAsked``, or
-  /// ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. A mode that begins with the cache deletes
-  /// nothing that it finds there. **Demand:** a feed is held until requested. **Failure:** ``FeedError`` when there is
-  /// nothing to show; for ``ReadMode/staleWhileRevalidate`` also when the server's feed is unavailable after the saved
-  /// one was shown, whereas its end without another feed means that the saved one is current. **Cancellation:** closes the
-  /// request immediately; a save that was requested is completed.
+  /// A whole feed from the server is saved, in every mode; a part of a feed is shown if no saved feed can be. A saved
+  /// feed is shown until ``Options/maxAge``, with the time of its request and the reason why it is not the server's:
+  /// ``RemoteFeedError/notAsked``, or ``RemoteFeedError/notDue(until:_:)`` for ``ReadMode/minimumInterval(_:)``. A mode
+  /// that begins with the cache deletes nothing that it finds there. **Demand:** a feed is held until requested.
+  /// **Failure:** ``FeedError`` if there is nothing to show; ``ReadMode/staleWhileRevalidate`` also fails if the
+  /// server's feed is unavailable after the saved one was shown. If that mode finishes after the saved feed, the saved
+  /// one is current. **Cancellation:** closes the request immediately; a requested save is completed.
   ///
   ///     let subscription = loader.load(.staleWhileRevalidate).sink { print($0) } receiveValue: { print($0.images.count) }
   public func load(_ mode: ReadMode) -> AnyPublisher<Feed, FeedError> {
@@ -71,7 +71,7 @@ extension FeedLoader {
       .eraseToAnyPublisher()
   }
 
-  /// - Parameter miss: why there is no saved feed to show.
+  /// - Parameter miss: the reason why there is no saved feed to show.
   func latestFeed(instead miss: CacheMiss = .notAsked) -> AnyPublisher<Feed, FeedError> {
     latest
       .map { Loaded($0, source: .remote) }
@@ -81,7 +81,7 @@ extension FeedLoader {
 }
 
 extension RemoteFeedError {
-  /// The server was asked at `date`, and is asked no more often than this.
+  /// The server was requested at `date`, and the minimum interval has not passed.
   fileprivate static func notDue(since date: Date, atMostEvery interval: Duration) -> RemoteFeedError {
     let seconds = Double(interval.components.seconds) + Double(interval.components.attoseconds) / 1e18
     return .notDue(until: date.addingTimeInterval(seconds), "it is requested at most every \(interval.text)")

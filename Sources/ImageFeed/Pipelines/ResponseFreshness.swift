@@ -4,7 +4,7 @@ public import Foundation
 /// The time for which a response is fresh, and the field that says so.
 public struct ResponseFreshness: Hashable, Sendable {
   public var lifetime: Duration
-  /// The field as it came: `max-age=3600`.
+  /// The unchanged field: `max-age=3600`.
   public var field: String
 
   public init(lifetime: Duration, field: String) {
@@ -14,11 +14,11 @@ public struct ResponseFreshness: Hashable, Sendable {
 }
 
 extension ResponseFreshness {
-  /// The freshness by `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3); `nil` without
-  /// either, and with `no-cache`, which requires a request each time. Several `max-age` count as the smallest, an invalid one and
-  /// an invalid `Expires` as over.
+  /// The freshness by `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3);
+  /// `nil` without either, and with `no-cache`, which requires a request each time. Of several `max-age`, the smallest
+  /// counts; an invalid `max-age` or `Expires` counts as expired.
   ///
-  /// - Parameter now: the time that `Expires` is measured by if the response has no `Date`.
+  /// - Parameter now: the time from which `Expires` is measured if the response has no `Date`.
   public init?(_ headers: HTTPHeaders, now: Date) {
     let control = CacheControl(headers.values(of: "Cache-Control"))
     guard !control.wantsValidation else { return nil }

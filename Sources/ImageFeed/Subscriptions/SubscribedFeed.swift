@@ -4,7 +4,7 @@ import PlainText
 
 /// A subscribed feed.
 public struct SubscribedFeed: Hashable, Sendable {
-  /// Absolute, http or https.
+  /// The absolute http or https URL.
   public var address: URL
   /// The subscriber's name for it.
   public var title: String?
@@ -19,7 +19,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   public var headers: [String]
   /// The name and password for its server, as `name:password`.
   public var user: String?
-  /// True when they are in the user's netrc file.
+  /// True if they are in the user's netrc file.
   public var usesNetrc: Bool
 
   public init(
@@ -37,7 +37,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   }
 }
 
-/// In a list, what OPML has no attribute for is in its own vocabulary:
+/// In a list, properties without an OPML attribute have their own namespace:
 /// `xmlns:feed="urn:feedstream:subscription"`, `feed:interval="15m"`, `feed:credentials="work"`,
 /// `feed:header="Name: value"` (several on their own lines), `feed:user="name:password"`, `feed:netrc="yes"`.
 extension OPML {
@@ -57,9 +57,9 @@ extension OPML {
     }
   }
 
-  /// Adds a subscription, or changes the one of its URL: folders that are not empty move it.
+  /// Adds a subscription, or changes the existing one with its URL: nonempty `folders` move it.
   ///
-  /// - Returns: true when it is new.
+  /// - Returns: true if the subscription is new.
   @discardableResult public mutating func add(_ subscription: SubscribedFeed) -> Bool {
     var own = [("interval", subscription.interval?.text), ("credentials", subscription.credentials)]
     own.append(("header", subscription.headers.isEmpty ? nil : subscription.headers.joined(separator: "\n")))
@@ -82,7 +82,7 @@ extension OPML {
     return true
   }
 
-  /// Adds the feeds of another list that this one does not have, in their folders there.
+  /// Adds the feeds of another list that are missing here, in the same folders.
   ///
   /// - Returns: the number of added feeds.
   public mutating func add(_ list: OPML) -> Int {
@@ -100,9 +100,9 @@ extension OPML {
     return added
   }
 
-  /// Moves the feed of a URL into a folder, the outermost first, and removes folders that are empty then.
+  /// Moves the feed of a URL into a folder, the outermost first, and removes folders that become empty.
   ///
-  /// - Returns: false when there is no such feed, or it is already in that folder.
+  /// - Returns: false if there is no such feed, or it is already in that folder.
   @discardableResult public mutating func move(_ address: URL, to folders: [String]) -> Bool {
     guard let feed = feeds.first(where: { $0.address == address.absoluteString }), feed.folders != folders else {
       return false
@@ -122,9 +122,9 @@ extension OPML {
     return copy
   }
 
-  /// Removes the feed of a URL, and folders that are empty then.
+  /// Removes the feed of a URL, and folders that become empty.
   ///
-  /// - Returns: false when there was none.
+  /// - Returns: false if there was none.
   @discardableResult public mutating func remove(_ address: URL) -> Bool {
     Self.remove(address.absoluteString, from: &outlines)
   }

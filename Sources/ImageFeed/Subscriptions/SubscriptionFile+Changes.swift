@@ -5,12 +5,14 @@ import Foundation
 extension SubscriptionFile {
   /// The list, each time it has changed: by this program, another one, or an editor.
   ///
-  /// The file's folder is watched and looked at every second, and the list is read a tenth of a second after its last change.
+  /// The file's folder is watched, and checked every second, and the list is read a tenth of a second after its last
+  /// change.
   /// **Demand:** the latest list is held until it is requested. **Failure:** none; a
-  /// list that cannot be read is a failed result, and a file that was removed is `nil`. **Cancellation:** ends the watch.
+  /// list that cannot be read is a failed result, and a file that was removed is `nil`. **Cancellation:** ends the
+  /// watch.
   ///
   /// - Parameters:
-  ///   - known: the list that the caller has read; it is delivered only when the file differs.
+  ///   - known: the list that the caller has read; the list is delivered first only if the file differs.
   ///   - requests: triggers an immediate read, such as after a signal.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func changes(

@@ -1,10 +1,10 @@
 public import FeedFormats
 public import Foundation
 
-/// A list of subscriptions in an OPML file, which other readers understand and a person can edit.
+/// A list of subscriptions in an OPML file, which other feed readers understand and users can edit.
 ///
-/// Calls block. Changes by several processes come one after another, and a reader sees the list before a change or after
-/// it: it is written next to the file and renamed.
+/// Calls block. Changes by several processes are serialized, and a reader sees the list either before or after a
+/// change, because a new list is written next to the file and then renamed.
 public struct SubscriptionFile: Sendable {
   /// The absolute path of the file.
   public let path: String
@@ -53,8 +53,8 @@ public struct SubscriptionFile: Sendable {
 
   /// Writes a list as a new file.
   ///
-  /// - Parameter replacing: true to replace whatever file is there.
-  /// - Returns: false, with nothing changed, when there is a file and `replacing` is false.
+  /// - Parameter replacing: true to replace an existing file.
+  /// - Returns: false, with nothing changed, if the file exists and `replacing` is false.
   public func create(_ list: OPML, replacing: Bool = false) throws(SubscriptionFileError) -> Bool {
     try changingFolder {
       guard replacing || file.identity == nil else { return false }
@@ -64,9 +64,9 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
-  /// Moves another list here unchanged, unless there is one here or none there.
+  /// Moves another list here unchanged, unless this file exists or the other doesn't.
   ///
-  /// - Returns: true when it was moved.
+  /// - Returns: true if it was moved.
   public func adopt(_ other: SubscriptionFile) throws(SubscriptionFileError) -> Bool {
     guard file.identity == nil, other.file.identity != nil else { return false }
     // What is not a list is not ours to move.
@@ -91,7 +91,7 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
-  /// The permissions: for this user only, since URLs may hold secrets.
+  /// The permissions: for this user only, because URLs may contain secrets.
   private func write(_ document: Data) throws {
     // Through a symbolic link: the list stays where its owner keeps it.
     let path = file.resolved

@@ -13,13 +13,13 @@ public enum DiskStep: Hashable, Sendable, CaseIterable {
   case write
   /// The transaction is complete but not yet durable.
   case beforeCommit
-  /// The transaction is durable, but its caller does not know yet.
+  /// The transaction is durable, but its caller hasn't been informed.
   case afterCommit
 }
 
 /// A fault of the disk.
 public enum DiskFault: Hashable, Sendable {
-  /// The call fails and has changed nothing. After the commit nothing can fail any more, and this is ignored.
+  /// The call fails and has changed nothing. After the commit, nothing can fail any more, and this is ignored.
   case fail(FeedStoreError.Cause)
   /// The machine stops: uncommitted changes are lost, and the call never returns a result.
   case crash
@@ -44,7 +44,7 @@ public enum DiskCall: Hashable, Sendable {
   case summaries
   case deleteAll
 
-  /// True when it may change something.
+  /// True if the call may change something.
   var writes: Bool {
     switch self {
     case .retrieve, .summary, .health, .hostHealth, .decisions, .summaries: false
@@ -53,7 +53,7 @@ public enum DiskCall: Hashable, Sendable {
   }
 }
 
-/// A call and how it ended.
+/// A call and its result.
 public struct DiskEvent: Sendable {
   public enum Outcome: Sendable {
     case retrieved(CachedFeed?)

@@ -15,7 +15,7 @@ extension VirtualDisk: PollStore {
     try reading(.decisions(address)) { try $0.decisions(for: address) }
   }
 
-  /// Carries out each in a transaction of its own, which may fail.
+  /// Executes each in its own transaction, which may fail.
   public func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>] {
     works.map { work in
       Result { () throws(FeedStoreError) in try changing(work.diskCall) { try $0.carryOut(work) } }

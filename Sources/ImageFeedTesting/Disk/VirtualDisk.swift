@@ -15,18 +15,18 @@ import Synchronization
 ///     if disk.isDown { disk = disk.restarted() }      // and recreate everything that lived in the old process
 ///
 /// A change is made in a transaction: it becomes durable as a whole, at the commit, or not at all. When the machine
-/// stops, by a fault or by ``crash()``, uncommitted changes are lost, and this disk is of no more use: its calls fail
-/// and change nothing. ``restarted()`` is the disk as the next process finds it.
+/// stops, by a fault or by ``crash()``, uncommitted changes are lost, and this disk can't be used any more: its calls
+/// fail and change nothing. ``restarted()`` is the disk as the next process finds it.
 ///
 /// Calls take no virtual time themselves; on the loop a call takes `VirtualTimeScheduler.offloadLatency`. Any thread
 /// may call.
 public final class VirtualDisk: FeedStore {
-  /// The place that this disk's errors name.
+  /// The location that this disk's errors name.
   static let place = "the virtual disk"
 
   private let time: VirtualTimeScheduler
   private let state: Mutex<State>
-  /// The next process' too: it is one disk.
+  /// It is shared with the next process, because it is the same disk.
   private let bell: StoreBell
 
   // Unchecked because the disk's lock guards everything in it, also the calls of its closures.
@@ -80,8 +80,8 @@ public final class VirtualDisk: FeedStore {
 
   /// The disk as the next process finds it: the committed feeds, with the same faults, capacity, log and observer.
   ///
-  /// Stops the machine if it has not stopped. Two processes on one disk would only be able to interleave whole calls
-  /// here: a call never sees another's transaction.
+  /// Stops the machine if it has not stopped. Two processes on one disk could only interleave whole calls: a call never
+  /// sees another's transaction.
   public func restarted() -> VirtualDisk {
     var next = state.withLock { state in
       defer { state.log = [] }
@@ -94,8 +94,8 @@ public final class VirtualDisk: FeedStore {
 
   // MARK: Observation
 
-  /// The committed feed for `address`, read without a fault and without a line in the log; `nil` if there is none or it
-  /// is damaged.
+  /// The committed feed for `address`, read without faults and without an entry in the log; `nil` if there is none or
+  /// it is damaged.
   public func committed(for address: URL) -> CachedFeed? {
     state.withLock { state in
       state.platter.durable[address.absoluteURL].flatMap { $0.isDamaged ? nil : $0.feed }
@@ -116,7 +116,8 @@ public final class VirtualDisk: FeedStore {
     set { state.withLock { $0.keepsLog = newValue } }
   }
 
-  /// Reports every call to `observer` once it has ended, before the caller knows. It must not call the disk.
+  /// Reports every call to `observer` when it has completed, before the caller gets the result. It must not call the
+  /// disk.
   public func setObserver(_ observer: @escaping @Sendable (DiskEvent) -> Void) {
     state.withLock { $0.observer = observer }
   }

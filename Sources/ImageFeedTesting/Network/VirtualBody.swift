@@ -25,9 +25,9 @@ final class VirtualOpen: RequestedWork {
   func cancel() { transfer.cancel() }
 }
 
-/// The body of one response on its way: its pieces arrive at their times, and wait until they are requested.
+/// The body of one response in transit: its pieces arrive at their times, and wait until they are requested.
 final class VirtualBody: PullSource {
-  /// A body of no more bytes, all of which arrive with the head, does not keep its request open.
+  /// A body of at most this many bytes, all of which arrive with the head, doesn't keep its request open.
   static let window = 256 << 10
 
   private let transfer: VirtualTransfer
@@ -47,7 +47,7 @@ final class VirtualBody: PullSource {
     transfer.open(self)
   }
 
-  /// It has no subscriber any more, or never had one.
+  /// Called when it has no subscriber any more, or never had one.
   deinit { transfer.stop(.cancelled) }
 
   func cancelled(_: PullSubscription<Chunk, HTTPError>) {
@@ -92,7 +92,7 @@ final class VirtualBody: PullSource {
     reader.end(.finished)
   }
 
-  /// True when the next piece is here; waits for it if it is not.
+  /// True if the next piece has arrived; otherwise, waits for it.
   private func hasArrived() -> Bool {
     let time = transfer.network.time
     let due = opened.advanced(by: .nanoseconds(pace.interval.nanoseconds * Int64(position / pace.bytes)))

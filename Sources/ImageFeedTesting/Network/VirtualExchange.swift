@@ -1,7 +1,7 @@
 public import FeedStream
 public import ImageFeed
 
-/// One request and its completion: a line of a network's log.
+/// One request and its completion: an entry of a network's log.
 public struct VirtualExchange: Sendable, Equatable {
   public enum Ending: Sendable, Equatable {
     case answered(HTTPResponse)
@@ -10,15 +10,16 @@ public struct VirtualExchange: Sendable, Equatable {
     case cancelled
   }
 
-  /// Counts the network's requests, from 0.
+  /// The number of the request in its network, from 0.
   public var number: Int
   public var request: HTTPRequest
   /// The time at which it was sent.
   public var sent: StreamInstant
-  /// The time at which it ended; `nil` while it is open.
+  /// The time at which it completed; `nil` while it is open.
   public var ended: StreamInstant?
   /// Its completion; `nil` while it is open.
   public var ending: Ending?
-  /// The number of bytes that were read of a body that is handed on. A body that arrived with its head counts as read.
+  /// The number of bytes read from a body that is delivered as it arrives. A body that arrived with its head counts as
+  /// read.
   public var bytes = 0
 }

@@ -17,9 +17,9 @@ public import ImageFeed
 public final class VirtualNetwork {
   /// Every request since the log was last cleared, in the order sent, with its virtual times.
   @exclusivity(unchecked) public private(set) var log: [VirtualExchange] = []
-  /// Called with each request when it is sent, and again when it has ended, before its subscriber knows.
+  /// Called with each request when it is sent, and again when it has completed, before its subscriber gets the result.
   public var observer: (VirtualExchange) -> Void = { _ in }
-  /// The time in which a request fails when its host cannot be reached; 20 milliseconds by default.
+  /// The time after which a request fails if its host can't be reached; 20 milliseconds by default.
   public var failureLatency: StreamInstant.Stride = .milliseconds(20)
   /// The number of requests that were made.
   public private(set) var requests = 0
@@ -39,10 +39,10 @@ public final class VirtualNetwork {
     random = SeededGenerator(seed: seed)
   }
 
-  /// The requests that have not ended.
+  /// The requests that have not completed.
   public var open: [VirtualExchange] { transfers.keys.sorted().map { log[$0 - firstInLog] } }
 
-  /// Removes the requests that have ended and those before them from the log: for tests that run for years.
+  /// Removes completed requests from the log, for tests that run for years of virtual time.
   public func clearLog() {
     let kept = transfers.keys.min() ?? requests
     log.removeFirst(kept - firstInLog)
@@ -51,7 +51,7 @@ public final class VirtualNetwork {
 
   // MARK: Origins and outages
 
-  /// Makes `script` answer every request to `host` that is sent from now on, with any scheme and port.
+  /// Makes `script` respond to every request to `host` from now on, with any scheme and port.
   public func serve(_ host: String, _ script: @escaping VirtualOrigin) {
     origins[host] = (script, origins[host]?.requests ?? 0)
   }
@@ -71,12 +71,12 @@ public final class VirtualNetwork {
     fail(Outage(time.now..<StreamInstant(nanoseconds: .max), failure: failure))
   }
 
-  /// Ends every outage, present and future.
+  /// Ends every outage, current and future.
   public func reconnect() { outages = [] }
 
   // MARK: Requests
 
-  /// Sends a request: decides when and how it ends.
+  /// Sends a request: decides when and how it completes.
   func send(_ request: HTTPRequest, _ transfer: VirtualTransfer) {
     let number = requests
     requests += 1
@@ -92,7 +92,7 @@ public final class VirtualNetwork {
     cut(transfer)
   }
 
-  /// Cuts what is on its way when an outage begins that is known already.
+  /// Schedules the cut of a transfer at the beginning of a known outage.
   func cut(_ transfer: VirtualTransfer) {
     for outage in outages where outage.concerns(transfer.host) && outage.times.lowerBound > time.now {
       transfer.cut(at: outage.times.lowerBound)

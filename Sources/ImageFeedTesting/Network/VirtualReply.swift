@@ -54,7 +54,8 @@ public struct VirtualReply: Sendable {
     .answer(FeedPayload.bytes(of: images), after: latency)
   }
 
-  /// The same with a body that arrives in pieces of `bytes`, the first with the head, the others `interval` apart.
+  /// The same response, with a body that arrives in pieces of `bytes`, the first with the head, the others `interval`
+  /// apart.
   ///
   /// - Precondition: `bytes` is more than zero, and `interval` is zero or more.
   public func arriving(in bytes: Int, every interval: StreamInstant.Stride = 0) -> VirtualReply {
@@ -95,11 +96,11 @@ public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout See
 
 /// A time in which an origin, or every origin, cannot be reached.
 ///
-/// Requests sent in it fail immediately; requests in progress are cut off when it begins.
+/// Requests sent during it fail immediately; requests in progress are cut off when it begins.
 public struct Outage: Hashable, Sendable {
   /// The times from the first instant up to the second, which is excluded.
   public var times: Range<StreamInstant>
-  /// The host that cannot be reached; every host when `nil`.
+  /// The host that cannot be reached; `nil` for every host.
   public var host: String?
   /// The failure of requests sent during the outage.
   public var failure: HTTPError.Kind

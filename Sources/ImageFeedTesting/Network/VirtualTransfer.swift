@@ -70,7 +70,7 @@ final class VirtualTransfer {
     settle.take()?(.failure(error))
   }
 
-  /// The request is sent and has this number.
+  /// Called when the request is sent, with its number.
   func begin(_ number: Int) { self.number = number }
 
   /// Schedules this completion of the request, unless another comes first.
@@ -79,7 +79,7 @@ final class VirtualTransfer {
     wait(until: network.time.now.advanced(by: latency))
   }
 
-  /// Cuts the connection at `instant`, unless the request ends before.
+  /// Cuts the connection at `instant`, unless the request completes first.
   func cut(at instant: StreamInstant) {
     guard number != nil, instant < due else { return }
     ending = .failed(error(.receive))
@@ -141,7 +141,7 @@ extension VirtualTransfer {
   /// Records that `bytes` bytes of the body were read.
   func read(_ bytes: Int) { if let number { network.note(number, bytes: bytes) } }
 
-  /// Ends the request, unless it has ended.
+  /// Completes the request, unless it has completed.
   func stop(_ ending: VirtualExchange.Ending) {
     alarm.take()?.cancel()
     guard let number = number.take() else { return }

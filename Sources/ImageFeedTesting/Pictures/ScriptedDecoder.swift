@@ -5,15 +5,15 @@ import ImageFeed
 /// The reaction of a scripted `picture-decoder` to an image.
 package enum ScriptedDecoding {
   case answer(PictureAnswer, after: Duration = .zero)
-  /// Writes these bytes, which need not be a response.
+  /// Writes these bytes, which needn't be a valid reply.
   case raw(Chunk)
-  /// Ends like this, without a response.
+  /// Ends in this way, without a reply.
   case end(ExitStatus)
   case hang
 }
 
 extension VirtualPrograms {
-  /// Has a program of this name decode images, as `picture-decoder` does.
+  /// Makes a program with this name decode images, as `picture-decoder` does.
   package func decodePictures(
     as name: String = "picture-decoder", on time: VirtualTimeScheduler,
     _ react: @escaping (PictureRequest) -> ScriptedDecoding

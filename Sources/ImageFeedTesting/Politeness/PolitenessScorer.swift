@@ -1,18 +1,18 @@
-/// Judges every request as the keeper of a server would.
+/// Judges every request as a server's operator would.
 ///
-/// It watches from the server's side, in virtual time or behind a socket, and keeps its own account of what was asked, given
-/// and wished. The rules are those that keepers of servers publish (Rachel Kroll's "feed reader score project" among them):
-/// see ``Rule``. Times are seconds of one clock, whichever.
+/// It watches from the server's side, in virtual time or behind a socket, and keeps its own record of requests,
+/// responses and requested pauses. The rules are those that servers' operators publish (Rachel Kroll's "feed reader
+/// score project" among them): see ``Rule``. Times are seconds of any one clock.
 public final class PolitenessScorer {
   /// The rules that a polite client keeps.
   public enum Rule: String, Hashable, Sendable, CaseIterable {
-    /// A validator that is sent was given, to the byte.
+    /// A sent validator is byte for byte the one received.
     case exactValidators
     /// The same URL is requested at most once an hour, or ``PolitenessScorer/interval``.
     case hourly
     /// A whole feed with validators is requested at most once a day.
     case wholeDaily
-    /// No request comes in the time for which the server wanted none.
+    /// No request arrives during a pause that the server requested.
     case retryAfter
     /// A host has at most one request at a time.
     case oneAtATime
@@ -51,12 +51,12 @@ public final class PolitenessScorer {
     var isConditional: Bool { etag != nil || lastModified != nil }
   }
 
-  /// A server's response, as far as it matters here.
+  /// A server's response, as far as the rules need it.
   public struct Answer: Hashable, Sendable {
     public var status: Int
     public var etag: String?
     public var lastModified: String?
-    /// The time for which it wants no request, in seconds.
+    /// The time for which it wants no requests, in seconds.
     public var pause: Double?
     public var bytes: Int
 
@@ -91,13 +91,13 @@ public final class PolitenessScorer {
   public private(set) var conditional = 0
   /// The bytes of all bodies sent.
   public private(set) var bytes = 0
-  /// The rules that are judged: all by default.
+  /// The rules to check: all by default.
   public var rules = Set(Rule.allCases)
-  /// The least interval between requests for a URL: an hour by default, in seconds.
+  /// The minimum interval between requests for a URL: an hour by default, in seconds.
   public var interval = 3600.0
-  /// The time that a request may take to reach a server, in seconds: none in virtual time.
+  /// The time that a request may take to reach a server, in seconds; zero in virtual time.
   ///
-  /// A client that was killed knows when it sent its last request. The server counts from when it saw that request.
+  /// A client that was killed knows when it sent its last request. The server counts from the arrival of that request.
   public var travelTime = 0.0
   /// The state before the last request for a URL.
   private var before: [String: (page: Page?, host: Host?)] = [:]
@@ -157,7 +157,7 @@ public final class PolitenessScorer {
     hosts[request.host] = host
   }
 
-  /// A request never reached its server, which therefore knows nothing of it.
+  /// A request never reached its server, which therefore doesn't know of it.
   public func neverArrived(_ request: Request) {
     requests -= 1
     if request.isConditional { conditional -= 1 }
@@ -166,7 +166,7 @@ public final class PolitenessScorer {
     hosts[request.host] = before.host
   }
 
-  /// A request has ended: with a response that arrived whole, or without one.
+  /// A request has completed, with a whole response or without one.
   public func ended(_ request: Request, _ answer: Answer?, at now: Double) {
     // A client that was killed has none open, whatever its servers still answer.
     if let open = hosts[request.host]?.open { hosts[request.host]!.open = max(0, open - 1) }

@@ -1,16 +1,16 @@
 /// The abilities of a terminal.
 package struct TerminalAbilities: Hashable, Sendable {
-  /// True when it has answered.
+  /// True if the terminal has replied.
   package var hasAnswered = false
   package var kitty = false
   package var sixel = false
-  /// `nil` when it does not say.
+  /// `nil` if the terminal doesn't report it.
   package var sixelColours: Int?
   package var cell: CellSize?
   package var background: RGB?
   package var depth: ColourDepth
 
-  /// The abilities that are known from the environment, before the terminal is asked.
+  /// The abilities that are known from the environment, before the terminal is queried.
   package init(environment: [String: String]) {
     depth = Self.depth(environment["TERM"] ?? "", environment["COLORTERM"] ?? "")
     if environment["NO_COLOR", default: ""] != "" { depth = .none }
@@ -35,8 +35,8 @@ package struct TerminalAbilities: Hashable, Sendable {
     }
   }
 
-  /// The best way to show images; without colors, dots. A graphic mode isn't a color of text, and is used with
-  /// `NO_COLOR` too.
+  /// The best way to show images; without colors, dots. A graphic mode isn't a color of text, so it is used even with
+  /// `NO_COLOR`.
   package var mode: PictureMode {
     if kitty { return .kitty }
     if sixel { return .sixel(colours: min(sixelColours ?? 256, 256), on: background ?? RGB(0, 0, 0)) }

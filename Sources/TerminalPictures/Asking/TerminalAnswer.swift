@@ -1,24 +1,24 @@
 package import FeedStream
 
-/// A terminal's answer to a question about itself.
+/// A terminal's reply to a query about itself.
 package enum TerminalAnswer: Hashable, Sendable {
-  /// Its abilities, by the numbers of its primary device attributes: 4 is sixel (DEC STD 070, 4.17). Every terminal answers
-  /// this, so that it is asked last.
+  /// Its abilities, by the numbers of its primary device attributes: 4 is sixel (DEC STD 070, 4.17). Every terminal
+  /// replies to this, so it is queried last.
   case attributes(Set<Int>)
-  /// It knows kitty's graphics, or does not.
+  /// True if it supports kitty's graphics.
   case kitty(Bool)
   /// The size of a character, in pixels.
   case cell(CellSize)
   /// The number of colors that sixels may have (XTSMGRAPHICS).
   case sixelColours(Int)
   case background(RGB)
-  /// It shows 24 bits of color, or does not.
+  /// True if it shows 24-bit color.
   case fullColour(Bool)
 }
 
 extension TerminalAnswer {
-  /// - Parameter sequence: what arrived where a key might have.
-  /// - Returns: `nil` for anything that isn't an answer.
+  /// - Parameter sequence: a sequence that arrived in place of a key.
+  /// - Returns: `nil` for anything that isn't a reply.
   package init?(_ sequence: Chunk) {
     guard let text = String(validating: sequence, as: UTF8.self), text.hasPrefix("\u{1B}") else { return nil }
     let body = text.dropFirst()
@@ -59,12 +59,12 @@ extension TerminalAnswer {
   }
 }
 
-/// A question to a terminal; see ``TerminalAnswer``.
+/// A query to a terminal; see ``TerminalAnswer``.
 package struct TerminalQuestion: Hashable, Sendable {
   package let bytes: [UInt8]
 
-  /// - Parameter environment: says which terminal it is.
-  /// - Returns: `nil` for a terminal that cannot be asked.
+  /// - Parameter environment: identifies the terminal.
+  /// - Returns: `nil` for a terminal that can't be queried.
   package init?(environment: [String: String]) {
     let name = environment["TERM"] ?? ""
     // The last two would show the question.

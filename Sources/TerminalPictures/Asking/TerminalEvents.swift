@@ -3,23 +3,23 @@ package import FeedStream
 /// An event from a terminal.
 package enum TerminalEvent: Hashable, Sendable {
   case key(TerminalKey)
-  /// Its abilities: once it has answered, or will not; again when an answer comes late.
+  /// Its abilities, once it has replied or the deadline has passed; delivered again after a late reply.
   case abilities(TerminalAbilities)
 }
 
 extension Terminal {
-  /// The keys that are pressed, and the terminal's answers, which aren't keys.
+  /// The pressed keys, and the terminal's replies, which aren't keys.
   ///
-  /// The question is sent when the terminal is raw, so that no answer shows on the screen. Keys pressed meanwhile are
-  /// delivered in their order. An answer that comes after the deadline is delivered as well, and isn't a key either.
+  /// The query is sent when the terminal is in raw mode, so that no reply appears on the screen. Keys pressed meanwhile
+  /// are delivered in their order. A reply after the deadline is also delivered, and isn't a key either.
   ///
-  /// **Demand:** as ``keys``. **Failure:** ``keys``'. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds
-  /// the events of one key.
+  /// **Demand:** as in ``keys``. **Failure:** ``keys``'. **Cancellation:** stops reading and leaves raw mode.
+  /// **Policy:** holds the events of one key.
   ///
   /// - Parameters:
-  ///   - question: what to ask; without one, the abilities are those that are known, immediately.
-  ///   - known: what is known before.
-  ///   - deadline: how long to wait for the last answer.
+  ///   - question: the query; without one, the known abilities are delivered immediately.
+  ///   - known: the abilities known in advance.
+  ///   - deadline: the time to wait for the last reply.
   ///   - send: sends bytes to the terminal.
   package func events(
     asking question: TerminalQuestion?, knowing known: TerminalAbilities, deadline: Duration,
@@ -42,7 +42,7 @@ extension Terminal {
   }
 }
 
-/// Tells answers from keys.
+/// Distinguishes replies from keys.
 private struct Asking {
   enum Input {
     case key(TerminalKey)

@@ -3,7 +3,7 @@ package struct Cell: Hashable, Sendable {
   /// Empty in cells that a preceding wide character covers.
   package var text: String
   package var ink: Ink
-  /// The number of the image that lies over it, of those that aren't text; 0 for none.
+  /// The number of the image drawn over it, if it isn't made of text; 0 for none.
   package var picture = 0
 
   package init(_ text: String = " ", _ ink: Ink = .plain) {
@@ -12,18 +12,18 @@ package struct Cell: Hashable, Sendable {
   }
 }
 
-/// An image of characters: each a block in one color, and the rest in another, whichever block is least wrong.
+/// An image of characters: each is a block in one color on another color, with the smallest error.
 enum BlockDrawing {
-  /// The number of pixels of the image that a character stands for, across and down.
+  /// The number of pixels of the image per character, across and down.
   static let parts = 8
 
   /// The bits of the filled quarters: 1 left above, 2 right above, 4 left below, 8 right below.
   static let quarters = [" ", "▘", "▝", "▀", "▖", "▌", "▞", "▛", "▗", "▚", "▐", "▜", "▄", "▙", "▟", "█"]
-  /// By how many eighths are filled from below, and from the left.
+  /// The blocks by the number of filled eighths, from below and from the left.
   static let low = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"]
   static let left = [" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// - Parameter picture: eight pixels across and eight down for each character; those that are missing are empty.
+  /// - Parameter picture: eight pixels across and eight down for each character; missing pixels are empty.
   static func cells(of picture: Bitmap, columns: Int, rows: Int) -> [Cell] {
     (0..<rows * columns).map { place in
       var sums = BlockSums()
@@ -38,7 +38,8 @@ enum BlockDrawing {
     }
   }
 
-  /// - Parameter least: how many pixels of a quarter are seen, of 16, for it to be filled where others are not.
+  /// - Parameter least: the number of visible pixels of a quarter, of 16, from which on it is filled although others
+  ///   aren't.
   private static func cell(_ sums: BlockSums, least: Int) -> Cell {
     guard sums.all.count == parts * parts else { return partialCell(sums, least) }
     // Halves first, so that they win where others are as good; the last quarter is always in the background.
@@ -59,14 +60,14 @@ enum BlockDrawing {
     return Cell(best, Ink(front.count == 0 ? .standard : .rgb(front.mean), on: .rgb(back.mean)))
   }
 
-  /// Where a part of the image is not seen, the background shows; quarters are the finest that can be told.
+  /// Where the image is transparent, the background shows, in quarters at the finest.
   private static func partialCell(_ sums: BlockSums, _ least: Int) -> Cell {
     let mask = (0..<4).reduce(0) { sums.quarters[$1].count >= least ? $0 | 1 << $1 : $0 }
     return mask == 0 ? Cell() : Cell(quarters[mask], Ink(.rgb(sums.quarters(mask).mean)))
   }
 }
 
-/// Colors added up.
+/// A sum of colors.
 private struct BlockSum {
   var sum = SIMD3<Int>.zero
   var count = 0
@@ -76,7 +77,7 @@ private struct BlockSum {
     return RGB(UInt8(middle.x), UInt8(middle.y), UInt8(middle.z))
   }
 
-  /// The greater, the less wrong the mean is for all of them.
+  /// The greater this is, the smaller is the error of their mean.
   var score: Int { count == 0 ? 0 : (sum &* sum).wrappedSum() / count }
 
   static func += (one: inout BlockSum, other: BlockSum) {
@@ -110,7 +111,7 @@ private struct BlockSums {
   }
 }
 
-/// An image without colors: eight dots a character, more of them where it is brighter.
+/// An image without colors: eight dots per character, more of them where it is brighter.
 enum DotDrawing {
   /// - Parameters:
   ///   - picture: two pixels across and four down for each character.

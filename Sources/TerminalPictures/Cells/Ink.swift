@@ -1,6 +1,6 @@
 /// The number of colors that a terminal shows.
 package enum ColourDepth: Int, Hashable, Sendable, Comparable {
-  /// None, or none are wanted (no-color.org).
+  /// None, or none by request (no-color.org).
   case none = 0
   /// The terminal's own 16 colors.
   case sixteen
@@ -16,7 +16,7 @@ package enum ColourDepth: Int, Hashable, Sendable, Comparable {
 package enum Colour: Hashable, Sendable {
   /// The terminal's own.
   case standard
-  /// One of the eight that terminals name.
+  /// One of the eight named colors of terminals.
   case named(Int)
   case rgb(RGB)
 
@@ -47,8 +47,8 @@ package struct Ink: Hashable, Sendable {
   package static let bold = Ink(bold: true)
   package static let dim = Ink(dim: true)
 
-  /// The sequence that makes characters look like this, whatever they looked like before (ECMA-48, 8.3.117). Without
-  /// colors there is still bold, dim and reversed.
+  /// The sequence that sets this look, whatever the previous look was (ECMA-48, 8.3.117). Without colors, bold, dim and
+  /// reversed remain.
   package func sequence(_ depth: ColourDepth) -> String {
     var codes = "0"
     if isBold { codes += ";1" }
@@ -75,8 +75,8 @@ package struct Ink: Hashable, Sendable {
 }
 
 extension RGB {
-  /// The nearest of xterm's 256 colors, of which the first 16 are anybody's choice and left out: a cube of 6 × 6 × 6, and
-  /// 24 grays.
+  /// The nearest of xterm's 256 colors, without the first 16, which users can redefine: a cube of 6 × 6 × 6, and 24
+  /// grays.
   package var paletteIndex: Int {
     func step(_ part: UInt8) -> Int { part < 48 ? 0 : part < 115 ? 1 : (Int(part) - 35) / 40 }
     func value(_ step: Int) -> UInt8 { step == 0 ? 0 : UInt8(55 + step * 40) }

@@ -2,14 +2,14 @@
 package enum PictureMode: Hashable, Sendable {
   /// kitty's graphics protocol.
   case kitty
-  /// Sixels with that many colors, on a background: what is partly transparent is mixed with it.
+  /// Sixels with that many colors, on a background: partly transparent pixels are mixed with it.
   case sixel(colours: Int, on: RGB = RGB(0, 0, 0))
   /// Blocks in that many colors.
   case blocks(ColourDepth)
   /// Dots without color.
   case dots(onLight: Bool)
 
-  /// True when images lie over the characters and are not made of them.
+  /// True if images are drawn over the characters instead of being made of them.
   package var isGraphic: Bool {
     switch self {
     case .kitty, .sixel: true
@@ -20,7 +20,7 @@ package enum PictureMode: Hashable, Sendable {
 
 /// An image, ready to be shown within a box of characters.
 ///
-/// Made off the loop: a large one takes tens of milliseconds.
+/// Create it off the loop, because a large one takes tens of milliseconds.
 package struct Drawing: Sendable {
   package enum Content: Sendable {
     /// Row by row.
@@ -32,13 +32,13 @@ package struct Drawing: Sendable {
   package let columns: Int
   package let rows: Int
   package let content: Content
-  /// Stands for its pixels: comparing them would take too long for the loop.
+  /// Identifies its pixels, because comparing them would take too long for the loop.
   let digest: Int
 
   /// - Parameters:
-  ///   - columns: how wide the box is, in characters.
-  ///   - rows: how high it is.
-  ///   - cell: how large a character is.
+  ///   - columns: the width of the box, in characters.
+  ///   - rows: the height of the box.
+  ///   - cell: the size of a character.
   package init(_ picture: Bitmap, columns: Int, rows: Int, mode: PictureMode, cell: CellSize) {
     let fit = PictureFit(
       width: picture.width, height: picture.height, columns: columns, rows: rows, cell: cell)

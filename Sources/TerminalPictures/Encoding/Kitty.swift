@@ -1,6 +1,6 @@
 /// An image in the graphics protocol of kitty (sw.kovidgoyal.net/kitty/graphics-protocol).
 package struct Kitty: Hashable, Sendable {
-  /// The image's data, in parts of at most 4,096 characters, as the protocol has it.
+  /// The image's data, in parts of at most 4,096 characters, as the protocol requires.
   let parts: [[UInt8]]
   /// Its format, and its size in pixels.
   let keys: String
@@ -18,13 +18,13 @@ package struct Kitty: Hashable, Sendable {
     parts = stride(from: 0, to: text.count, by: 4096).map { Array(text[$0..<min($0 + 4096, text.count)]) }
   }
 
-  /// The number of bytes that ``sending(_:)`` has, about.
+  /// The approximate number of bytes of ``sending(_:)``.
   package var size: Int { parts.reduce(0) { $0 + $1.count + 16 } }
 
   /// Shows the image at the cursor, in `columns` by `rows` characters; the cursor stays.
   package func shown(columns: Int, rows: Int) -> [UInt8] { sending("a=T,\(keys),c=\(columns),r=\(rows),C=1,q=2") }
 
-  /// Gives the terminal the image to keep, under a number.
+  /// Sends the terminal the image to keep, under a number.
   package func kept(as number: Int) -> [UInt8] { sending("a=t,i=\(number),\(keys),q=2") }
 
   /// Shows an image that the terminal keeps at the cursor; the cursor stays. An image may be shown at several places.
@@ -32,18 +32,18 @@ package struct Kitty: Hashable, Sendable {
     command("a=p,i=\(number),p=\(place),c=\(columns),r=\(rows),C=1,q=2")
   }
 
-  /// Takes an image off one place of the screen; the terminal keeps it.
+  /// Removes an image from one place of the screen; the terminal keeps it.
   package static func removed(_ number: Int, at place: Int) -> [UInt8] {
     command("a=d,d=i,i=\(number),p=\(place),q=2")
   }
 
-  /// Takes an image off the screen and out of the terminal's memory.
+  /// Removes an image from the screen and from the terminal's memory.
   package static func forgotten(_ number: Int) -> [UInt8] { command("a=d,d=I,i=\(number),q=2") }
 
-  /// Takes all images off the screen and out of the terminal's memory.
+  /// Removes all images from the screen and from the terminal's memory.
   package static var allForgotten: [UInt8] { command("a=d,d=A,q=2") }
 
-  /// Asks whether the terminal knows the protocol, with an image of one pixel that it need not show.
+  /// Queries whether the terminal supports the protocol, with an image of one pixel that it doesn't show.
   package static var question: [UInt8] { command("i=\(questionNumber),s=1,v=1,a=q,t=d,f=24;AAAA") }
   package static let questionNumber = 31
 
@@ -62,7 +62,7 @@ package struct Kitty: Hashable, Sendable {
   private static func command(_ keys: String) -> [UInt8] { Array("\u{1B}_G\(keys)\u{1B}\\".utf8) }
 }
 
-/// RFC 4648, section 4.
+/// Base 64 (RFC 4648, section 4).
 package enum Base64 {
   private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

@@ -1,8 +1,8 @@
 /// An image in sixels: six rows of pixels at a time, one color after another (DEC STD 070, chapter 9.8.2).
 package enum Sixel {
-  /// The sequence that draws the image at the cursor. Where it is not seen, what is there stays.
+  /// The sequence that draws the image at the cursor. Where the image is transparent, the screen is unchanged.
   ///
-  /// - Parameter colours: how many colors the terminal has for it: 2 to 256.
+  /// - Parameter colours: the number of colors that the terminal supports for it: 2 to 256.
   package static func encode(_ picture: Bitmap, colours: Int) -> [UInt8] {
     var palette = Palette(of: picture, count: colours)
     let pixels = palette.dithered(picture)
@@ -37,7 +37,7 @@ package enum Sixel {
     return bytes + "\u{1B}\\".utf8
   }
 
-  /// Appends sixels, those that repeat as a count; the empty ones at the end are left out.
+  /// Appends sixels, with repeated ones as a count, and without the empty ones at the end.
   private static func append(_ row: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
     guard let last = row.lastIndex(where: { $0 != 0 }) else { return }
     var place = row.startIndex

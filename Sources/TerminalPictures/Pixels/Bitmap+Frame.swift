@@ -1,5 +1,5 @@
 extension Bitmap {
-  /// The middle of the image in a frame: what is larger is cut off on both sides, and what is missing is the background.
+  /// The middle of the image in a frame: excess is cut off on both sides, and missing parts are background.
   package func framed(width frameWidth: Int, height frameHeight: Int, on background: RGB) -> Bitmap {
     var pixels = [UInt8](repeating: 255, count: frameWidth * frameHeight * 4)
     let (left, top) = ((frameWidth - width) / 2, (frameHeight - height) / 2)
@@ -23,8 +23,8 @@ extension Bitmap {
     return Bitmap(width: frameWidth, height: frameHeight, rgba: pixels)
   }
 
-  /// The part of an image that is as large as a box, around a point that is `x` and `y` from its middle; all of it along a side
-  /// on which it is not larger than the box.
+  /// The part of an image that is as large as a box, around a point that is `x` and `y` from its middle; all of it
+  /// along a side on which it is not larger than the box.
   package func part(width boxWidth: Int, height boxHeight: Int, x: Int, y: Int) -> Bitmap {
     let (newWidth, newHeight) = (min(boxWidth, width), min(boxHeight, height))
     let left = min(max((width - newWidth) / 2 + x, 0), width - newWidth)
@@ -38,9 +38,9 @@ extension Bitmap {
     return Bitmap(width: newWidth, height: newHeight, rgba: pixels)
   }
 
-  /// A place in these colors for each pixel, dithered.
+  /// An index into these colors for each pixel, dithered.
   ///
-  /// - Precondition: nothing of the image is transparent, and there are 1 to 256 colors.
+  /// - Precondition: no pixel is transparent, and there are 1 to 256 colors.
   package func indexed(in colours: [RGB]) -> [UInt8] {
     precondition((1...256).contains(colours.count), "Bitmap.indexed(in:): \(colours.count) colors; give it 1 to 256")
     var palette = Palette(colours)

@@ -1,29 +1,29 @@
-/// Pixels of an image, row by row: four bytes each, red, green, blue and opacity, not multiplied.
+/// Pixels of an image, row by row: four bytes each, red, green, blue and opacity, not premultiplied.
 package struct Bitmap: Hashable, Sendable {
   package let width: Int
   package let height: Int
   package let rgba: [UInt8]
 
-  /// - Precondition: there are as many bytes as the size says, and at least one pixel.
+  /// - Precondition: the number of bytes fits the size, and there is at least one pixel.
   package init(width: Int, height: Int, rgba: [UInt8]) {
-    precondition(width > 0 && height > 0, "Bitmap: \(width) × \(height) is not a picture; give it at least one pixel")
+    precondition(width > 0 && height > 0, "Bitmap: \(width) × \(height) is not an image; give it at least one pixel")
     precondition(rgba.count == width * height * 4, "Bitmap: \(rgba.count) bytes; give it four for each pixel")
     self.width = width
     self.height = height
     self.rgba = rgba
   }
 
-  /// True when nothing shines through.
+  /// True if no pixel is transparent.
   package var isOpaque: Bool { stride(from: 3, to: rgba.count, by: 4).allSatisfy { rgba[$0] == 255 } }
 
-  /// The color at a place, without its opacity.
+  /// The color at a position, without its opacity.
   package func colour(_ x: Int, _ y: Int) -> RGB {
     let place = (y * width + x) * 4
     return RGB(rgba[place], rgba[place + 1], rgba[place + 2])
   }
 
-  /// The image over a background: where it is partly transparent, its colors are mixed with those of the background. Where
-  /// nothing of it is seen, it stays empty.
+  /// The image over a background: partly transparent pixels are mixed with the background. Fully transparent pixels
+  /// stay empty.
   package func blended(over background: RGB) -> Bitmap {
     if isOpaque { return self }
     var pixels = rgba
@@ -38,7 +38,7 @@ package struct Bitmap: Hashable, Sendable {
     return Bitmap(width: width, height: height, rgba: pixels)
   }
 
-  /// True where the picture shows more than its background does.
+  /// True where the image hides more than half of its background.
   package func isSolid(_ x: Int, _ y: Int) -> Bool { rgba[(y * width + x) * 4 + 3] >= 128 }
 }
 
@@ -64,7 +64,7 @@ package struct RGB: Hashable, Sendable {
 }
 
 extension Bitmap {
-  /// The image with another number of pixels, each the mean of the area that it stands for.
+  /// The image with another number of pixels, each the mean of the area that it represents.
   package func scaled(toWidth newWidth: Int, height newHeight: Int) -> Bitmap {
     if newWidth == width, newHeight == height { return self }
     let across = Self.shares(of: width, among: newWidth)
@@ -102,7 +102,8 @@ extension Bitmap {
     return Bitmap(width: newWidth, height: newHeight, rgba: result)
   }
 
-  /// Which of `old` places each of `new` places stands for, and how much of each; the shares of one place add up to one.
+  /// The `old` positions that each of `new` positions represents, with the share of each; the shares of one position
+  /// add up to one.
   private static func shares(of old: Int, among new: Int) -> [(start: Int, weights: [Float])] {
     let step = Float(old) / Float(new)
     return (0..<new).map { place in

@@ -1,8 +1,8 @@
-/// A few colors that stand for all of an image's: found by cutting the colors where they differ most, until there are
+/// A few colors that represent all of an image's, found by dividing the colors where they differ most, until there are
 /// enough groups (median cut, with variance for the choice).
 struct Palette {
   let colours: [RGB]
-  /// The nearest color of each of 32,768, filled as they are requested; -1 where it was not.
+  /// The nearest color of each of 32,768, filled as they are requested; -1 if not yet requested.
   private var nearest = [Int16](repeating: -1, count: 32_768)
 
   init(_ colours: [RGB]) { self.colours = colours }
@@ -12,7 +12,7 @@ struct Palette {
     self.init(Self.cut(Self.histogram(of: picture), into: min(max(count, 2), 256)))
   }
 
-  /// The place of the color that is nearest, of those that have the same five leading bits in each part.
+  /// The index of the nearest color, of those that have the same five leading bits in each part.
   mutating func index(of colour: RGB) -> Int {
     let key = Int(colour.red >> 3) << 10 | Int(colour.green >> 3) << 5 | Int(colour.blue >> 3)
     if nearest[key] >= 0 { return Int(nearest[key]) }
@@ -51,7 +51,7 @@ struct Palette {
   private struct Group {
     var buckets: ArraySlice<Bucket>
     var mean: RGB
-    /// Along which part of the color they differ most, and by how much in all.
+    /// The component in which they differ most, and their total difference.
     var axis = 0
     var spread = 0.0
 
@@ -99,8 +99,8 @@ struct Palette {
 }
 
 extension Palette {
-  /// The place of a color for each pixel, with what each is wrong by passed on to its neighbors (Floyd and Steinberg), so
-  /// that areas keep their brightness; -1 where the image is not seen.
+  /// The index of a color for each pixel, with each pixel's error passed on to its neighbors (Floyd and Steinberg), so
+  /// that areas keep their brightness; -1 for transparent pixels.
   mutating func dithered(_ picture: Bitmap) -> [Int16] {
     let (width, height) = (picture.width, picture.height)
     var result = [Int16](repeating: -1, count: width * height)

@@ -1,8 +1,8 @@
 import PlainText
 
-/// Characters in rows and columns, and images that lie over them: what a screen or a part of one shows.
+/// Characters in rows and columns, and images drawn over them: the content of a screen or a part of one.
 package struct Grid: Hashable, Sendable {
-  /// An image that isn't text, and where it lies.
+  /// An image that isn't text, and its position.
   package struct Placed: Hashable, Sendable {
     package let row: Int
     package let column: Int
@@ -12,7 +12,7 @@ package struct Grid: Hashable, Sendable {
   package let columns: Int
   package private(set) var rows: Int
   package private(set) var cells: [Cell]
-  /// By the numbers that cells have, less one.
+  /// The images, by the numbers in cells, less one.
   package private(set) var pictures: [Placed] = []
 
   package init(columns: Int, rows: Int) {
@@ -28,10 +28,10 @@ package struct Grid: Hashable, Sendable {
     cells += Array(repeating: Cell(), count: columns * count)
   }
 
-  /// Writes a text, with control characters made visible, shortened to its room with "…".
+  /// Writes text, with control characters made visible, shortened to its room with "…".
   ///
-  /// - Parameter room: how many columns it may take; those up to the edge when there is none.
-  /// - Returns: how many columns it took.
+  /// - Parameter room: the number of columns that it may take; up to the edge by default.
+  /// - Returns: the number of columns that it took.
   @discardableResult
   package mutating func write(
     _ text: String, _ ink: Ink = .plain, row: Int, column: Int, room: Int = .max
@@ -56,7 +56,7 @@ package struct Grid: Hashable, Sendable {
     return used
   }
 
-  /// Sets a cell. Half of a wide character that was there does not stay.
+  /// Sets a cell. Half of an overwritten wide character doesn't stay.
   private mutating func put(_ cell: Cell, _ row: Int, _ column: Int, continues: Bool = false) {
     let place = row * columns + column
     if cells[place].text.isEmpty, !continues { cells[place - 1].text = " " }
@@ -64,14 +64,14 @@ package struct Grid: Hashable, Sendable {
     cells[place] = cell
   }
 
-  /// Gives cells another look, without changing what they say.
+  /// Changes the look of cells, but not their text.
   package mutating func paint(_ ink: Ink, row: Int, columns range: Range<Int>) {
     guard row >= 0, row < rows else { return }
     for column in range.clamped(to: 0..<columns) { cells[row * columns + column].ink = ink }
   }
 
-  /// Puts an image somewhere; what lies outside of the grid is cut off where it is made of characters, and where it is not,
-  /// it is not shown at all.
+  /// Adds an image at a position. If it extends beyond the grid, it is cut off if it is made of characters, and
+  /// otherwise not shown.
   package mutating func place(_ drawing: Drawing, row: Int, column: Int) {
     if case .cells(let drawn) = drawing.content {
       for y in 0..<drawing.rows where (0..<rows).contains(row + y) {
@@ -92,7 +92,7 @@ package struct Grid: Hashable, Sendable {
     }
   }
 
-  /// The text of the grid, row by row, without colors; `#` where an image lies over it.
+  /// The text of the grid, row by row, without colors; `#` where an image is drawn over it.
   package var plainText: [String] {
     (0..<rows).map { row in
       let line = cells[row * columns..<(row + 1) * columns].map { $0.picture > 0 ? "#" : $0.text }.joined()

@@ -1,6 +1,6 @@
 extension Grid {
-  /// The grid as lines of a terminal that scrolls, each ended by a line break. Images are drawn over them afterwards, so
-  /// that the lines have made room for them; the cursor is then below the last line.
+  /// The grid as lines of a terminal that scrolls, each ended by a line break. Images are drawn over them afterwards,
+  /// so that the lines have made room for them; the cursor is then below the last line.
   package func lines(_ depth: ColourDepth) -> [UInt8] {
     var bytes: [UInt8] = []
     for row in 0..<rows {
@@ -37,6 +37,6 @@ extension Grid {
 }
 
 extension Ink {
-  /// True when even a space shows it.
+  /// True if even a space shows the look.
   var isSeen: Bool { background != .standard || isReversed }
 }

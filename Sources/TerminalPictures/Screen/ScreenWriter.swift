@@ -5,13 +5,13 @@ package struct ScreenWriter {
   private let depth: ColourDepth
   private let memory: Int
   private var shown: Grid?
-  /// The images that the terminal keeps (kitty), those used last at the end; their numbers, and about how many bytes
-  /// they take.
+  /// The images that the terminal keeps (kitty), the most recently used last: their numbers and approximate sizes in
+  /// bytes.
   private var kept: [(drawing: Drawing, number: Int)] = []
   private var keptBytes = 0
   private var count = 0
 
-  /// - Parameter memory: how many bytes of images the terminal is given to keep, of those that are not shown. 32 MiB.
+  /// - Parameter memory: the number of bytes of hidden images that the terminal keeps; 32 MiB by default.
   package init(depth: ColourDepth, memory: Int = 32 << 20) {
     self.depth = depth
     self.memory = memory
@@ -21,9 +21,9 @@ package struct ScreenWriter {
   package static let entering =
     "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J" + String(decoding: TerminalMouse.reporting, as: UTF8.self)
 
-  /// Gives the screen back. Right also when it was not taken over as a whole.
+  /// Restores the screen. This also works if the screen was taken over only partly.
   ///
-  /// - Parameter mode: how images were shown.
+  /// - Parameter mode: the way in which images were shown.
   package static func leaving(_ mode: PictureMode?) -> String {
     let pictures = mode == .kitty ? String(decoding: Kitty.allForgotten, as: UTF8.self) : ""
     // What is being drawn ends first, be it within an image.
@@ -31,10 +31,10 @@ package struct ScreenWriter {
     return "\u{1B}\\" + pictures + mouse + "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
   }
 
-  /// Forgets what the screen shows: somebody else has written on it.
+  /// Drops the known content of the screen, because other code has written to it.
   package mutating func reset() { shown = nil }
 
-  /// The bytes that make the screen show `next`; none when it does.
+  /// The bytes that make the screen show `next`; empty if it already does.
   package mutating func bytes(showing next: Grid) -> [UInt8] {
     guard next != shown else { return [] }
     // A terminal that can shows all of it together.

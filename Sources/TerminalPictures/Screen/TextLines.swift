@@ -1,11 +1,12 @@
 import PlainText
 
 extension String {
-  /// The text, made safe, in lines of at most `columns` columns, broken at spaces, and in words that are longer than a line.
+  /// The text, with control characters made visible, in lines of at most `columns` columns, broken at spaces, and in
+  /// words that are longer than a line.
   ///
   /// - Parameters:
-  ///   - columns: how wide a line may be; at least 2, so that wide characters have room.
-  ///   - most: how many lines; the last one ends with "…" when there would be more.
+  ///   - columns: the maximum width of a line; at least 2, so that wide characters have room.
+  ///   - most: the maximum number of lines; the last one ends with "…" if there would be more.
   package func lines(of columns: Int, most: Int = .max) -> [String] {
     let columns = max(columns, 2)
     var lines: [String] = []
@@ -43,9 +44,9 @@ extension String {
 }
 
 extension Grid {
-  /// Writes lines below one another, and leaves out those that have no room.
+  /// Writes lines below one another, and leaves out those without room.
   ///
-  /// - Returns: how many rows they took.
+  /// - Returns: the number of rows that they took.
   @discardableResult
   package mutating func write(
     _ lines: [String], _ ink: Ink = .plain, row: Int, column: Int, room: Int = .max
@@ -88,7 +89,7 @@ extension Grid {
     }
   }
 
-  /// Puts an image into a box: in the middle, or at its lower edge, with its description.
+  /// Draws an image in a box: in the middle, or at its lower edge, with its description.
   package mutating func place(
     _ drawing: Drawing, inBoxAt row: Int, _ column: Int, columns: Int, rows: Int, isLow: Bool = false
   ) {

@@ -31,7 +31,7 @@ import Testing
         subscription.cancel()
       }
     }
-    #expect(says(result, "touched on another thread than before"))
+    #expect(says(result, "touched on a different thread than before"))
   }
 
   @Test func `a subject that was made on the thread of a loop is touched by no thread without one`() async {
@@ -44,7 +44,7 @@ import Testing
         loop.run(.untilStopped)
       }
     }
-    #expect(says(result, "touched on another thread than that of the loop where it was made"))
+    #expect(says(result, "touched on a thread other than that of the loop where it was made"))
   }
 
   @Test func `a task of another thread does not touch what was made on the thread of a loop`() async {
@@ -84,7 +84,7 @@ import Testing
           loop.run(.untilStopped)
         }
       }
-      #expect(says(result, "touched on another thread than"))
+      #expect(says(result, "touched on a different thread than"))
     }
   #endif
 

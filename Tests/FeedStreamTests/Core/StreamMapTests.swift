@@ -119,10 +119,10 @@ import Testing
       var emitter: Create<Int, Never>.Emitter?
       let subscriber: AnySubscriber<Int, Never> = Self.requesting(.max(5))
       Create<Int, Never> { emitter = $0 }.subscribe(subscriber)
-      Self.expect(.demandNobodyServes, at: "Create", "demand for 5 that nobody serves; no value has come")
+      Self.expect(.demandNobodyServes, at: "Create", "demand for 5 is unmet; no value has arrived")
       emitter?.send(1)
       #expect(
-        StreamDiagnostics.snapshot().findings.first?.message.hasPrefix("demand for 4 that nobody serves; 1 came")
+        StreamDiagnostics.snapshot().findings.first?.message.hasPrefix("demand for 4 is unmet; 1 arrived")
           == true)
       emitter?.send(completion: .finished)
       #expect(StreamDiagnostics.snapshot().nodes == [])

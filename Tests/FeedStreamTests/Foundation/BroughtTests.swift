@@ -103,7 +103,7 @@ import Testing
         for _ in 0..<2 { Thread.detachNewThread { while true { subject.send(1) } } }
       }
     }
-    #expect(result?.says("ReplaySubject: touched on another thread than before") == true)
+    #expect(result?.says("ReplaySubject: touched on a different thread than before") == true)
   }
 
   @Test func `a promise of what is not sendable stops on another thread, with a message`() async {
@@ -116,7 +116,7 @@ import Testing
         }
       }
     }
-    #expect(result?.says("Future: touched on another thread than") == true)
+    #expect(result?.says("Future: touched on a different thread than") == true)
   }
 
   @Test func `values of a queue's stream are requested in its lane`() async {
@@ -165,7 +165,7 @@ import Testing
     let received = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await Self.withoutTask { (0..<10).publisher.receive(on: Pool()).sink { _ in } }
     }
-    #expect(received?.says("ReceiveOn: touched on another thread than before") == true)
+    #expect(received?.says("ReceiveOn: touched on a different thread than before") == true)
     #expect(received?.says("crosses to a DispatchQueue") == true)
   }
 
@@ -173,11 +173,11 @@ import Testing
     func expectStop(_ name: String, _ result: ExitTest.Result?, at location: SourceLocation = #_sourceLocation) {
       let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(
-        message.contains("\(name): touched on another thread than before"), "\(message)", sourceLocation: location)
+        message.contains("\(name): touched on a different thread than before"), "\(message)", sourceLocation: location)
       #expect(message.contains("crosses to a DispatchQueue"), "\(message)", sourceLocation: location)
     }
     expectStop(
-      "an operator of the time of Pool",
+      "an operator that uses the scheduler Pool",
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         await Self.withoutTask {
           PassthroughSubject<Int, Never>().prepend(1).debounce(for: 0.001, scheduler: Pool()).sink { _ in }
@@ -206,7 +206,7 @@ import Testing
         await Self.withoutTask { (0..<9).publisher.collect(.byTimeOrCount(Pool(), 60, 2)).sink { _ in } }
       })
     expectStop(
-      "an operator of the time of Pool",
+      "an operator that uses the scheduler Pool",
       await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         await Self.withoutTask { Publishers.Timer(every: 0.001, scheduler: Pool()).autoconnect().sink { _ in } }
       })

@@ -156,7 +156,7 @@ import Testing
         for _ in 0..<2 { Thread.detachNewThread { while true { subject.send(1) } } }
       }
     }
-    #expect(result?.says("touched on another thread than before") == true)
+    #expect(result?.says("touched on a different thread than before") == true)
   }
 
   @Test func `a stream of a loop takes values from a queue, and its own go there`() async {

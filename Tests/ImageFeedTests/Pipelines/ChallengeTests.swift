@@ -7,7 +7,7 @@ import ImageFeedTesting
 import TestSupport
 import Testing
 
-/// Pages that ask visitors to prove that they are people.
+/// Pages that ask visitors to prove that they are human.
 @Suite(.settled) struct ChallengeTests {
   private let time = VirtualTimeScheduler()
   private let network: VirtualNetwork
@@ -58,7 +58,7 @@ import Testing
     let found = try #require(error(status, HTTPHeaders(fields.map { (name: $0.0, value: $0.1) }), body))
     #expect(found == .invalidData(.challenge(status)))
     #expect(
-      "\(found)".contains("asks visitors to prove that they are people") && "\(found)".contains("Ask the site's owner"))
+      "\(found)".contains("asks visitors to prove that they are human") && "\(found)".contains("Ask the site's owner"))
   }
 
   @Test(

@@ -26,7 +26,7 @@ import Testing
   @Test func `errors say what to write, and escape what was written`() {
     #expect(
       DurationTextError.unknownUnit("7\u{1B}[2J").description
-        == "\"7\\u{1B}[2J\" is not a number with one known unit. "
+        == "\"7\\u{1B}[2J\" is not a number with a known unit. "
         + "Write a whole number and a unit, such as 500ms, 90s, 15m, 36h or 7d.")
     #expect(DurationTextError.tooLong("9d").description == "\"9d\" is too long; the maximum is 36500d.")
   }

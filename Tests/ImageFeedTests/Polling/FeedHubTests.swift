@@ -17,7 +17,7 @@ private let topic = "https://feeds.example/feed.atom"
   private final class Place {
     let time = VirtualTimeScheduler()
     let network: VirtualNetwork
-    let disk: VirtualDisk
+    let store = InMemoryFeedStore()
     var hub: FeedHub!
     var options = FeedHub.Options()
     var version = 1
@@ -29,7 +29,6 @@ private let topic = "https://feeds.example/feed.atom"
 
     init() {
       network = VirtualNetwork(on: time)
-      disk = VirtualDisk(on: time)
       time.offloadLatency = .milliseconds(1)
       options.retries = .exponential(from: .seconds(30), cap: .seconds(900), limit: 6)
       for manner in ["good", "other", "liar", "refuses", "gone"] {
@@ -41,7 +40,7 @@ private let topic = "https://feeds.example/feed.atom"
     func start() {
       let clock = Clock(time)
       hub = FeedHub(
-        at: URL(string: "https://feeds.example/hub")!, client: network, store: disk, on: time, options: options,
+        at: URL(string: "https://feeds.example/hub")!, client: network, store: store, on: time, options: options,
         now: { clock.now }, isTopic: { $0.absoluteString == topic },
         content: { [unowned self] _ in
           Just(FeedHub.Content(type: "application/atom+xml", body: Chunk("version \(version)"), mark: "\(version)"))
@@ -59,7 +58,8 @@ private let topic = "https://feeds.example/feed.atom"
       }
       let query = URLComponents(url: request.request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
       let values = Dictionary(query.map { ($0.name, $0.value ?? "") }) { first, _ in first }
-      verified.append("\(manner) \(values["hub.mode"] ?? "") \(values["hub.lease_seconds"] ?? "-") \(values["own"] ?? "-")")
+      let (mode, lease) = (values["hub.mode"] ?? "", values["hub.lease_seconds"] ?? "-")
+      verified.append("\(manner) \(mode) \(lease) \(values["own"] ?? "-")")
       switch manner {
       case "liar": return .answer(Data("another challenge".utf8))
       case "refuses": return .answer(status: 404, Data())
@@ -191,7 +191,9 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.ask("good", mode: "publish") == 400)
     #expect(place.ask("good", topic: nil) == 404 && place.ask("good", topic: "https://feeds.example/feed.json") == 404)
     #expect(place.ask("good", secret: String(repeating: "s", count: 200)) == 400)
-    for callback in ["ftp://good.example/", "https://user:pass@good.example/", "", "callback", "https://good.example/#a"] {
+    for callback in [
+      "ftp://good.example/", "https://user:pass@good.example/", "", "callback", "https://good.example/#a",
+    ] {
       let form = ["hub.mode": "subscribe", "hub.topic": topic, "hub.callback": callback]
       #expect(place.hub.take { form[$0] }.status == 400, "\(callback)")
     }

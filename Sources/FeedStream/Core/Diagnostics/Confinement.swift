@@ -8,40 +8,40 @@ import Synchronization
   import Darwin
 #endif
 
-/// A thread that streams live on: an event loop, or virtual time instead of one.
+/// A thread on which streams live: an event loop, or virtual time.
 package protocol StreamDomain: AnyObject, Sendable {
-  /// True when the calling thread may use what lives here.
+  /// True when the calling thread may use objects that live here.
   var isHere: Bool { get }
 
-  /// True where threads take turns, so that code of any thread may use what lives here.
+  /// True if threads take turns, so that code on any thread may use objects that live here.
   var isForAnyThread: Bool { get }
 
   /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe from any thread.
   func bring(_ action: @escaping @Sendable () -> Void)
 
-  /// The subscriptions that live here, for warnings; `nil` where nobody looks at them.
+  /// The subscriptions that live here, for warnings; `nil` if they aren't checked.
   var subscriptions: LiveSubscriptions? { get }
 
   /// The executor of the tasks that an operator starts; `nil` for the global pool.
   var taskExecutor: (any TaskExecutor)? { get }
 
-  /// Keeps the thread's loop running until `stopWaiting()` has been called as often: a live stream waits for something.
-  /// Call it on this thread only.
+  /// Keeps the thread's loop running until `stopWaiting()` has been called the same number of times: a live stream
+  /// waits for something. Call it on this thread only.
   func beginWaiting()
   func stopWaiting()
 
-  /// Keeps the thread's loop running until `letGo(_:)` has been called as often: a value is on its way to `place`. Safe
-  /// from any thread.
+  /// Keeps the thread's loop running until `letGo(_:)` has been called the same number of times: a value is in transit
+  /// to `place`. Safe from any thread.
   func hold(_ place: HoldingPlace)
   func letGo(_ place: HoldingPlace)
 
-  /// The present time in nanoseconds; `nil` where nothing has time. Safe from any thread.
+  /// The current time in nanoseconds; `nil` without a clock. Safe from any thread.
   var instant: Int64? { get }
 
   /// The name of the thread, for the map. Call it on this thread only.
   var label: String { get }
 
-  /// The map has begun to show streams of this thread, and needs to know of its turns. Call it on this thread only.
+  /// Called when the map begins to show streams of this thread, and needs its turns. Call it on this thread only.
   func mapBegan()
 
   /// Runs `action` when the domain closes permanently; `nil` removes the action. Call it on this thread only.
@@ -62,16 +62,16 @@ extension StreamDomain {
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) {}
 }
 
-/// The place of a value on its way out of a loop.
+/// The destination of a value in transit out of a loop.
 package enum HoldingPlace: Sendable {
-  /// The main queue, or a task, which may be one of the main actor: within code of the main queue they wait until a loop
-  /// that runs there returns.
+  /// The main queue, or a task, which may be one of the main actor: while a loop runs in code of the main queue, they
+  /// wait until it returns.
   case mainQueueOrTask
   case queue
 }
 
-/// Checks that a stream stays in the domain where it was made, or, if none ran there, where `SubjectConfinement` says it
-/// lives (`CONTRACT.md`, rule 1). Costs nothing in release builds.
+/// Checks that a stream stays in the domain where it was made, or, if none ran there, where `SubjectConfinement` says
+/// it lives (`CONTRACT.md`, rule 1). Costs nothing in release builds.
 @usableFromInline struct Confinement {
   #if DEBUG
     // Weak: a check must not keep the loop alive.
@@ -82,14 +82,14 @@ package enum HoldingPlace: Sendable {
     @usableFromInline init() { home = CurrentDomain.get() }
     init(home: any StreamDomain) { self.home = home }
 
-    /// Of a stream that any thread may use.
+    /// The confinement of a stream that any thread may use.
     static var anywhere: Self {
       var confinement = Self()
       confinement.isAnywhere = true
       return confinement
     }
 
-    /// The stream lives where its subscription is handed down.
+    /// The stream lives where its subscription is delivered.
     @usableFromInline mutating func follow() { self = Confinement() }
 
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
@@ -122,7 +122,7 @@ package enum CurrentDomain {
   // a suspension a task may continue on another thread, where a cached address of a thread-local would be wrong.
   private static let key = newSlot()
 
-  /// - Parameter ended: called with what is in the slot of a thread that ends.
+  /// - Parameter ended: called with the content of the slot when a thread ends.
   static func newSlot(_ ended: (@convention(c) (UnsafeMutableRawPointer) -> Void)? = nil) -> pthread_key_t {
     var key = pthread_key_t()
     #if canImport(Darwin)
@@ -145,15 +145,15 @@ package enum CurrentDomain {
     pthread_setspecific(slot, value)
   }
 
-  /// The loop that the calling thread owns, and need not be running.
+  /// The loop that the calling thread owns, even if it isn't running.
   // Written once, before the first loop exists, by what knows of loops.
   nonisolated(unsafe) static var resting: @Sendable () -> (any StreamDomain)? = { nil }
 
-  /// True when the thread with this number owns a loop. Written as the above.
+  /// True when the thread with this number owns a loop. Written in the same way as the above.
   nonisolated(unsafe) static var hasLoop: @Sendable (_ threadNumber: UInt) -> Bool = { _ in false }
 
-  /// A number of the calling thread that no other thread of the process has had, unlike its system's name: a thread that
-  /// begins gets the name of one that has ended.
+  /// A number of the calling thread that no other thread of the process has had; the system's own identifiers are
+  /// reused.
   static var threadNumber: UInt {
     if let number = pthread_getspecific(numbers) { return UInt(bitPattern: number) }
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
@@ -166,7 +166,7 @@ package enum CurrentDomain {
 
   /// Makes `domain` the one that the calling thread runs.
   ///
-  /// - Returns: the token for ``leave(_:)``, which restores what the thread ran before.
+  /// - Returns: the token for ``leave(_:)``, which restores the thread's previous domain.
   package static func enter(_ domain: any StreamDomain) -> UnsafeMutableRawPointer? { enter(Token(domain)) }
 
   /// The same, for a domain that enters so often that it keeps its token.
@@ -177,10 +177,10 @@ package enum CurrentDomain {
     return outer
   }
 
-  /// A piece of a domain's work begins.
+  /// Called when a piece of a domain's work begins.
   package static func somethingHappens() { if Warnings.areOn { SubscriptionWatch.somethingHappens() } }
 
-  /// Runs `body` as code of no domain.
+  /// Runs `body` outside of any domain.
   static func outside(_ body: () -> Void) {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, nil)
@@ -194,7 +194,7 @@ package enum CurrentDomain {
     inner.map { Unmanaged<Token>.fromOpaque($0).release() }
   }
 
-  /// Holds what a thread needs of the domain that it runs. Does not retain the domain, which lives as long as it runs.
+  /// Holds the data about its domain that a thread needs. Does not retain the domain, which lives as long as it runs.
   package final class Token: Sendable {
     fileprivate unowned let domain: any StreamDomain
     package init(_ domain: any StreamDomain) { self.domain = domain }

@@ -8,7 +8,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// Stops the process with a message that says which rule was broken, in release builds too.
+/// Stops the process with a message that names the broken rule, even in release builds.
 ///
 /// The message ends with the section of `docs/Troubleshooting.md` that explains the rule: `section` is its anchor.
 ///

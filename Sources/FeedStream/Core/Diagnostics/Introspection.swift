@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Observes every subscription of the process: a debugging aid, for people who know it from Combine and OpenCombine.
+/// Observes every subscription of the process: a debugging aid, as in Combine and OpenCombine.
 ///
 /// Implement the methods you need and call ``enable()``. From then on every subscription made by
 /// ``Publisher/subscribe(_:)-(S)``, and by what is built on it (`sink`, `assign` …), is reported until ``disable()``.
 /// Earlier subscriptions are not reported. Neither are the operators within a chain, which are not separate
-/// subscriptions: use `print` and `handleEvents` to look between them.
+/// subscriptions: use `print` and `handleEvents` to observe them.
 ///
 /// **Cost:** without an observer, one atomic load per subscription and nothing per value; an observed stream is slow.
 ///
@@ -83,7 +83,7 @@ extension _Introspection {
     }
   }
 
-  /// Calls the observers, outside of the lock: an observer may disable itself in the call.
+  /// Calls the observers outside of the lock, because an observer may disable itself in the call.
   static func report(_ event: (any _Introspection) -> Void) {
     guard isWatched else { return }
     for observer in observers { event(observer) }
@@ -91,10 +91,10 @@ extension _Introspection {
 }
 
 extension Publisher {
-  /// Attaches `subscriber` and reports its events. Not inlinable: an observed chain is never specialized, and chains
-  /// that are not observed must not grow.
+  /// Attaches `subscriber` and reports its events. This is not inlinable, because an observed chain is never
+  /// specialized, and other chains must not grow.
   ///
-  /// - Returns: false when nothing has happened, because only the map is on and knows this subscriber.
+  /// - Returns: false when nothing has happened, because only the map is on, and it knows this subscriber.
   @inline(never) @usableFromInline
   func attachWatched<S: Subscriber<Output, Failure>>(_ subscriber: S) -> Bool {
     if Introspection.observers.isEmpty { return LiveMap.attach(subscriber, to: self) }

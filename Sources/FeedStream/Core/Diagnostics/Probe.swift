@@ -1,4 +1,4 @@
-/// Wraps a subscriber and reports its events to the observers. To everybody else it looks like the subscriber itself.
+/// Wraps a subscriber and reports its events to the observers. To all other code, it looks like the subscriber itself.
 final class Probe<Base: Subscriber>: Subscriber {
   let base: Base
 
@@ -26,7 +26,7 @@ final class Probe<Base: Subscriber>: Subscriber {
   var combineIdentifier: CombineIdentifier { base.combineIdentifier }
 }
 
-/// The subscription that a ``Probe`` hands on.
+/// The subscription that a ``Probe`` passes on.
 private final class ProbedSubscription: Subscription, MapMember {
   let base: any Subscription
 
@@ -95,6 +95,6 @@ func unerased(_ subscriber: Any) -> Any {
   return subscriber
 }
 
-/// Every probe, whatever its subscriber.
+/// The non-generic base of all probes.
 private protocol ProbeMark {}
 extension Probe: ProbeMark {}

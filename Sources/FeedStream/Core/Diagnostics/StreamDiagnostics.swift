@@ -14,11 +14,11 @@ public struct DroppedValue {
   public enum Reason: Hashable, Sendable {
     /// The subscriber had not requested it.
     case noDemand
-    /// Nobody was subscribed.
+    /// There was no subscriber.
     case noSubscriber
     /// The buffer was full: this value, or an older one, had to make room.
     case bufferFull
-    /// The stream had ended.
+    /// The stream had completed.
     case terminated
     /// The work that an earlier value started was still running.
     case busy
@@ -33,9 +33,9 @@ public struct DroppedValue {
 /// A failure that reached the end of a stream where nothing handles it.
 public struct UnhandledFailure: CustomStringConvertible {
   public let error: any Error
-  /// The subscriber or operator it reached.
+  /// The subscriber or operator that the failure reached.
   public let source: String
-  /// The checkpoints it passed, in this order.
+  /// The checkpoints that the failure passed, in order.
   public let checkpoints: [Place]
 
   public var description: String {
@@ -43,8 +43,8 @@ public struct UnhandledFailure: CustomStringConvertible {
   }
 }
 
-/// An error that was handled without the program: a server responded with 500, a listener
-/// closed the connection, a decoder skipped the line.
+/// An error that was handled automatically: a server responded with 500, a listener closed the connection, a decoder
+/// skipped the line.
 public struct CaughtError: CustomStringConvertible {
   public let error: any Error
   /// The place where it was caught, such as `HTTPServer: GET /feeds from 127.0.0.1:4711`.
@@ -68,16 +68,16 @@ public enum StreamDiagnostics {
     isWatching.store(handler != nil, ordering: .releasing)
   }
 
-  /// Calls `handler` for every failure that nobody handles, on its thread: one that ends a `sink(on:)` without
+  /// Calls `handler` for every unhandled failure, on its thread: a failure that ends a `sink(on:)` without
   /// `receiveCompletion`, and one for which `assertNoFailure` is about to trap. By default, the failure is written to
   /// standard error.
   public static func onUnhandledFailure(_ handler: (@Sendable (UnhandledFailure) -> Void)?) {
     state.withLock { $0.onUnhandledFailure = handler }
   }
 
-  /// Calls `handler`, on the error's thread, for every error that was handled without the program: one of a
-  /// handler or a body of `HTTPServer` without `onError`, of a handshake in `secured(by:)` of a listener without `report`, and
-  /// of a line that `decodeJSONLines(onInvalid: .skip())` skips.
+  /// Calls `handler`, on the error's thread, for every error that was handled automatically: an error of a handler or a
+  /// body of `HTTPServer` without `onError`, of a handshake in `secured(by:)` of a listener without `report`, and of a
+  /// line that `decodeJSONLines(onInvalid: .skip())` skips.
   ///
   /// By default, a debug build writes the error to standard error, and a release build does nothing. To turn that off:
   ///
@@ -86,7 +86,7 @@ public enum StreamDiagnostics {
     state.withLock { $0.onCaughtError = handler }
   }
 
-  /// Reports an error that `source` has dealt with.
+  /// Reports an error that `source` has handled.
   package static func caught(_ error: any Error, _ source: @autoclosure () -> String) {
     let handler = state.withLock { $0.onCaughtError }
     if let handler { return handler(CaughtError(error: error, source: source())) }
@@ -110,7 +110,7 @@ public enum StreamDiagnostics {
     handler(failure)
   }
 
-  /// True when a handler is set: for work that is only needed to report drops.
+  /// True if a handler is set; check it before work that is needed only for reports.
   @usableFromInline static var isWatched: Bool { isWatching.load(ordering: .acquiring) }
 
   // Read for every dropped value: an atomic, so that without a handler nobody pays for a lock.
@@ -123,7 +123,7 @@ public enum StreamDiagnostics {
     var onCaughtError: (@Sendable (CaughtError) -> Void)?
   }
 
-  /// - Parameter isPolicy: true when the operator is there to drop values.
+  /// - Parameter isPolicy: true if dropping values is the operator's purpose.
   @inline(never) @usableFromInline
   static func dropped(
     _ value: @autoclosure () -> Any, _ source: StaticString, _ reason: DroppedValue.Reason, isPolicy: Bool = false

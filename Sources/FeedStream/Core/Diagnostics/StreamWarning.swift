@@ -4,8 +4,8 @@
 ///
 ///     App/main.swift:12: warning: PassthroughSubject: a value was sent while there was no subscriber …
 ///
-/// ``StreamDiagnostics/writeWarnings(_:)`` and the environment variable `FEEDSTREAM_WARNINGS`, which is `on` or `off`, turn them
-/// on and off; ``StreamDiagnostics/onWarning(_:)`` handles them instead.
+/// ``StreamDiagnostics/writeWarnings(_:)`` and the environment variable `FEEDSTREAM_WARNINGS`, which is `on` or `off`,
+/// turn them on and off; ``StreamDiagnostics/onWarning(_:)`` handles them instead.
 public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
   /// The kinds of mistakes.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -53,10 +53,10 @@ extension StreamDiagnostics {
     Warnings.change { $0.handler = handler }
   }
 
-  /// Writes warnings to standard error, or no longer does.
+  /// Turns the writing of warnings to standard error on or off.
   ///
-  /// By default debug builds write them and release builds do not, unless the environment variable `FEEDSTREAM_WARNINGS` says
-  /// `on` or `off`. Subscriptions and loops are watched that are made or run after this call. While warnings are off, they
-  /// cost an atomic load per subscription and nothing per value.
+  /// By default debug builds write them and release builds do not, unless the environment variable
+  /// `FEEDSTREAM_WARNINGS` is `on` or `off`. Only subscriptions that are made, and loops that are run, after this call
+  /// are checked. While warnings are off, they cost an atomic load per subscription and nothing per value.
   public static func writeWarnings(_ writes: Bool = true) { Warnings.change { $0.writes = writes } }
 }

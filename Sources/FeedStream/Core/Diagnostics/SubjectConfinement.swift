@@ -6,12 +6,13 @@
   import Darwin
 #endif
 
-/// Checks that a subject, or an operator that waits for its scheduler, stays where it lives (`CONTRACT.md`, rule 1), in
-/// release builds as well: in one domain, whose thread may change, or on one thread.
+/// Checks that a subject, or an operator that waits for its scheduler, stays where it lives (`CONTRACT.md`, rule 1),
+/// even in release builds: in one domain, whose thread may change, or on one thread.
 ///
-/// That is the loop of the thread that first touches it, even before the loop runs; without a loop there, that thread. A
-/// thread without a loop may not touch what was made on the thread of a loop. Code of a task is not checked otherwise, unless
-/// the subject lives on a loop that does not run the task: the compiler does that, and a task changes threads.
+/// Its home is the loop of the thread that first touches it, even before the loop runs; or that thread, if it has no
+/// loop. A thread without a loop may not touch an object that was made on the thread of a loop. Code of a task is not
+/// checked otherwise, unless the subject lives on a loop that does not run the task: the compiler checks it, and a task
+/// changes threads.
 @usableFromInline struct SubjectConfinement {
   /// The thread that touched it last; 0 before the first.
   @usableFromInline var thread: UInt = 0
@@ -21,7 +22,7 @@
   private var home: ObjectIdentifier?
   /// True when it was first touched by a task, which may continue elsewhere.
   private var isOfTask = false
-  /// True when it was first touched by code of the main queue, which `dispatchMain()` takes to other threads.
+  /// True when it was first touched by code of the main queue, which `dispatchMain()` moves to other threads.
   private var isOfMainQueue = false
 
   @usableFromInline init() { maker = Self.isInTask ? 0 : CurrentDomain.threadNumber }
@@ -33,19 +34,19 @@
     if thread != currentThread() { moved("\(name())") }
   }
 
-  /// The same, for names that are costly to make.
+  /// Checks in the same way, with a name that is costly to create.
   @inline(__always) mutating func check(_ name: () -> String) {
     if thread != currentThread() { moved(name()) }
   }
 
-  /// The same, for an operator that its scheduler calls.
+  /// Checks an operator that its scheduler calls.
   @inlinable @inline(__always) mutating func checkScheduled(_ name: @autoclosure () -> StaticString) {
     if thread != currentThread() { moved("\(name())", Self.adviceOnSchedulers) }
   }
 
-  /// The same, for a deadline of an operator, which is named by its scheduler.
+  /// Checks a deadline of an operator, which is named after its scheduler.
   @inline(__always) mutating func checkScheduled(by scheduler: Any.Type) {
-    if thread != currentThread() { moved("an operator of the time of \(scheduler)", Self.adviceOnSchedulers) }
+    if thread != currentThread() { moved("an operator that uses the scheduler \(scheduler)", Self.adviceOnSchedulers) }
   }
 
   @inline(never) @usableFromInline mutating func moved(
@@ -60,7 +61,7 @@
     if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
       halt(
         """
-        \(name()): touched on another thread than that of the loop where it was made (CONTRACT, rule 1: a stream lives on one thread). \
+        \(name()): touched on a thread other than that of the loop where it was made (CONTRACT, rule 1: a stream lives on one thread). \
         \(advice()) In main.swift, a task that touches it is written Task { @MainActor in … }.
         """)
     }
@@ -80,7 +81,7 @@
     }
     halt(
       """
-      \(name()): touched on another thread than before (CONTRACT, rule 1: a stream lives on one thread). \(advice())
+      \(name()): touched on a different thread than before (CONTRACT, rule 1: a stream lives on one thread). \(advice())
       """)
   }
 
@@ -108,7 +109,7 @@
 
 /// Code of the main queue.
 enum MainQueueCode {
-  /// True on the main thread outside of all queues, and in code of the main queue on whatever thread.
+  /// True on the main thread outside of all queues, and in code of the main queue on any thread.
   static var isRunning: Bool { currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false }
 }
 

@@ -8,7 +8,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// A subscriber at the end of a chain, which knows if something can still arrive.
+/// A subscriber at the end of a chain, which knows whether events can still arrive.
 @usableFromInline protocol LiveSubscriber: AnyObject {
   /// False after the completion and after a cancellation. Read it only on the stream's thread.
   var isLive: Bool { get }
@@ -18,22 +18,22 @@ import Synchronization
   var upstream: AnyObject? { get }
 }
 
-/// Watches a subscription that a method such as `sink` makes and hands out, while warnings or the live map are on.
+/// Watches a subscription that a method such as `sink` makes and returns, while warnings or the live map are on.
 @usableFromInline final class SubscriptionWatch {
   let place: SourcePlace
   /// True when warnings are on, and not only the map.
   @usableFromInline let warns = Warnings.areOn
-  /// Counts what arrives, while the map is on, if somebody counts.
+  /// Counts arriving events while the map is on, unless another member counts them.
   private(set) var tally: Tally?
-  /// True when something above says that the loop should not wait for it.
+  /// True if an operator above says that the loop should not wait for it.
   private var isExpendable = false
-  /// The watch of the subscription around this one, while it is made.
+  /// The watch of the enclosing subscription, while this one is made.
   private var outer: UnsafeMutableRawPointer?
   private weak var subscriber: (any LiveSubscriber)?
   private let hasReceived = Atomic(false)
   private var madeAt = ContinuousClock.now
   private let thread = currentThread()
-  /// For the thread that makes the subscription.
+  /// This is for the thread that makes the subscription.
   private var isMade = false
 
   private init(_ place: SourcePlace) { self.place = place }
@@ -51,7 +51,7 @@ import Synchronization
     return watch
   }
 
-  /// A function like `receiveValue` that counts what arrives.
+  /// A function like `receiveValue` that also counts values.
   @inlinable @inline(never)
   func counting<Input>(_ receiveValue: @escaping (Input) -> Void) -> (Input) -> Void {
     let tally = startCounting()
@@ -67,7 +67,7 @@ import Synchronization
     return tally
   }
 
-  /// The subscription has been made, and the caller hands it out.
+  /// Called when the subscription has been made and the caller returns it.
   @inline(never) @usableFromInline func made(_ subscriber: any LiveSubscriber) {
     self.subscriber = subscriber
     pthread_setspecific(Self.making, outer)
@@ -83,7 +83,7 @@ import Synchronization
     }
   }
 
-  /// The cancellable is released, and not because it was cancelled.
+  /// Called when the cancellable is released without having been cancelled.
   @inline(never) @usableFromInline func released() {
     guard pthread_getspecific(Self.latest) == Unmanaged.passUnretained(self).toOpaque() else { return }
     Self.somethingHappens()
@@ -98,7 +98,7 @@ import Synchronization
       """)
   }
 
-  /// An event of the stream arrives, on any thread.
+  /// Called when an event of the stream arrives, on any thread.
   func somethingArrives(isLast: Bool = false) {
     // What arrives within the call that subscribes does not show that its result was used.
     if isLast || thread != currentThread() || isMade { hasReceived.store(true, ordering: .relaxed) }
@@ -113,14 +113,14 @@ import Synchronization
   /// The watch of the subscription that was made last on this thread, if no stream was used since.
   private static let latest = CurrentDomain.newSlot()
 
-  /// The stream that is being subscribed does not keep its loop running.
+  /// Called if the stream that is being subscribed to does not keep its loop running.
   static func isNotWaitedFor() {
     guard Warnings.areOn, let watch = pthread_getspecific(making) else { return }
     // The watch is on the stack of a call that is in progress.
     Unmanaged<SubscriptionWatch>.fromOpaque(watch).takeUnretainedValue().isExpendable = true
   }
 
-  /// Something happens on this thread that is not the release of the subscription that was just made.
+  /// Called when anything happens on this thread other than the release of the latest subscription.
   @usableFromInline static func somethingHappens() {
     if pthread_getspecific(latest) != nil { pthread_setspecific(latest, nil) }
   }
@@ -165,7 +165,7 @@ package final class LiveSubscriptions {
     limit = max(64, (entries.count + unread.count) * 2)
   }
 
-  /// Warns of subscriptions that nothing can reach any more, because the loop has nothing left to do.
+  /// Warns of subscriptions that can't receive values any more, because the loop has nothing left to do.
   package func loopReturned() {
     entries.removeAll { !$0.isLive }
     unread.removeAll { $0.values?.isUnread != true }
@@ -206,7 +206,7 @@ package final class LiveSubscriptions {
   }
 }
 
-/// The values of a publisher that no task has iterated yet: they keep the loop running until one does, or nobody can.
+/// The values of a publisher that no task has iterated yet: they keep the loop running until one does, or none can.
 final class UnreadValues: Sendable {
   private let domain: any StreamDomain
   private let hasReader = Atomic(false)

@@ -24,13 +24,13 @@ import Synchronization
     let place: String
   }
 
-  /// Bounds what is remembered: a program with more places than this has been told enough.
+  /// The maximum number of recorded places; after that many, no further warnings are needed.
   private static let limit = 1_000
 
-  /// True when somebody hears of warnings: for work that is needed for nothing else.
+  /// True if warnings are received; check it before work that is needed only for them.
   @usableFromInline static var areOn: Bool { on.load(ordering: .relaxed) & forWarnings != 0 }
 
-  /// True when the subscriptions that are made and the turns of loops are of interest, to warnings or to the map.
+  /// True if warnings or the map need new subscriptions and the turns of loops.
   @usableFromInline package static var watch: Bool { on.load(ordering: .relaxed) != 0 }
 
   private static let forWarnings: UInt8 = 1
@@ -93,7 +93,7 @@ import Synchronization
   }
 }
 
-/// The file and the line of a call, or a name and line 0; no allocation, as every subject has one.
+/// The file and the line of a call, or a name and line 0; it allocates nothing, because every subject has one.
 @frozen @usableFromInline struct SourcePlace: Sendable, CustomStringConvertible {
   @usableFromInline let file: StaticString
   @usableFromInline let line: UInt
@@ -109,7 +109,7 @@ import Synchronization
 // MARK: - Values
 
 extension Warnings {
-  /// Warns of a value that a subject did not deliver; not when ``StreamDiagnostics/onDrop(_:)`` has heard of it.
+  /// Warns of a value that a subject did not deliver; but not if ``StreamDiagnostics/onDrop(_:)`` has received it.
   static func undelivered(_ name: StaticString, _ reason: DroppedValue.Reason, at place: SourcePlace) {
     guard areOn, !StreamDiagnostics.isWatched else { return }
     switch reason {

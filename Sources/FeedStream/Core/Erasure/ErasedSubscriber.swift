@@ -1,6 +1,6 @@
 /// A subscriber with its type erased: the object that holds it, and its methods as functions that take that object.
 ///
-/// The nesting of a chain's types starts again here.
+/// The nesting of a chain's types starts over here.
 @frozen @usableFromInline struct ErasedSubscriber<Input, Failure: Error>: Subscriber, CustomStringConvertible {
   /// The subscriber itself, or a ``SubscriberHolder`` that holds it.
   @usableFromInline let holder: AnyObject
@@ -27,7 +27,7 @@
     self.methods = methods
   }
 
-  /// `subscriber`, with a count of what arrives at it.
+  /// `subscriber`, with a count of the events that arrive at it.
   @inlinable @inline(never)
   static func counting<S: Subscriber>(_ subscriber: S) -> Self where S.Input == Input, S.Failure == Failure {
     Self(TallyBox(subscriber), SubscriberMethods(counting: TallyBox<S>.self))
@@ -56,10 +56,10 @@
 /// A subscriber's methods as functions. They take the object that is the subscriber or holds it.
 ///
 /// They are formed here, in an inlinable function that knows the concrete subscriber, and so they are specialized; a
-/// call through `any Subscriber` or a generic class's vtable never is. They capture nothing: closures over the object
-/// would add three references to count whenever an erased subscriber is passed on or released. `next` is the hot path.
-/// `end` and `begin` are called once per subscription. They are two functions, because one enum for both would be
-/// copied on the way, and its type would be looked up wherever it is not known.
+/// call through `any Subscriber` or a generic class's vtable never is. They capture nothing: closures that capture the
+/// object would add three reference counts whenever an erased subscriber is passed on or released. `next` is the hot
+/// path. `end` and `begin` are called once per subscription. They are two functions, because one enum for both would be
+/// copied, and its type would be looked up wherever it is unknown.
 @frozen @usableFromInline struct SubscriberMethods<Input, Failure: Error> {
   @usableFromInline let next: (AnyObject, Input) -> Subscribers.Demand
   @usableFromInline let end: (AnyObject, Subscribers.Completion<Failure>) -> Void
@@ -81,7 +81,7 @@
   }
 }
 
-/// An object that holds a subscriber and is not one itself.
+/// An object that holds a subscriber without being one.
 @usableFromInline protocol SubscriberHolding: AnyObject {
   associatedtype Target: Subscriber
   var target: Target { get }
@@ -106,7 +106,7 @@
 extension Subscribers {
   /// The number of stateless operators that nest their types before one erases its downstream.
   ///
-  /// Deeper nesting defeats the optimizer: 16 alternating `map`s and `filter`s take 31 ns a value with a limit of four
-  /// and 51 ns without fusion. Without a limit, a chain of eight of one kind is many times slower.
+  /// Deeper nesting defeats the optimizer: 16 alternating `map`s and `filter`s take 31 ns per value with a limit of
+  /// four and 51 ns without fusion. Without a limit, a chain of eight of one kind is many times slower.
   @inlinable public static var fusionLimit: Int { @inline(__always) get { 3 } }
 }

@@ -1,17 +1,17 @@
-/// Takes a stream across to a queue: the stage of `receive(on:)` and its relatives on a `QueueScheduler`.
+/// Takes a stream across to a queue: the stage of `receive(on:)` and similar operators on a `QueueScheduler`.
 ///
-/// The part above it lives where it was subscribed: on a loop, or in a `SerialLane` where there is none. The part below
-/// lives in its own lane, which runs on the queue: values are delivered there one at a time and in order, whatever
-/// the queue does. Requests and cancellations go back to the home of what is above. So neither side takes a lock, and
-/// no two threads are ever in the same part of a stream. Values that arrive while others are being delivered cross
-/// together, and what is requested while they are delivered goes back together.
+/// The part above it lives where it was subscribed to: on a loop, or in a `SerialLane` if there is none. The part below
+/// lives in its own lane, which runs on the queue: values are delivered there one at a time and in order, even if the
+/// queue is concurrent. Requests and cancellations go back to the home of the part above. So neither side takes a lock,
+/// and no two threads are ever in the same part of a stream. Values that arrive while others are being delivered cross
+/// together, and so do requests made during the delivery.
 ///
-/// **Demand:** passes through. A value that has been requested waits here.
+/// **Demand:** passes through. Requested values wait here.
 @usableFromInline final class CrossingStage<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let name: StaticString
   @usableFromInline let down: ErasedSubscriber<Input, Failure>
   @usableFromInline let lane: SerialLane
-  /// Where the stream below was subscribed; `nil` where no loop runs.
+  /// The place where the stream below was subscribed to; `nil` without a loop.
   private let surroundings: (any StreamDomain)?
   /// Runs an action for a value when its time has come.
   private let later: ((@escaping () -> Void) -> Void)?
@@ -30,14 +30,14 @@
   @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var passing = ContiguousArray<Input>()
   @exclusivity(unchecked) @usableFromInline var passingEnding: Subscribers.Completion<Failure>?
-  /// True when the lane has been told that something is on its way.
+  /// True if the lane knows that events are in transit.
   @exclusivity(unchecked) @usableFromInline var isTold = false
 
   // Used in the lane.
   @exclusivity(unchecked) @usableFromInline var isLive = true
   @exclusivity(unchecked) @usableFromInline var arrived = ContiguousArray<Input>()
 
-  /// - Parameter later: runs an action when a value that arrives now is due; `nil` for immediately.
+  /// - Parameter later: runs an action when a value that has just arrived is due; `nil` for immediately.
   @inlinable convenience init<Context: Scheduler>(
     _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, on queue: Context,
     options: Context.SchedulerOptions?, later: ((@escaping () -> Void) -> Void)? = nil
@@ -125,7 +125,7 @@
     }
   }
 
-  /// The lane's loop is closed: nothing is delivered any more, and values on their way are reported.
+  /// Called when the lane's loop is closed: nothing more is delivered, and values in transit are reported.
   private func laneClosed() {
     home.domain?.perform { [self] in
       isOpen = false
@@ -144,7 +144,7 @@
 
   // MARK: Downstream, in the lane
 
-  /// Delivers what has arrived, then the completion; whatever arrives meanwhile gets its turn.
+  /// Delivers the arrived values, then the completion; events that arrive meanwhile get their turn.
   @inlinable func deliverAll() {
     mutex.lock()
     swap(&passing, &arrived)
@@ -175,7 +175,7 @@
     down.receive(completion: completion)
   }
 
-  /// A request for none is passed on: the publisher that serves the demand decides what it may be.
+  /// A request for zero values is passed on, because the publisher that serves the demand decides about it.
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) { if isLive { ask(demand) } }
@@ -203,7 +203,7 @@ extension Scheduler {
   /// True when streams cross to this, a queue: known at compile time where this is specialized.
   @inlinable var isQueue: Bool { Self.usesOtherThreads }
 
-  /// Tells streams that are subscribed from now on that queues are used.
+  /// Records that queues are used, for streams that are subscribed to later.
   @inlinable func noteQueue() { if isQueue { Home.usesQueues() } }
 
   /// A lane that runs on this queue.
@@ -217,10 +217,10 @@ extension Scheduler {
       mayBeOnMainQueue: queue == nil, holder: holder)
   }
 
-  /// Delivers to `subscriber` on this queue what an operator of its time delivers in its own home.
+  /// Delivers the events that an operator of this queue's time delivers in its own home to `subscriber`, on this queue.
   ///
-  /// - Parameter attach: subscribes the stage that it is given to the operator, which uses the other scheduler instead of
-  ///   this.
+  /// - Parameter attach: subscribes the given stage to the operator, which uses the other scheduler instead of this
+  ///   one.
   @usableFromInline func cross<Output, Failure: Error>(
     _ name: StaticString, to subscriber: ErasedSubscriber<Output, Failure>, options: SchedulerOptions? = nil,
     _ attach: @escaping (CrossingStage<Output, Failure>, HomeScheduler<Self>) -> Void

@@ -1,6 +1,6 @@
 extension Scheduler {
-  /// Subscribes the stage of an operator of this scheduler's time to `upstream`. On a queue's time, the stage receives everything
-  /// in its home, even from a publisher of the user's that delivers on threads of its own.
+  /// Subscribes the stage of an operator of this scheduler's time to `upstream`. With a queue's time, the stage
+  /// receives everything in its home, even from a user's publisher that delivers on its own threads.
   @inlinable func subscribe<Upstream: Publisher, S: Subscriber>(_ stage: S, to upstream: Upstream)
   where S.Input == Upstream.Output, S.Failure == Upstream.Failure {
     if StreamHomes.mayCross, let home = homeOfOperator {
@@ -20,7 +20,7 @@ protocol HomeTime {
 
 extension HomeScheduler: HomeTime {}
 
-/// Brings events to the home of a stage that waits for a queue's time.
+/// Moves events to the home of a stage that waits for a queue's time.
 @usableFromInline final class HomeBoundSubscriber<Base: Subscriber>: Subscriber, CustomStringConvertible {
   @usableFromInline typealias Input = Base.Input
   @usableFromInline typealias Failure = Base.Failure

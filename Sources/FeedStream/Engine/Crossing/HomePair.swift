@@ -1,9 +1,9 @@
-/// The way from one home of a stream to another, for a subscription whose values come from elsewhere than where its
-/// subscriber lives.
+/// The path from one home of a stream to another, for a subscription whose values come from another home than its
+/// subscriber's.
 @usableFromInline final class HomePair {
   /// Runs an action where the subscriber lives.
   @usableFromInline let atHome: (_ action: @escaping () -> Void) -> Void
-  /// The home where upstream delivers, and takes requests and cancellations.
+  /// The home in which upstream delivers, and receives requests and cancellations.
   private let source: any StreamDomain
 
   private init(source: any StreamDomain, atHome: @escaping (@escaping () -> Void) -> Void) {
@@ -13,12 +13,12 @@
 
   @usableFromInline func atSource(_ action: @escaping () -> Void) { source.perform(action) }
 
-  /// The way that a subscription which is handed down now has to take; `nil` when its values come where its subscriber
-  /// lives.
+  /// The path that a subscription which is being delivered must take; `nil` if its values arrive in its subscriber's
+  /// home.
   ///
   /// - Parameters:
   ///   - gate: the gate of the stage that takes the subscription; `nil` for one that lives on one thread.
-  ///   - name: names that stage, for the message where it has no home.
+  ///   - name: names that stage, for the message if it has no home.
   @inline(never) @usableFromInline
   static func ofSubscriptionHandedDown(to gate: ThreadGate?, _ name: @autoclosure () -> String) -> HomePair? {
     guard let lane = SerialLane.ofSubscriptionHandedDown, let handing = lane.handing else { return nil }
@@ -43,7 +43,7 @@
       guard thread == currentThread() else {
         halt(
           """
-          \(name): a Future was fulfilled on another thread than the one that subscribed, and the stream has no event loop. Continue \
+          \(name): a Future was fulfilled on a different thread than the one that subscribed, and the stream has no event loop. Continue \
           the Future with .receive(on: DispatchQueue.main) or another queue right below, or make an EventLoop on this thread \
           before you make the Future (CONTRACT, rule 1).
           """)

@@ -1,18 +1,18 @@
 extension Publisher {
-  /// Subscribes `stage`, which has other upstreams as well, to this one. What this delivers on a queue, or on a thread of its
-  /// own, is brought to where the stage lives.
+  /// Subscribes `stage`, which also has other upstreams, to this one. Events that this delivers on a queue, or on its
+  /// own thread, are moved to the stage's home.
   @inlinable func receive<S: Subscriber & GatedStage>(gated stage: S) where S.Input == Output, S.Failure == Failure {
     receive(subscriber: HomeSubscriber(stage, stage.gate))
   }
 
-  /// Subscribes `stage`, which lives on one thread, to this publisher. Where this delivers on a queue, what it delivers is brought
-  /// to the home of the stage.
+  /// Subscribes `stage`, which lives on one thread, to this publisher. If this delivers on a queue, the events are
+  /// moved to the stage's home.
   @inlinable func receive<S: Subscriber>(home stage: S) where S.Input == Output, S.Failure == Failure {
     if StreamHomes.mayCross { receive(subscriber: HomeSubscriber(stage)) } else { receive(subscriber: stage) }
   }
 
-  /// Subscribes `stage`, which returns to its home from another thread, to this one: on a loop, as with `receive(home:)`.
-  /// Without a loop the stage has its own lane.
+  /// Subscribes `stage`, which returns to its home from another thread, to this publisher; on a loop, as
+  /// `receive(home:)` does. Without a loop, the stage has its own lane.
   @inlinable func receive<S: Subscriber>(bringingTo stage: S) where S.Input == Output, S.Failure == Failure {
     if StreamHomes.mayCross, StreamHomes.hasLoop {
       receive(subscriber: HomeSubscriber(stage))
@@ -22,16 +22,16 @@ extension Publisher {
   }
 }
 
-/// The homes of operators that bring values from elsewhere.
+/// The homes of operators that move values from other places.
 @usableFromInline enum StreamHomes {
   /// True once the process has used a queue as a scheduler.
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
-  /// True when the calling code runs where a loop, virtual time or a lane is.
+  /// True if the calling code runs on a loop, in virtual time or in a lane.
   @inline(never) @usableFromInline static var hasLoop: Bool { Home.current != nil }
 }
 
-/// A stage's subscription to the one of its upstreams that hands it down. It keeps the way to an upstream that delivers
-/// on a queue, and passes the gate of a stage that has one.
+/// A stage's subscription to the upstream that delivers the stage's own subscription. It holds the path to an upstream
+/// that delivers on a queue, and passes through the gate of a stage that has one.
 @usableFromInline final class HomeSubscriber<Base: Subscriber>: Subscriber, Subscription, CustomStringConvertible {
   @usableFromInline typealias Input = Base.Input
   @usableFromInline typealias Failure = Base.Failure
@@ -74,7 +74,7 @@ extension Publisher {
     base.receive(completion: completion)
   }
 
-  /// True when an event is handled on this thread, by ``handle(_:)``.
+  /// True if an event is handled on this thread, by ``handle(_:)``.
   @inlinable @inline(__always) func isHere() -> Bool { crossing == nil && gate?.enter() ?? true }
 
   @inlinable @inline(__always) func handle<R>(_ event: () -> R) -> R {

@@ -1,25 +1,25 @@
 import Synchronization
 
 /// A scheduler whose work runs on threads that the system chooses, as a dispatch queue's does: a stream crosses to it
-/// (`CrossingStage`), because neither its thread nor its order can be relied on.
+/// (`CrossingStage`), because its thread and its order are unreliable.
 package protocol QueueScheduler: Scheduler {
   /// Names the queue in messages.
   var queueName: String { get }
-  /// Says, for a queue that one thread serves, that the calling code runs on that thread; `nil` for other queues.
+  /// Returns true if the calling code runs on the queue's only thread; `nil` for queues with several threads.
   var isHere: (@Sendable () -> Bool)? { get }
 }
 
-/// A scheduler that is the home of streams on its own thread, to which a stream of another home crosses.
+/// A scheduler that is the home of streams on its own thread, to which streams with other homes cross.
 package protocol ElsewhereScheduler: Scheduler, StreamDomain {}
 
 extension Scheduler {
-  /// True when the calling thread is not the one on which this schedules.
+  /// True if the calling thread isn't the one on which this schedules.
   @usableFromInline var isElsewhere: Bool { (self as? any ElsewhereScheduler).map { !$0.isHere } ?? false }
 }
 
 /// The place where streams live.
 @usableFromInline enum Home {
-  /// The home of the calling code; `nil` where no loop, virtual time or lane runs, and the thread has no loop of its own.
+  /// The home of the calling code; `nil` if no loop, virtual time or lane runs, and the thread has no loop of its own.
   static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting() }
 
   /// True once the process has used a queue as a scheduler.
@@ -36,7 +36,7 @@ extension Scheduler {
 }
 
 extension StreamDomain {
-  /// Runs `action` here: immediately, with this as the thread's domain, if this is the place, otherwise later.
+  /// Runs `action` here: immediately, with this as the thread's domain, if the calling code is here, otherwise later.
   func perform(_ action: @escaping () -> Void) {
     guard isHere else {
       let action = Carried(uncheckedly: action)
@@ -48,7 +48,7 @@ extension StreamDomain {
   }
 }
 
-/// A queue's time for the operators of time: what it fires runs in the home of the operator's stream.
+/// A queue's time for the operators of time: its timers fire in the home of the operator's stream.
 @usableFromInline struct HomeScheduler<Base: Scheduler>: Scheduler {
   let base: Base
   /// Knows where the operator lives.
@@ -129,7 +129,7 @@ extension Scheduler {
 /// The home of what is above a crossing, and the loop that continues running while a timer of the queue has yet to fire.
 @usableFromInline final class CrossedHome {
   private struct State {
-    /// `nil` once the stream is over. Written in the home, and read by the queue that fires a timer.
+    /// `nil` once the stream is over. It is written in the home, and read by the queue that fires a timer.
     var domain: (any StreamDomain)?
     var holds = 0
   }
@@ -139,7 +139,7 @@ extension Scheduler {
   private let place: HoldingPlace
 
   /// - Parameters:
-  ///   - holder: continues running while something waits for its time.
+  ///   - holder: continues running while work waits for its time.
   ///   - isOnMainQueue: true when the main queue, or a run loop, fires the timers.
   init(_ domain: any StreamDomain, holder: (any StreamDomain)? = nil, isOnMainQueue: Bool = false) {
     state = Locked(State(domain: domain))
@@ -169,7 +169,7 @@ extension Scheduler {
     set { state.withLock { $0.domain = newValue } }
   }
 
-  /// Something waits for its time. Safe from any thread, as is `letGo`.
+  /// Called when work begins to wait for its time. Safe from any thread, as is `letGo`.
   func hold() {
     guard let holder else { return }
     state.withLock { state in
@@ -189,13 +189,13 @@ extension Scheduler {
     if wasHeld { holder.letGo(place) }
   }
 
-  /// Runs what has waited for its time.
+  /// Runs work that has waited for its time.
   func run(_ action: @escaping () -> Void) {
     domain?.perform(action)
     letGo()
   }
 
-  /// The stream is over: nothing is waited for any more.
+  /// Called when the stream is over: nothing waits any more.
   func leave() {
     let (domain, holds) = state.withLock { state in
       defer { state = State() }

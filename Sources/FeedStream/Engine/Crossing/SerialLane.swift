@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Replaces a loop where there is none: runs the work of several threads one piece at a time.
+/// Replaces a missing loop: runs the work of several threads one piece at a time.
 ///
 /// No thread waits. A lane without a queue runs its work on a thread that finds it free; a thread that finds it busy
 /// leaves its work to the one that is running. A lane with a queue runs its work there.
@@ -10,7 +10,7 @@ import Synchronization
   private struct State {
     var work = FIFO<() -> Void>()
     var isBusy = false
-    /// True when the lane's loop is closed: nothing runs any more.
+    /// True if the lane's loop is closed, so that nothing runs any more.
     var isClosed = false
     var whenClosed: (() -> Void)?
   }
@@ -23,18 +23,18 @@ import Synchronization
   private let isRevoked = Atomic(false)
   /// Starts the work on the lane's queue; `nil` for a lane without one.
   private let start: ((@escaping () -> Void) -> Void)?
-  /// True on the thread that serves the lane's queue, where one thread does.
+  /// True on the thread that serves the lane's queue, if only one does.
   private let isOnThread: (@Sendable () -> Bool)?
   /// The lane's queue, for messages.
   let name: String
-  /// Goes on running while the lane has work.
+  /// The loop that continues running while the lane has work.
   private let holder: (any StreamDomain)?
   private let place: HoldingPlace
-  /// The home of the stream that a lane's values are handed to, while the subscription is handed down.
+  /// The home of the stream that receives a lane's values, while the subscription is delivered.
   private(set) var handing: Handing?
 
   struct Handing {
-    /// `nil` where the stream lives on no loop.
+    /// `nil` if the stream lives on no loop.
     let home: (any StreamDomain)?
   }
 
@@ -80,7 +80,7 @@ import Synchronization
 
   package func bring(_ action: @escaping @Sendable () -> Void) { post(action) }
 
-  /// Runs `action` in the lane; what it captures is the lane's from now on.
+  /// Runs `action` in the lane; its captured state then belongs to the lane.
   func post(_ action: @escaping () -> Void) {
     let isFree = state.withLock { state in
       guard !state.isClosed else { return false }
@@ -91,7 +91,7 @@ import Synchronization
     if isFree { begin() }
   }
 
-  /// Runs `handDown` immediately, on this thread, before anybody else knows the lane.
+  /// Runs `handDown` immediately, on this thread, before other code knows the lane.
   ///
   /// - Parameter home: the home of the stream that takes the subscription.
   func begin(at home: (any StreamDomain)?, _ handDown: () -> Void) {
@@ -104,13 +104,14 @@ import Synchronization
     vacate()
   }
 
-  /// Work waits until ``vacate()``: a thread that was there before the lane still runs. Before anybody else knows the lane.
+  /// Work waits until ``vacate()``: a thread that entered before the lane existed is still running. Call it before
+  /// other code knows the lane.
   func occupy() { state.withLock { $0.isBusy = true } }
 
   /// Runs the work that has arrived, on this thread, and frees the lane.
   func vacate() { if !freeIfEmpty() { begin() } }
 
-  /// - Returns: false when there is work.
+  /// - Returns: false if there is work.
   private func freeIfEmpty() -> Bool {
     state.withLock { state in
       if state.work.isEmpty { state.isBusy = false }
@@ -118,13 +119,13 @@ import Synchronization
     }
   }
 
-  /// Nothing that waits in the lane is delivered any more; `cancel` runs in the lane. Safe from any thread.
+  /// Drops everything that waits in the lane; `cancel` runs in the lane. Safe from any thread.
   func revoke(_ cancel: @escaping () -> Void) {
     isRevoked.store(true, ordering: .releasing)
     post(cancel)
   }
 
-  /// True after `revoke`: what still waits must not be delivered.
+  /// True after `revoke`: waiting events must not be delivered.
   @usableFromInline var isOver: Bool { isRevoked.load(ordering: .acquiring) }
 
   // A lane within another's part of a stream is held by the same loop.
@@ -143,7 +144,7 @@ import Synchronization
     start { errand.run() }
   }
 
-  /// Calls `action` when the lane's loop has been closed, and nothing runs here any more. On any thread.
+  /// Calls `action` when the lane's loop has been closed, and nothing runs here any more. It runs on any thread.
   func whenClosed(_ action: @escaping () -> Void) {
     let isClosed = state.withLock { state in
       if !state.isClosed { state.whenClosed = action }
@@ -152,7 +153,7 @@ import Synchronization
     if isClosed { action() }
   }
 
-  /// Its loop has been closed with work of the lane in it.
+  /// Called if its loop has been closed with work of the lane in it.
   private func close() {
     let (work, action) = state.withLock { state in
       state.isClosed = true
@@ -187,7 +188,7 @@ import Synchronization
     return action
   }
 
-  /// Runs `body` with the lane as the domain of this thread. By its end another thread may have the lane.
+  /// Runs `body` with the lane as the domain of this thread. When it returns, another thread may have the lane.
   private func inside(_ body: () -> Void) {
     let thread = currentThread()
     runner.store(thread, ordering: .relaxed)
@@ -197,7 +198,7 @@ import Synchronization
     _ = runner.compareExchange(expected: thread, desired: 0, ordering: .relaxed)
   }
 
-  /// The lane in which a subscription is being handed down.
+  /// The lane in which a subscription is being delivered.
   static var ofSubscriptionHandedDown: SerialLane? {
     guard Home.hasQueues, let lane = CurrentDomain.get() as? SerialLane, lane.handing != nil else { return nil }
     return lane

@@ -1,6 +1,6 @@
-/// Brings a subscription to the home of its subscriber: one to a subject from a stream that lives in a lane.
+/// Moves a subscription to the home of its subscriber: the subscription to a subject of a stream that lives in a lane.
 ///
-/// The subject is touched on its own thread alone: it is given unlimited demand there, and a cancellation from elsewhere
+/// The subject is touched only on its own thread: it gets unlimited demand there, and a cancellation from elsewhere
 /// reaches it with the next value. **Demand:** counted in the subscriber's home. A value that was not requested is
 /// dropped and reported, or, from a subject that keeps values, waits.
 @usableFromInline final class SubjectCrossing<Input, Failure: Error>: GuardedSubscription, Subscriber {

@@ -1,7 +1,7 @@
-/// Takes what is above it to a queue: the stage of `subscribe(on:)` on a `QueueScheduler`.
+/// Moves the part above it to a queue: the stage of `subscribe(on:)` on a `QueueScheduler`.
 ///
-/// Upstream and what is below it live in one lane, which runs on the queue: there upstream is subscribed, asked and
-/// cancelled, and there it delivers. Unlike on other schedulers, the subscriber has its subscription immediately.
+/// Upstream and the part below it live in one lane, which runs on the queue: all calls to upstream, and its deliveries,
+/// happen there. Unlike on other schedulers, the subscriber has its subscription immediately.
 @usableFromInline final class SubscribeOnQueueStage<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let down: ErasedSubscriber<Input, Failure>
   private let lane: SerialLane
@@ -9,7 +9,7 @@
 
   // Used in the lane.
   @exclusivity(unchecked) private var up: (any Subscription)?
-  /// Asked for before upstream is subscribed.
+  /// The demand requested before upstream is subscribed to.
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
   @exclusivity(unchecked) private var isLive = true
 

@@ -8,18 +8,18 @@ import Synchronization
   import Darwin
 #endif
 
-/// Admits one thread at a time to a stage that joins several publishers, because a publisher of the user's may deliver on
-/// threads of its own.
+/// Admits one thread at a time to a stage that joins several publishers, because a user's publisher may deliver on its
+/// own threads.
 ///
-/// A stage that lives on a loop, in virtual time or on a queue handles all events there: an event of another thread is brought
-/// home. A stage without a home belongs to the thread that made it, which enters without a lock: it marks that it is inside.
-/// When another thread arrives, the stage is shared from then on, and its events go through a ``SerialLane``. No thread waits
-/// for another, so stages can be joined in any way.
+/// A stage that lives on a loop, in virtual time or on a queue handles all events there: an event on another thread is
+/// moved there. A stage without a home belongs to the thread that made it, which enters without a lock: it marks that
+/// it is inside. When another thread arrives, the stage is shared from then on, and its events go through a
+/// ``SerialLane``. No thread waits for another, so stages can be joined in any way.
 // @unchecked: what is not atomic is used under the mutex, or where the stage lives.
 @usableFromInline final class ThreadGate: @unchecked Sendable {
   /// The thread that may enter; 0 when the stage is shared.
   @usableFromInline let thread: Atomic<UInt>
-  /// How often the thread is inside: an event may lead to another.
+  /// The depth of nested events on the thread.
   @usableFromInline let depth = Atomic<Int>(0)
   @usableFromInline let isShared = Atomic(false)
   private let isOver = Atomic(false)
@@ -70,7 +70,7 @@ import Synchronization
     if depth == 0, isShared.load(ordering: .acquiring) { handOver() }
   }
 
-  /// Runs `action` now, if this thread may, or else later.
+  /// Runs `action` immediately if this thread may, or else later.
   @inline(never) @usableFromInline func run(_ action: @escaping () -> Void) {
     guard enter() else { return perform(action) }
     action()
@@ -82,7 +82,7 @@ import Synchronization
     bring { [self] in if !isOver.load(ordering: .acquiring) { action() } }
   }
 
-  /// Runs `cancel` like `perform(_:)`, and nothing that is still on its way.
+  /// Runs `cancel` like `perform(_:)`, and drops events in transit.
   @inline(never) @usableFromInline func revoke(_ cancel: @escaping () -> Void) {
     isOver.store(true, ordering: .releasing)
     bring(cancel)
@@ -125,7 +125,7 @@ import Synchronization
     }
   }
 
-  /// The stage is shared: its first thread enters like all others from now on.
+  /// Makes the stage shared: its first thread enters like all others from now on.
   ///
   /// - Returns: false.
   @inline(never) @usableFromInline func stayOut() -> Bool {
@@ -134,7 +134,7 @@ import Synchronization
     return false
   }
 
-  /// The first thread is inside no more, and runs what has come in the meantime.
+  /// Called when the first thread has left; runs the events that have arrived meanwhile.
   @inline(never) @usableFromInline func handOver() {
     thread.store(0, ordering: .relaxed)
     let occupied = mutex.withLock {

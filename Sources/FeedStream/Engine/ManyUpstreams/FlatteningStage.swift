@@ -1,5 +1,5 @@
 /// Runs one publisher at a time, each made from a value of upstream: the stage of `switchToLatest`, `flatMapFirst` and
-/// `concatMap`. They differ in what happens to a value that arrives while a publisher runs.
+/// `concatMap`. They differ in their treatment of a value that arrives while a publisher runs.
 @usableFromInline
 final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Output, Failure>, Subscriber {
   /// Makes a publisher from a value and subscribes the given inlet to it, or lets the stage take it.
@@ -7,10 +7,10 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @usableFromInline let whenBusy: WhenBusy
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   @exclusivity(unchecked) @usableFromInline var isFinished = false
-  /// True when the subscriber gets its subscription with upstream's, not before.
+  /// True if the subscriber gets its subscription with upstream's, not before.
   @exclusivity(unchecked) private var beginsLate = false
-  /// True when upstream's completion was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules and
-  /// ends again after that is not corrected.
+  /// True when upstream's completion was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules
+  /// and completes again isn't corrected.
   @exclusivity(unchecked) private var endsWithUpstream = false
   /// True while a publisher runs, or is about to run.
   @exclusivity(unchecked) @usableFromInline var isBusy = false
@@ -96,7 +96,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
     subscribeToUpcoming()
   }
 
-  /// True while the publisher being taken is wanted: nothing has cancelled it, and no other upstream has replaced it.
+  /// True while the publisher is still needed: nothing has cancelled it, and no other upstream has replaced it.
   @inlinable var isTaking: Bool { isActive && upcoming == nil }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
@@ -124,7 +124,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
     finished()
   }
 
-  /// The current publisher has finished.
+  /// Called when the current publisher has finished.
   @inlinable func finished() {
     isBusy = false
     // Not `isEmpty`, for which the queue's type would be looked up where it is not known.
@@ -156,9 +156,9 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   }
 }
 
-/// Says what happens to a value that arrives while a publisher runs.
+/// The treatment of a value that arrives while a publisher runs.
 @usableFromInline enum WhenBusy {
-  /// It replaces the publisher that runs.
+  /// It replaces the running publisher.
   case replaces
   /// It is dropped, and reported.
   case isDropped

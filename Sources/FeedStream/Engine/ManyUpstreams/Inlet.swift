@@ -1,15 +1,15 @@
-/// A stage's behavior towards one of its upstreams, as a type: it distinguishes several upstreams at compile time, so
+/// A stage's behavior toward one of its upstreams, as a type: it distinguishes several upstreams at compile time, so
 /// that the value path stays specialized.
 @usableFromInline protocol Port {
   associatedtype Owner: GatedStage
   associatedtype Input
   associatedtype Failure: Error
 
-  /// The upstream accepted the subscription.
+  /// Called when the upstream has accepted the subscription.
   static func began(_ inlet: Inlet<Self>)
   static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
-  /// True when a value passes although it arrives before the subscription, or after the completion.
+  /// True if a value passes although it arrives before the subscription, or after the completion.
   static func takesStray(afterEnding: Bool) -> Bool
   /// The inlet's identifier: its own, unless it acts for its owner.
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
@@ -36,7 +36,7 @@ extension Port {
   /// For the owner's use: true when a subscription that arrives after the completion is neither used nor refused.
   @exclusivity(unchecked) @usableFromInline final var leavesLate = false
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
-  /// The way to upstream, if that lives elsewhere than the owner: on a queue.
+  /// The path to upstream, if that has another home than the owner: a queue.
   @exclusivity(unchecked) @usableFromInline final var crossing: HomePair?
 
   @inlinable init(index: Int) { self.index = index }

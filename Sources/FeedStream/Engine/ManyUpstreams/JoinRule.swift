@@ -1,4 +1,4 @@
-/// Says which values of several upstreams belong together.
+/// The rule that decides which values of several upstreams belong together.
 @usableFromInline enum JoinRule {
   /// The values at the same index: a value waits for its partners, as in `zip`.
   case pairing
@@ -10,7 +10,8 @@
 
 /// The values that a stage of two upstreams keeps, and the rule that combines them: ``Pairing`` or ``Latest``.
 ///
-/// A plain value: a rule decides, the stage around it acts. Stages are generic over it, so that its calls are direct.
+/// It is a plain value: a rule decides, and the stage around it acts. Stages are generic over it, so that its calls are
+/// direct.
 @usableFromInline protocol PairRule {
   associatedtype First
   associatedtype Second
@@ -22,8 +23,7 @@
   mutating func take(second value: Second)
   /// True while there is a value to deliver.
   var hasNext: Bool { get }
-  /// Takes the next value to deliver. Call it only while there is one; an optional instead would cost time for each
-  /// value.
+  /// Takes the next value to deliver. Call it only while there is one; an optional would cost time for each value.
   mutating func next() -> Output
   /// True when no further value is possible.
   func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool

@@ -1,9 +1,8 @@
-/// Joins several upstreams into one subscriber: the root of the stages that merge, pair, race, or play one after
-/// another.
+/// Joins several upstreams into one subscriber: the base of the stages that merge, pair, race or concatenate.
 ///
-/// It holds the subscriber, the demand and the completion, and the ``ThreadGate`` through which every event comes: those of the
-/// upstreams, requests and the cancellation. A subclass implements a request (`demanded`, harmless when the stream is over) and
-/// the cancellation (`cancelUpstreams`).
+/// It holds the subscriber, the demand and the completion, and the ``ThreadGate`` through which all events come: those
+/// of the upstreams, requests and the cancellation. A subclass implements a request (`demanded`, harmless when the
+/// stream is over) and the cancellation (`cancelUpstreams`).
 @usableFromInline class Junction<Output, Failure: Error>: GuardedSubscription, GatedStage {
   @usableFromInline final let name: StaticString
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>
@@ -25,7 +24,7 @@
   /// The subscriber requests this much more.
   @usableFromInline func demanded(_ demand: Subscribers.Demand) {}
 
-  /// Cancels the upstreams and releases the waiting values: the stream is cancelled, or about to end. It runs again
+  /// Cancels the upstreams and releases the waiting values: the stream is cancelled or about to complete. It runs again
   /// when a stream that is over is cancelled.
   @usableFromInline func cancelUpstreams() {}
 

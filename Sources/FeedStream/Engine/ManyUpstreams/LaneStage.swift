@@ -1,9 +1,9 @@
-/// Combines any number of upstreams, each with its own place in the values delivered: the stage of `zip` and
+/// Combines any number of upstreams, each with its own position in the delivered values: the stage of `zip` and
 /// `combineLatest` of three or more, of a collection, and of any number of publishers of different types.
 ///
 /// Each upstream has a ``Lane`` that keeps its values. `assemble`, which is formed where the lanes' types are known,
-/// combines the first value of each. The stage counts the states of the lanes, so that a completion or a value need not
-/// look at the others. Events are handled in the order in which they arrive; those that arrive within a delivery come
+/// combines the first value of each. The stage counts the states of the lanes, so that a completion or a value needn't
+/// examine the others. Events are handled in the order in which they arrive; those that arrive during a delivery come
 /// after it.
 ///
 /// **Demand:** passes to every upstream. A request made while a value is being delivered is returned to the upstream
@@ -16,7 +16,7 @@
   @exclusivity(unchecked) @usableFromInline var vacant = 0
   /// The number of lanes that have not ended.
   @exclusivity(unchecked) @usableFromInline var running = 0
-  /// True when there are no lanes, or one has ended without a value: no further value is possible.
+  /// True when there are no lanes, or one has completed without a value: no further value is possible.
   @exclusivity(unchecked) @usableFromInline var isExhausted = false
   /// True when a lane has ended.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
@@ -44,7 +44,7 @@
     return lane
   }
 
-  /// Subscribes to the upstreams, whose lanes all exist by now, and then hands the subscriber its subscription.
+  /// Subscribes to the upstreams, whose lanes all exist, and then delivers the subscription.
   @usableFromInline func start(_ upstreams: [() -> Void], assemble: @escaping () -> Output) {
     self.assemble = assemble
     isExhausted = upstreams.isEmpty
@@ -109,7 +109,7 @@
     while isActive, let value = waiting.popFirst() { pass(value) }
   }
 
-  /// `lane` has delivered its last value.
+  /// Called when `lane` has delivered its last value.
   @inlinable func emptied(_ lane: AnyInlet) {
     vacant &+= 1
     if lane.isEnded { isExhausted = true }
@@ -123,8 +123,8 @@
     endIfDone()
   }
 
-  /// Notes the failure of one upstream, unless another's completion already came first. No value follows it, not even while
-  /// it has to wait.
+  /// Records the failure of one upstream, unless another's completion came first. No value follows it, even while it
+  /// waits.
   private func failed(_ error: Failure, _ lane: AnyInlet) {
     let complete = lanes.reduce(Int.max) { min($0, $1.held) }
     let isOver =

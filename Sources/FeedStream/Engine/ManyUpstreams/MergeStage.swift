@@ -24,13 +24,13 @@
     return inlet
   }
 
-  /// No upstream will be added any more.
+  /// Called when no upstream will be added any more.
   @inlinable final func close() {
     isOpen = false
     finishIfDone()
   }
 
-  /// An upstream has finished; `flatMap` requests the next.
+  /// Called when an upstream has finished; `flatMap` requests the next one.
   @inlinable func inletFinished() {}
 
   @inlinable final func began(_ inlet: Inlet<MergePort<Output, Failure>>) {
@@ -116,8 +116,8 @@
     if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
   }
 
-  /// Reports the waiting values, and ends. Only at a failure can values be waiting. Those that were requested before it
-  /// are being delivered, and come first.
+  /// Reports the waiting values, and completes. Values can be waiting only at a failure. Values that were requested
+  /// before it are being delivered, and come first.
   @inlinable final func fail(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
     if isDraining, waiting.count > 0 {

@@ -1,11 +1,11 @@
 /// Combines two upstreams of different types into one subscriber: the stage of `zip` and `combineLatest`.
 ///
-/// Events are handled in the order in which they arrive; those that arrive within a delivery come after it.
+/// Events are handled in the order in which they arrive; those that arrive during a delivery come after it.
 ///
 /// **Demand:** passes to both upstreams. A request made while a value is being delivered is returned to the upstream
 /// that delivers.
 @usableFromInline final class PairStage<Rule: PairRule, Failure: Error>: Junction<Rule.Output, Failure> {
-  /// Present until the completion; `isActive` tells that without copying it.
+  /// The subscriber, until the completion; `isActive` checks that without copying it.
   @exclusivity(unchecked) @usableFromInline var rule: Rule?
   /// True when an upstream has ended.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
@@ -24,7 +24,7 @@
     super.init(Rule.joins.name, down)
   }
 
-  /// Subscribes to both, and then hands the subscriber its subscription.
+  /// Subscribes to both, and then delivers the subscription.
   @inlinable func start<A: Publisher<Rule.First, Failure>, B: Publisher<Rule.Second, Failure>>(_ a: A, _ b: B) {
     let (first, second) = (Inlet<FirstPort<Rule, Failure>>(self), Inlet<SecondPort<Rule, Failure>>(self))
     self.first = first
@@ -97,8 +97,8 @@
     endIfDone()
   }
 
-  /// Notes the failure of one upstream, unless the other's completion already came first. No value follows it, not even
-  /// while it has to wait.
+  /// Records the failure of one upstream, unless the other's completion came first. No value follows it, even while it
+  /// waits.
   @inlinable @inline(never) func failed(_ error: Failure, _ inlet: AnyInlet) {
     guard let rule, let first, let second else { return }
     let isOver = rule.isExhausted(

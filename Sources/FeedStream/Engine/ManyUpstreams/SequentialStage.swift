@@ -1,7 +1,7 @@
 /// Subscribes to one upstream at a time; the next takes over the demand that the last has not served. It is the base of
 /// `append`, `switchToLatest` and everything that subscribes again.
 ///
-/// A subclass decides, in `ended`, what follows an upstream's completion. When an upstream ends immediately, within its
+/// A subclass decides in `ended` what follows an upstream's completion. When an upstream completes during its
 /// subscription, the loop that subscribes handles that completion, so that the stack stays flat.
 @usableFromInline class SequentialStage<Output, Failure: Error>: Junction<Output, Failure> {
   @usableFromInline typealias Upstream = Inlet<SequentialPort<Output, Failure>>
@@ -41,7 +41,7 @@
     isSubscribing = false
   }
 
-  /// Subscribes when `alarm` fires, unless cancelled before.
+  /// Subscribes when `alarm` fires, unless cancelled first.
   @usableFromInline final func subscribe(_ attach: @escaping (Upstream) -> Void, at alarm: Alarm) {
     guard isActive else { return }
     self.alarm = alarm
@@ -51,7 +51,7 @@
 
   // MARK: Upstream
 
-  /// The current upstream accepted: requests the outstanding demand.
+  /// Called when the current upstream has accepted; requests the outstanding demand.
   @inlinable func began(_ inlet: Upstream) {
     guard isActive, inlet === current else { return inlet.cancel() }
     if demand > .none { inlet.request(demand) }
@@ -80,11 +80,11 @@
     return .none
   }
 
-  /// The current upstream has ended.
+  /// Called when the current upstream has completed.
   @inlinable func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
 
-  /// True when an upstream that sends a subscription after its completion is left unchanged instead of cancelled, as
-  /// long as this runs.
+  /// True when an upstream that sends a subscription after its completion is ignored instead of cancelled, as long as
+  /// this runs.
   @usableFromInline var leavesLate: Bool { false }
 
   @inlinable final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {

@@ -7,7 +7,7 @@ extension Publishers {
     case byRequest
   }
 
-  /// The action of a full buffer on a new value.
+  /// The reaction of a full buffer to a new value.
   public enum BufferingStrategy<Failure: Error> {
     /// Drops the new value.
     case dropNewest
@@ -71,7 +71,7 @@ extension Publishers {
     return drain()
   }
 
-  /// Delivers a value that need not wait, without holding it first.
+  /// Delivers a value that needn't wait, without holding it first.
   @inlinable func deliver(_ input: Input) -> Subscribers.Demand {
     demand.takeOne()
     isDraining = true
@@ -136,7 +136,7 @@ extension Publishers {
 
   /// Delivers the requested values, in order, then the completion.
   ///
-  /// - Returns: how many values can be held again.
+  /// - Returns: the number of values that can be held again.
   @inlinable func drain() -> Subscribers.Demand {
     guard !isDraining else { return .none }
     isDraining = true

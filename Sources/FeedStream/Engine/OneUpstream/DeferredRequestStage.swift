@@ -1,10 +1,9 @@
-/// A stage that hands its subscriber the subscription before upstream accepts: until then it keeps a request or a
-/// cancellation.
+/// A stage that delivers its subscription before upstream accepts; until then, it holds requests and a cancellation.
 @usableFromInline class DeferredRequestStage<Output, Failure: Error>: Stage<Output, Failure> {
   /// The demand to request from upstream once it accepts.
   @exclusivity(unchecked) @usableFromInline final var pending = Subscribers.Demand.none
 
-  /// Hands the subscriber its subscription. Call it before subscribing to upstream.
+  /// Delivers the subscription. Call this before subscribing to upstream.
   @usableFromInline final func greet() { down.receive(subscription: self) }
 
   override func began() {

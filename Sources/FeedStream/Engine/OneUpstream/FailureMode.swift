@@ -3,7 +3,7 @@ extension Publishers {
   /// are two modes: ``NonThrowing`` and ``Throwing``.
   ///
   /// With it, `removeDuplicates` and `tryRemoveDuplicates` are one publisher and one stage: a closure that cannot throw
-  /// has the error type `Never`, and the compiler removes what cannot happen.
+  /// has the error type `Never`, and the compiler removes the code for errors.
   public protocol FailureMode<UpstreamFailure>: SendableMetatype {
     associatedtype UpstreamFailure: Error
     /// The type of the errors that the closure throws.
@@ -15,7 +15,7 @@ extension Publishers {
     static func failure(ofRule error: RuleError) -> Failure
   }
 
-  /// The closure cannot throw; upstream's failure is the operator's.
+  /// The closure cannot throw; upstream's failure type is the operator's.
   public enum NonThrowing<UpstreamFailure: Error>: FailureMode {
     @inlinable public static func failure(ofUpstream error: UpstreamFailure) -> UpstreamFailure { error }
     @inlinable public static func failure(ofRule error: Never) -> UpstreamFailure {}

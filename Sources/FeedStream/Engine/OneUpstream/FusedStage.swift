@@ -1,7 +1,7 @@
-/// The form of a stateless operator: a value that wraps the next subscriber and changes nothing but the values.
+/// The form of a stateless operator: a value that wraps the next subscriber and changes only the values.
 ///
-/// The subscription passes through unchanged, so demand, cancellation and the rules are a matter between upstream and
-/// the subscriber below. Where `Failure` differs from the downstream's, the stage has its own `receive(completion:)`.
+/// The subscription passes through unchanged, so demand, cancellation and the rules concern only upstream and the
+/// subscriber below. If `Failure` differs from the downstream's, the stage has its own `receive(completion:)`.
 @usableFromInline
 protocol FusedStage<Downstream>: Subscriber, Traceable, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
   CustomReflectable
@@ -29,13 +29,13 @@ extension FusedStage where Failure == Downstream.Failure {
 
 extension Subscriber {
   /// True when the operator above must erase this subscriber. Operators that do not fuse with their own kind (as `map`
-  /// does) must not nest: from three levels on they are no longer specialized (250 ns a value instead of 6).
+  /// does) must not nest: from three levels on, they are no longer specialized (250 ns per value instead of 6).
   @inlinable static var isFused: Bool { @inline(__always) get { fusedStages > 0 } }
 
   /// True when a stateless operator above this subscriber must erase it before wrapping it.
   @inlinable static var isFullyFused: Bool { @inline(__always) get { fusedStages >= Subscribers.fusionLimit } }
 
-  /// This subscriber with its type erased: here the nesting starts again.
+  /// This subscriber with its type erased: the nesting starts over here.
   @inlinable var erased: ErasedSubscriber<Input, Failure> { ErasedSubscriber(self) }
 }
 

@@ -1,15 +1,15 @@
-/// A stage that may have one value to deliver after upstream has ended: it delivers it as soon as the subscriber has
-/// asked for it, and then finishes.
+/// A stage that may have one value to deliver after upstream's completion: it delivers the value once the subscriber
+/// has requested it, and then finishes.
 ///
-/// As in Combine, finishing without a value waits for the request too when there might have been a value.
+/// As in Combine, a finish without a value also waits for the request, if there might have been a value.
 @usableFromInline class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
   private var last: Output?
-  /// True when upstream has ended and the subscriber has no demand yet.
+  /// True if upstream has completed and there is no demand yet.
   private var isWaiting = false
 
   /// Ends with `value`, if any: immediately when `isAsked`, otherwise on the next request.
   ///
-  /// - Parameter cancelling: true when upstream has not ended by itself.
+  /// - Parameter cancelling: true if upstream has not completed by itself.
   @usableFromInline final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {
     guard phase == .live else { return }
     phase = .draining
@@ -52,7 +52,7 @@
   }
 }
 
-/// A ``LastValueStage`` that delivers values before the last, as requested.
+/// A ``LastValueStage`` that also delivers earlier values on demand.
 @usableFromInline class ValuesAndLastStage<Output, Failure: Error>: LastValueStage<Output, Failure> {
   /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none

@@ -19,7 +19,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   @exclusivity(unchecked) @usableFromInline var hasEndedWithin = false
 
   /// - Parameters:
-  ///   - keepsValues: true when the result holds the values themselves: a failure drops them, and reports that.
+  ///   - keepsValues: true when the result holds the values themselves: a failure then drops and reports them.
   ///   - rule: updates the result with a value; returns true when the result is settled.
   @usableFromInline init(
     _ name: StaticString, _ down: ErasedSubscriber<Output, Mode.Failure>, _ initial: Output?, keepsValues: Bool = false,
@@ -74,7 +74,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     result = NonReentrant(nil)
   }
 
-  /// Everything is requested from upstream already.
+  /// Does nothing, because everything has been requested from upstream.
   override func asked(for demand: Subscribers.Demand) { isAsked = true }
 
   override func tell(_ facts: inout StreamFacts) {

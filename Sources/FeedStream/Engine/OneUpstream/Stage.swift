@@ -6,16 +6,16 @@
 /// one completion, nothing follows a completion, `cancel()` is final and idempotent.
 ///
 /// A stage keeps its subscriber as long as it lives itself, and releases its upstream at the completion. A subscriber
-/// breaks the reference cycle by releasing its subscription, as ``Subscribers/Sink`` does.
+/// breaks the retain cycle by releasing its subscription, as ``Subscribers/Sink`` does.
 @usableFromInline class Stage<Output, Failure: Error>: GuardedSubscription {
-  /// `draining`: upstream has ended, but the subscriber has not received everything yet.
+  /// `draining`: upstream has completed, but the subscriber has not received everything yet.
   @usableFromInline enum Phase { case waiting, live, draining, ended }
 
-  /// Says what a stage does with strays: events that upstream sends against the rules, before its subscription or after
-  /// the completion.
+  /// The treatment of strays: events that upstream sends against the rules, before its subscription or after the
+  /// completion.
   ///
-  /// Combine's operators differ here. Each of ours does what its namesake does, as long as it adds no violation itself:
-  /// an operator without a buffer passes on every event of a misbehaving upstream.
+  /// Combine's operators differ here. Each operator here behaves like Combine's, as long as it adds no violation
+  /// itself: an operator without a buffer passes on every event of a misbehaving upstream.
   @usableFromInline enum Strays {
     /// Nothing passes.
     case ignored
@@ -39,7 +39,7 @@
 
   // MARK: Upstream's side
 
-  /// Accepts the first subscription and hands itself to the subscriber; refuses any other.
+  /// Accepts the first subscription and delivers itself as the subscription; refuses any other.
   @inlinable func receive(subscription: any Subscription) {
     guard phase == .waiting else {
       subscription.cancel()
@@ -51,15 +51,15 @@
     began()
   }
 
-  /// Hands itself to the subscriber; an operator that starts with its own request overrides this.
+  /// Delivers itself as the subscription; an operator that starts with its own request overrides this.
   @inlinable func began() { down.receive(subscription: self) }
 
-  /// True when a value is expected. Off the hot path, `takesStray()` decides what happens to one that is not.
+  /// True when a value is expected. Off the hot path, `takesStray()` decides about an unexpected one.
   @inlinable final var isLive: Bool { @inline(__always) get { phase == .live } }
 
   @usableFromInline var strays: Strays { .ignored }
 
-  /// True when a value is to be handled although this stage is not live.
+  /// True if a value must be handled although this stage isn't live.
   @inline(never) @usableFromInline final func takesStray() -> Bool {
     trapIfEarly("a value arrived")
     switch strays {
@@ -95,7 +95,7 @@
     down.receive(completion: completion)
   }
 
-  /// Ends the stream from inside: cancels upstream, then completes downstream.
+  /// Completes the stream from inside: cancels upstream, then completes downstream.
   @inlinable @inline(never) final func stop(_ completion: Subscribers.Completion<Failure>) {
     guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
@@ -117,7 +117,7 @@
     down.receive(completion: .finished)
   }
 
-  /// Releases what is kept of values and takes work back: the stream is over, by its completion or by cancellation.
+  /// Releases held values and cancels scheduled work: the stream has completed or was cancelled.
   @usableFromInline func forget() {}
 
   // MARK: Downstream's side

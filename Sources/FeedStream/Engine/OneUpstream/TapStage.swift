@@ -20,7 +20,7 @@
   @usableFromInline let onValue: (Input) -> Void
   @exclusivity(unchecked) @usableFromInline private(set) var isReporting = true
 
-  /// - Parameter reportsAfterEnd: true when it continues to report after the first completion or cancellation.
+  /// - Parameter reportsAfterEnd: true to continue reporting after the first completion or cancellation.
   @inlinable init(
     _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, reportsAfterEnd: Bool, onValue: ((Input) -> Void)?,
     report: @escaping (Event) -> Void

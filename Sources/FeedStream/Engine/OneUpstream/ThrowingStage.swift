@@ -4,7 +4,7 @@
     finish(completion.mapError(Mode.failure(ofUpstream:)))
   }
 
-  /// Ends the stream with the error that the rule threw.
+  /// Fails the stream with the error that the rule threw.
   @inline(never) @usableFromInline final func fail(_ error: Mode.RuleError) -> Subscribers.Demand {
     stop(.failure(Mode.failure(ofRule: error)))
     return .none

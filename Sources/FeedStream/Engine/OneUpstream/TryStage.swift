@@ -1,8 +1,8 @@
 /// The stage of every operator whose closure may throw and that keeps no state: `tryMap`, `tryFilter`, `tryCompactMap`
 /// …
 ///
-/// `body` does the operator's work and passes its result on; an error it throws cancels upstream and becomes the
-/// ending.
+/// `body` does the operator's work and passes its result on; an error that it throws cancels upstream and becomes the
+/// failure.
 @usableFromInline final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any Error>, Subscriber {
   @usableFromInline typealias Failure = UpstreamFailure
 

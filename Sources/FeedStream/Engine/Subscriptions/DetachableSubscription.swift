@@ -1,4 +1,4 @@
-/// A stage's subscription for subscribers that keep it: once cancelled or ended, it releases the stage, and the
+/// A stage's subscription for subscribers that retain it: once cancelled or completed, it releases the stage, and the
 /// subscriber with it.
 @usableFromInline
 final class DetachableSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,

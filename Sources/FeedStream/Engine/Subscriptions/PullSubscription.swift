@@ -3,28 +3,29 @@
   associatedtype Value
   associatedtype Failure: Error
 
-  /// More values are wanted than are held. The source delivers or holds them now or later, or ends the subscription.
+  /// Called when more values are requested than are held. The source delivers or holds them now or later, or completes
+  /// the subscription.
   ///
   /// Called with each request for which nothing is held, even while the source is still looking for an earlier one.
   ///
-  /// - Returns: true to be called again at once when more is wanted after what it has brought now.
+  /// - Returns: true to be called again immediately if more values are requested than it has delivered now.
   func wanted(by subscription: PullSubscription<Value, Failure>) -> Bool
 
-  /// The subscriber has cancelled.
+  /// Called when the subscriber has cancelled.
   func cancelled(_ subscription: PullSubscription<Value, Failure>)
 }
 
-/// The subscription of a source outside of the engine: it counts the demand, holds what was found too early, and guards
-/// delivery against re-entry.
+/// The subscription of a source outside of the engine: it counts the demand, holds values that were produced too early,
+/// and guards delivery against re-entry.
 ///
 /// A request made while a value is being delivered is added to the demand and served by the running loop, so the stack
-/// stays flat. The subscription keeps the source until it ends or is cancelled.
+/// stays flat. The subscription retains the source until it completes or is cancelled.
 // Final: a class that is not public cannot be subclassed in another module.
 @usableFromInline package final class PullSubscription<Output, Failure: Error>: GuardedSubscription {
   private let name: StaticString
   @exclusivity(unchecked) @usableFromInline var down: ErasedSubscriber<Output, Failure>?
   @exclusivity(unchecked) @usableFromInline var source: (any PullSource<Output, Failure>)?
-  /// The values that are wanted besides those that have been delivered.
+  /// The demand that has not been served.
   @exclusivity(unchecked) @usableFromInline package internal(set) var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var held = FIFO<Output>()
   /// The completion, which follows the values that are held.
@@ -52,13 +53,13 @@
     self.run = run
   }
 
-  /// Hands itself to the subscriber.
+  /// Delivers itself as the subscription.
   package func begin() { down?.receive(subscription: self) }
 
   /// True when ``deliver(_:)`` would not hold a value.
   @inlinable package var takesNow: Bool { demand > .none && held.isEmpty && !isDelivering }
 
-  /// True until it has ended or was cancelled.
+  /// True until it has completed or was cancelled.
   @inlinable package var isLive: Bool { down != nil }
 
   // MARK: The source's side
@@ -68,7 +69,7 @@
     if down != nil { held.append(value) }
   }
 
-  /// Delivers a value, if it is wanted; holds it until it is.
+  /// Delivers a value if there is demand; otherwise, holds it.
   @inlinable package func deliver(_ value: Output) {
     guard let down else { return }
     guard takesNow else { return held.append(value) }
@@ -86,7 +87,7 @@
     serve()
   }
 
-  /// Delivers what is held and wanted, and then asks the source for more.
+  /// Delivers held values on demand, and then requests more from the source.
   @inlinable package func serve() {
     guard !isDelivering else { return }
     while let down {

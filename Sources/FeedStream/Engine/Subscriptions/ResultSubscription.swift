@@ -1,5 +1,5 @@
-/// The subscription of a publisher with one result: a value, which is delivered with the completion once it is requested,
-/// or a failure, which is delivered immediately.
+/// The subscription of a publisher with one result: a value, which is delivered with the completion once it is
+/// requested, or a failure, which is delivered immediately.
 ///
 /// The result may exist from the start (`Just`) or come later (`Future`, work off the loop).
 @usableFromInline package class ResultSubscription<Output, Failure: Error>: GuardedSubscription {
@@ -36,7 +36,7 @@
     self.serve = serve
   }
 
-  /// Hands itself to the subscriber, and then the result, if there is one and it may be delivered.
+  /// Delivers itself as the subscription, and then the result, if there is one and it may be delivered.
   ///
   /// - Parameter work: cancelled with the subscription, while there is no result.
   @inlinable package final func begin(_ work: (any Cancellable)? = nil) {
@@ -103,7 +103,7 @@ extension ResultSubscription: Traceable {
 }
 
 extension Subscriber {
-  /// Hands over the subscription of a publisher named `name` that delivers `value` and finishes.
+  /// Delivers the subscription of a publisher named `name` that delivers `value` and finishes.
   @inlinable func attach(_ name: StaticString, delivering value: Input) {
     receive(subscription: ResultSubscription(name, erased, .success(value)))
   }

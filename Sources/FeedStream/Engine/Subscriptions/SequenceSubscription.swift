@@ -17,7 +17,7 @@
   /// - Parameters:
   ///   - name: its description when no longer active.
   ///   - supply: the object that `produce` and `show` take.
-  ///   - ending: the later completion, for mirrors, when there is more than one kind.
+  ///   - ending: the later completion, for mirrors, if there is more than one kind.
   ///   - produce: delivers as long as `isActive` and `demand` allow, and calls `end()` before its completion.
   ///   - show: describes it while active.
   @usableFromInline init(
@@ -31,7 +31,7 @@
     self.show = show
   }
 
-  /// Releases everything: there are no more values. Call it before the completion is delivered.
+  /// Releases everything, because there are no more values. Call it before the completion is delivered.
   @usableFromInline func end() {
     isActive = false
     supply = nil
@@ -88,7 +88,7 @@
     self.upcoming = upcoming
   }
 
-  /// Delivers what has been requested.
+  /// Delivers the requested values.
   @inlinable func produce(for source: SequenceSubscription) {
     var element = upcoming
     while source.isActive, source.demand > .none {
@@ -128,9 +128,9 @@ extension SequenceSupply: Traceable {
 }
 
 extension Subscriber {
-  /// Hands over a subscription that delivers `elements` on request and then `completion`.
+  /// Delivers a subscription that delivers `elements` on request and then `completion`.
   ///
-  /// - Parameter showingEnding: true when mirrors show the completion in advance.
+  /// - Parameter showingEnding: true if mirrors show the completion in advance.
   @inlinable func attach<Elements: Sequence>(
     _ name: StaticString, delivering elements: Elements, then completion: Subscribers.Completion<Failure>,
     showingEnding: Bool = false

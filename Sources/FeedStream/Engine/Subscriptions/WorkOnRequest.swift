@@ -1,13 +1,14 @@
-/// Work with one result that starts when somebody requests it: what a subscription of ``WorkOnRequest`` runs.
+/// Work with one result that starts when the result is requested; a subscription of ``WorkOnRequest`` runs it.
 package protocol RequestedWork<Output, Failure>: Cancellable {
   associatedtype Output
   associatedtype Failure: Error
 
-  /// Starts the work. It calls `settle` once, on the stream's thread, unless it is cancelled before; then it releases it.
+  /// Starts the work. It calls `settle` once, on the stream's thread, unless it is cancelled first; then it releases
+  /// it.
   func start(_ settle: @escaping (Result<Output, Failure>) -> Void)
 }
 
-/// The publisher of one result: each subscription makes work of its own and starts it with the first request.
+/// The publisher of one result: each subscription makes its own work and starts it with the first request.
 ///
 /// **Demand:** the value is delivered with the completion. **Failure:** the work's. **Cancellation:** cancels the work.
 package struct WorkOnRequest<Work: RequestedWork>: Publisher {

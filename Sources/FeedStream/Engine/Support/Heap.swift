@@ -3,7 +3,7 @@
   /// True when this is taken before `other`.
   func precedes(_ other: borrowing Self) -> Bool
 
-  /// Called with the entry's new place in the heap: for one that may be removed before its turn.
+  /// Called with the entry's new index in the heap, for entries that may be removed before their turn.
   func moved(to place: Int)
 }
 
@@ -13,8 +13,8 @@ extension HeapEntry {
 
 /// A priority queue: adding and taking cost O(log n).
 ///
-/// A heap with four branches. Not that of swift-collections, which removes nothing but the first and the last. Entries are
-/// moved, not copied, within the array's storage, which spares a retain and a release at every level.
+/// A heap with four branches. It isn't the heap of swift-collections, which can remove only the first and the last
+/// entry. Entries are moved, not copied, within the array's storage, which saves a retain and a release at every level.
 @frozen @usableFromInline package struct Heap<Entry: HeapEntry> {
   @usableFromInline var entries: ContiguousArray<Entry> = []
 
@@ -35,7 +35,7 @@ extension HeapEntry {
   /// - Precondition: it is not empty.
   @inlinable @discardableResult package mutating func removeFirst() -> Entry { remove(at: 0) }
 
-  /// Removes the entry at the place of which it was told last.
+  /// Removes the entry at the index that it last received.
   @inlinable @discardableResult package mutating func remove(at place: Int) -> Entry {
     var taken = entries.removeLast()
     if place < entries.count {
@@ -46,7 +46,7 @@ extension HeapEntry {
     return taken
   }
 
-  /// Changes the first entry, which may be preceded by others afterwards.
+  /// Changes the first entry, which may then no longer be the first.
   @inlinable package mutating func updateFirst(_ change: (inout Entry) -> Void) {
     change(&entries[0])
     siftDown(0)

@@ -32,10 +32,10 @@
   }
 }
 
-/// A state that several threads share and one at a time uses.
+/// A state that several threads share and one thread at a time uses.
 ///
-/// Not the standard library's `Mutex`: on Linux the thread sanitizer does not see its operations and reports races
-/// where there are none, whereas it knows the system's mutex.
+/// It isn't the standard library's `Mutex`: on Linux, the thread sanitizer doesn't see its operations and reports false
+/// races, whereas it knows the system's mutex.
 // @unchecked: the state is used only with the mutex held, and the initializer's caller gives it away.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
   @exclusivity(unchecked) private var state: State

@@ -1,4 +1,4 @@
-/// Work on its way to another home, which may be closed before it arrives: one of two things happens, once.
+/// Work in transit to another home, which may be closed before it arrives: one of two closures runs, once.
 // @unchecked: run by that home, or released by nobody who has run it.
 final class LoopErrand: @unchecked Sendable {
   private let work: () -> Void
@@ -22,7 +22,7 @@ final class LoopErrand: @unchecked Sendable {
 }
 
 extension StreamDomain {
-  /// Runs `work` here, later; `dropped` instead, where the domain is closed. Safe from any thread.
+  /// Runs `work` here, later; `dropped` instead, if the domain is closed. Safe from any thread.
   // Not inlined: what a closed loop drops is released here, not later.
   @inline(never)
   func bring(_ work: @escaping @Sendable () -> Void, dropped: @escaping @Sendable () -> Void) {

@@ -1,11 +1,11 @@
-/// State that a stage hands to a closure, which may change it; re-entrant calls do not find it meanwhile.
+/// State that a stage passes to a closure, which may change it; reentrant calls can't access it meanwhile.
 @frozen @usableFromInline struct NonReentrant<Value> {
   /// `nil` while the closure has it.
   @usableFromInline private(set) var value: Value?
 
   @inlinable init(_ value: Value) { self.value = value }
 
-  /// Takes the state out; traps when it is out already. Put it back with `leave`.
+  /// Takes the state out; traps if it is already out. Put it back with `leave`.
   @inlinable mutating func enter(for operatorName: @autoclosure () -> String) -> Value {
     guard let taken = value else {
       preconditionFailure(

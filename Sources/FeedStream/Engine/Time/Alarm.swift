@@ -1,8 +1,7 @@
-/// The one deadline of a subscription that waits: setting it again replaces the last setting, and a cancelled one never
-/// fires.
+/// The single deadline of a subscription: setting it again replaces the earlier one, and a cancelled alarm never fires.
 ///
 /// An action that fires after it was cancelled or replaced has no effect, even if the scheduler fails to cancel its
-/// timer. A set alarm keeps its action, and what that captures, alive through the scheduler.
+/// timer. A set alarm keeps its action, and the values that it captures, alive through the scheduler.
 @usableFromInline final class Alarm: Cancellable {
   private let start: (@escaping () -> Void) -> any Cancellable
   private let scheduler: Any.Type

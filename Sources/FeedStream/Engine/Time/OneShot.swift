@@ -1,15 +1,15 @@
-/// A scheduler that can take back work that it was to run once.
+/// A scheduler that can cancel work that runs once.
 ///
-/// Combine's schedulers take back only repeating work. Ours are both this, so that a cancelled `delay` of an hour
-/// neither keeps its loop running nor shows up as work left over.
+/// Combine's schedulers can cancel only repeated work. Both schedulers here can, so that a cancelled `delay` of an hour
+/// neither keeps its loop running nor counts as leftover work.
 package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
-  /// Runs `action` at `date`, once, unless cancelled before.
+  /// Runs `action` at `date`, once, unless cancelled first.
   ///
-  /// - Returns: takes the work back; `nil`, and nothing is scheduled, when that turns out to be impossible.
+  /// - Returns: a cancellable that cancels the work; `nil`, with nothing scheduled, if that turns out to be impossible.
   func scheduleOnce(after date: SchedulerTimeType, _ action: @escaping () -> Void) -> (any Cancellable)?
 }
 
-/// Work that a scheduler runs once at its time, and takes back where it can.
+/// Work that a scheduler runs once when it is due, and cancels if it can.
 @usableFromInline struct OneShot<Context: Scheduler> {
   private let scheduler: Context
   private let revoking: (any RevokingScheduler<Context.SchedulerTimeType>)?
@@ -26,10 +26,10 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
     self.options = options
   }
 
-  /// Where the scheduler cannot take it back, the work runs and must find nothing to do; until then it holds what it
-  /// holds, as in Combine.
+  /// If the scheduler can't cancel it, the work runs and must have no effect; until then, it retains its captured
+  /// values, as in Combine.
   ///
-  /// - Returns: takes the work back.
+  /// - Returns: a cancellable that cancels the work.
   @usableFromInline
   func run(after date: Context.SchedulerTimeType, _ action: @escaping () -> Void) -> (any Cancellable)? {
     if let work = revoking?.scheduleOnce(after: date, action) { return work }
@@ -37,14 +37,14 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
     return nil
   }
 
-  /// - Returns: takes the work back.
+  /// - Returns: a cancellable that cancels the work.
   @usableFromInline
   func run(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> (any Cancellable)? {
     run(after: scheduler.now.advanced(by: interval), action)
   }
 
-  /// Where the scheduler cannot take it back, the work repeats every `period` until it is cancelled, which the first
-  /// run has to do.
+  /// If the scheduler can't cancel it, the work repeats every `period` until it is cancelled, which its first run must
+  /// do.
   @usableFromInline
   func start(
     at date: Context.SchedulerTimeType, period: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void
@@ -54,7 +54,7 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
       after: date, interval: period, tolerance: tolerance ?? scheduler.minimumTolerance, options: options, action)
   }
 
-  /// The same after `interval`.
+  /// Schedules the work after `interval`.
   @usableFromInline
   func start(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> any Cancellable {
     // The period can be anything but zero.

@@ -1,19 +1,19 @@
 /// A stage that passes on its events later, on a scheduler: `receive(on:)`, `delay`, `timeout`.
 ///
-/// Every value and the completion join one queue, and each schedules one call of `deliverNext()`: the queue sets the order,
-/// the scheduler only the time. The values in the queue have been requested, which bounds their number. `cancel()`
-/// empties the queue, and calls that are still scheduled find nothing to deliver.
+/// Every value and the completion join one queue, and each schedules one call of `deliverNext()`: the queue sets the
+/// order, the scheduler only the time. The values in the queue have been requested, which limits their number.
+/// `cancel()` empties the queue, and calls that are still scheduled find nothing to deliver.
 ///
-/// The stage stays live, and keeps its upstream, until the completion has been delivered: until then it can be cancelled.
-/// Scheduled work reaches the stage through a `Turn`, which is empty when nothing waits, and when the scheduled work
-/// has been cancelled.
+/// The stage stays live, and keeps its upstream, until the completion has been delivered: until then it can be
+/// cancelled. Scheduled work reaches the stage through a `Turn`, which is empty when nothing waits, and when the
+/// scheduled work has been cancelled.
 @usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
   @usableFromInline let name: StaticString
   /// Schedules an action for the time at which a value received now is due; returns a cancellable if the scheduler can
   /// cancel it.
   @usableFromInline final let schedule: (@escaping () -> Void) -> (any Cancellable)?
   @usableFromInline final let turn: Turn
-  /// Calls `deliverNext()`, as long as anything waits.
+  /// Calls `deliverNext()`, as long as an event waits.
   @usableFromInline final let serve: () -> Void
   /// The cancellables of the scheduled work, in the order of the queue.
   @exclusivity(unchecked) @usableFromInline final var works = FIFO<any Cancellable>()
@@ -21,10 +21,11 @@
   /// True when upstream may still deliver.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @exclusivity(unchecked) @usableFromInline final var ending = Subscribers.Completion<Failure>.finished
-  /// Checked where the scheduler calls, in release builds too: a scheduler of the user's may call on any thread.
+  /// The thread is checked when the scheduler calls, even in release builds, because a user's scheduler may call on any
+  /// thread.
   @exclusivity(unchecked) @usableFromInline final var place = SubjectConfinement()
 
-  /// The reference that scheduled work has to the stage: the stage while something waits, `nil` after that.
+  /// The reference that scheduled work has to the stage: the stage while events wait, and `nil` after that.
   @usableFromInline final class Turn {
     @exclusivity(unchecked) @usableFromInline var stage: ScheduledStage?
     @inlinable init() {}
@@ -61,7 +62,7 @@
     scheduleNext()
   }
 
-  /// Delivers the first in the queue: a value, or after the last one the completion.
+  /// Delivers the first event in the queue: a value, or after the last one the completion.
   @inlinable final func deliverNext() {
     place.checkScheduled(name)
     guard isLive else {
@@ -79,7 +80,7 @@
     }
   }
 
-  /// A request for none is passed on: the publisher that serves the demand decides what it may be.
+  /// A request for zero values is passed on, because the publisher that serves the demand decides about it.
   override var takesNone: Bool { true }
 
   override func forget() {
@@ -97,7 +98,7 @@
   override var description: String { "\(name)" }
 }
 
-/// The stage of `receive(on:)` and `delay`. Final, as everything on the value path must be: a method that may be
+/// The stage of `receive(on:)` and `delay`. It is final, as everything on the value path must be: a method that may be
 /// overridden is called through the class's vtable, and never specialized (470 instead of 25 ns per value).
 @usableFromInline final class ReceiveOnStage<Input, Failure: Error>: ScheduledStage<Input, Failure>, Subscriber {
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {

@@ -1,7 +1,7 @@
 /// Ticks at a regular interval, at most once per wake-up.
 ///
-/// A tick is due one interval after the last one was due. When the scheduler is so late that the next tick would be due
-/// already, the missed ones are skipped and the interval starts from now: there is no burst after a stall.
+/// A tick is due one interval after the last one was due. If the scheduler is so late that the next tick is already
+/// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall.
 @usableFromInline final class Ticker<Context: Scheduler> {
   private let interval: Context.SchedulerTimeType.Stride
   private let scheduler: Context
@@ -27,7 +27,7 @@
     alarm = Alarm(of: Context.self, hold: scheduler.newHold()) { timer.start(at: due.date, period: interval, $0) }
   }
 
-  /// Ticks after `delay`, and from then on at the interval, until stopped.
+  /// Ticks after `delay`, and then at the interval, until stopped.
   @usableFromInline
   func start(after delay: Context.SchedulerTimeType.Stride, _ tick: @escaping (Context.SchedulerTimeType) -> Void) {
     due.date = scheduler.now.advanced(by: delay)
@@ -51,7 +51,7 @@
 
   @usableFromInline func stop() { alarm.cancel() }
 
-  /// Traps when the interval is not more than zero.
+  /// Traps unless the interval is more than zero.
   @inlinable static func check(_ interval: Context.SchedulerTimeType.Stride, _ name: StaticString) {
     precondition(interval > .zero, "\(name): interval is \(interval); use more than 0")
   }

@@ -59,7 +59,7 @@
     reset = nil
   }
 
-  /// Ignores the publisher, which has done its part, until it is cancelled with the stream.
+  /// Ignores the publisher, which is no longer needed, until it is cancelled with the stream.
   @usableFromInline func rest() { reset?() }
 
   fileprivate func fire() { fired?() }

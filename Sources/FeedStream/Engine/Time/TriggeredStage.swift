@@ -1,4 +1,4 @@
-/// A stage that acts when another publisher says so: `sample`, `collect` and `window` by trigger or by time.
+/// A stage that acts on the signals of another publisher: `sample`, `collect` and `window` by trigger or by time.
 @usableFromInline class TriggeredStage<Output, Failure: Error>: Stage<Output, Failure>, GatedStage {
   @usableFromInline final let gate = ThreadGate()
   private let name: StaticString
@@ -18,7 +18,7 @@
 
   // MARK: The trigger
 
-  /// Starts the trigger. Call it after subscribing to upstream, which may have ended already.
+  /// Starts the trigger. Call this after subscribing to upstream, which may already have completed.
   @inlinable final func start<P: Publisher>(_ publisher: P) where P.Failure == Never { newTrigger()?.start(publisher) }
 
   @usableFromInline final func newTrigger() -> Trigger<Never>? {

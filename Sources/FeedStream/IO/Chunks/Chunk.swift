@@ -1,12 +1,13 @@
-/// Bytes in flight, from or to a file, a socket or a pipe.
+/// Bytes in transit, from or to a file, a socket or a pipe.
 ///
 ///     connection.bytes
 ///       .lines()                       // text, line by line, however the bytes were cut
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///
-/// A chunk is a view of memory that is counted and pooled: copying or slicing one copies no bytes, and the memory goes back
-/// to its pool with the last chunk that shows it. A chunk never changes, so that it may cross threads. Its indices begin at
-/// zero, even in a slice. Keeping a small slice keeps the memory it is cut from: ``compacted()`` releases the rest.
+/// A chunk is a view of reference-counted, pooled memory: copying or slicing one copies no bytes, and the memory
+/// returns to its pool with the last chunk that uses it. A chunk is immutable, so it may cross threads. Its indices
+/// begin at zero, even in a slice. A small slice retains all the memory from which it was cut: ``compacted()`` releases
+/// the rest.
 // @unchecked: the pointer is to memory that nobody writes once a chunk shows it.
 @frozen public struct Chunk: @unchecked Sendable {
   @usableFromInline let memory: ChunkMemory
@@ -35,10 +36,10 @@
     }
   }
 
-  /// The UTF-8 of `text`.
+  /// `text` in UTF-8.
   @inlinable public init(_ text: some StringProtocol) { self.init(text.utf8) }
 
-  /// A copy of the memory that `bytes` shows.
+  /// A copy of the memory of `bytes`.
   public init(copying bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress, bytes.count > 0 else {
       self.init()
@@ -49,16 +50,16 @@
     self.init(memory, from: UnsafePointer(memory.base), count: bytes.count)
   }
 
-  /// Memory of its own.
+  /// A chunk with its own memory.
   ///
-  /// - Parameter fill: writes into it from its beginning, and returns how many bytes.
+  /// - Parameter fill: writes into the memory from its beginning, and returns the number of bytes.
   package init(capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
     let memory = ChunkMemory(capacity: capacity)
     let count = fill(UnsafeMutableRawBufferPointer(start: memory.base, count: capacity))
     self.init(memory, from: UnsafePointer(memory.base), count: count)
   }
 
-  /// A copy of the memory that `bytes` shows.
+  /// A copy of the memory of `bytes`.
   public init(copying bytes: RawSpan) { self = bytes.withUnsafeBytes { Chunk(copying: $0) } }
 }
 
@@ -88,14 +89,14 @@ extension Chunk: RandomAccessCollection {
 }
 
 extension Chunk {
-  /// The bytes, to be read in place.
+  /// The bytes, for reading in place.
   @inlinable public var bytes: RawSpan {
     @_lifetime(borrow self) get {
       _overrideLifetime(RawSpan(_unsafeStart: start, byteCount: count), borrowing: self)
     }
   }
 
-  /// Calls `body` with the bytes; the pointer is good until it returns.
+  /// Calls `body` with the bytes; the pointer is valid until `body` returns.
   @inlinable public func withUnsafeBytes<R, E: Error>(
     _ body: (UnsafeRawBufferPointer) throws(E) -> R
   ) throws(E) -> R {
@@ -109,12 +110,12 @@ extension Chunk {
     withExtendedLifetime(memory) { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
   }
 
-  /// The same bytes in memory of their own, if they are less than half of the memory that they keep.
+  /// A copy of the bytes in their own memory, if they are less than half of the memory that they retain.
   public func compacted() -> Chunk {
     count * 2 < memory.capacity ? withUnsafeBytes { Chunk(copying: $0) } : self
   }
 
-  /// The memory that it keeps: chunks that share it have the same.
+  /// An identifier of the memory that it retains; chunks that share memory have the same one.
   package var keptMemory: (identity: ObjectIdentifier, bytes: Int) { (ObjectIdentifier(memory), memory.capacity) }
 }
 
@@ -129,7 +130,7 @@ extension Chunk: Hashable {
 }
 
 extension Chunk {
-  /// All of `chunks` in one; a single one is not copied.
+  /// All of `chunks` joined into one; a single chunk isn't copied.
   public init(joining chunks: some Collection<Chunk>) {
     guard chunks.count > 1 else {
       self = chunks.first ?? Chunk()
@@ -149,7 +150,7 @@ extension Chunk: ExpressibleByArrayLiteral, ExpressibleByStringLiteral, CustomSt
   public init(arrayLiteral bytes: UInt8...) { self.init(bytes) }
   public init(stringLiteral text: String) { self.init(text) }
 
-  /// The text, if it is text, and the number of bytes if it is not or is long.
+  /// The text if the bytes are text, and their number if they aren't or are long.
   public var description: String {
     if count <= 256, let text = String(validating: self, as: UTF8.self) { return text.debugDescription }
     return "\(count) bytes"

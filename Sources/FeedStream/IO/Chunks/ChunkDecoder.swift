@@ -1,7 +1,7 @@
 /// Makes values from bytes in chunks of any size, for `framed(by:)`.
 ///
-/// A plain value without demand, which the operator manages. It is fed a chunk, then `next()` is called until it
-/// returns none, then it is fed the next chunk.
+/// A plain value that knows nothing of demand, which the operator manages. The operator feeds it a chunk, calls
+/// `next()` until that returns `nil`, and then feeds it the next chunk.
 ///
 ///     struct Records: ChunkDecoder {
 ///       var rest = Chunk()
@@ -20,16 +20,16 @@
 ///     }
 public protocol ChunkDecoder<Output> {
   associatedtype Output
-  /// The type of its errors; `Never` when it makes something of any bytes.
+  /// The type of its errors; `Never` if any bytes are valid.
   associatedtype DecodingFailure: Error
 
-  /// Takes the bytes that come next. Called when ``next()`` has returned `nil`.
+  /// Receives the next bytes. Called when ``next()`` has returned `nil`.
   mutating func feed(_ chunk: Chunk)
 
-  /// The next value that can be made of the bytes fed, or `nil` when more are needed.
+  /// Returns the next value from the received bytes, or `nil` if more are needed.
   mutating func next() throws(DecodingFailure) -> Output?
 
-  /// Returns what can be made of the rest, after the last byte. Called until it returns `nil`.
+  /// Returns the values of the remaining bytes, after the last byte. Called until it returns `nil`.
   mutating func finish() throws(DecodingFailure) -> Output?
 }
 
@@ -37,9 +37,9 @@ public protocol ChunkDecoder<Output> {
 public enum ChunkError: Error, Hashable, Sendable {
   /// A line or a part between separators is longer than `limit` bytes.
   case partTooLong(limit: Int)
-  /// A frame says that it has `length` bytes, which is more than `limit`.
+  /// A frame declares `length` bytes, which is more than `limit`.
   case frameTooLong(length: Int, limit: Int)
-  /// The bytes ended within a frame, of which `count` bytes had come.
+  /// The bytes ended within a frame, of which `count` bytes had arrived.
   case torn(count: Int)
   /// There are more than `limit` bytes.
   case tooMany(limit: Int)

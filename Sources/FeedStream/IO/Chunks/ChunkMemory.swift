@@ -1,4 +1,4 @@
-/// Memory that chunks show, counted by them.
+/// The memory of chunks, reference-counted by them.
 // @unchecked: written by its maker alone, before the first chunk shows what was written; never after that.
 @usableFromInline final class ChunkMemory: @unchecked Sendable {
   @usableFromInline let base: UnsafeMutablePointer<UInt8>
@@ -6,7 +6,7 @@
   @usableFromInline let capacity: Int
   private let pool: ChunkPool?
 
-  /// Memory of its own, freed with it.
+  /// Memory that is owned and freed by this object.
   @usableFromInline convenience init(capacity: Int) {
     self.init(.allocate(capacity: Swift.max(capacity, 1)), capacity: capacity, pool: nil)
   }
@@ -27,7 +27,7 @@
 
 /// Blocks of memory of one size, reused by readers.
 ///
-/// A reader fills a block from its beginning, and continues behind what it has delivered as long as there is room, so that
+/// A reader fills a block from its beginning, and continues after the delivered bytes as long as there is room, so that
 /// small reads share a block. Safe from any thread: a chunk may be released anywhere.
 package final class ChunkPool: Sendable {
   /// The size of a block, in bytes.
@@ -43,7 +43,7 @@ package final class ChunkPool: Sendable {
 
   /// - Parameters:
   ///   - blockSize: in bytes.
-  ///   - limit: how many unused blocks are kept; what comes back beyond that is freed.
+  ///   - limit: the number of unused blocks to keep; further returned blocks are freed.
   package init(blockSize: Int, keeping limit: Int) {
     self.blockSize = blockSize
     self.limit = limit
@@ -64,16 +64,16 @@ package final class ChunkPool: Sendable {
     if !isKept { block.deallocate() }
   }
 
-  /// The number of blocks that are unused: for tests.
+  /// The number of unused blocks, for tests.
   package var unused: Int { free.withLock { $0.blocks.count } }
 }
 
-/// A place for the next read, which fills it.
+/// The memory for the next read.
 package struct ChunkWriter: ~Copyable {
   private let pool: ChunkPool
   private var memory: ChunkMemory?
   private var used = 0
-  /// Less room than this is not worth a read.
+  /// The minimum room that is worth a read.
   private let least: Int
 
   package init(_ pool: ChunkPool, least: Int) {
@@ -81,10 +81,10 @@ package struct ChunkWriter: ~Copyable {
     self.least = least
   }
 
-  /// Room for the next read. What is written into it is delivered by ``take(_:)``, or else overwritten by the next read.
+  /// Room for the next read. Bytes written into it are delivered by ``take(_:)``, or else overwritten by the next read.
   package mutating func room() -> UnsafeMutableBufferPointer<UInt8> { room(for: least) }
 
-  /// Room for at least `count` bytes, of which a block has as many.
+  /// Room for at least `count` bytes, which a block must be able to hold.
   package mutating func room(for count: Int) -> UnsafeMutableBufferPointer<UInt8> {
     if memory == nil || pool.blockSize - used < count {
       memory = pool.take()
@@ -93,7 +93,7 @@ package struct ChunkWriter: ~Copyable {
     return UnsafeMutableBufferPointer(start: memory!.base + used, count: pool.blockSize - used)
   }
 
-  /// The first `count` bytes of the room, written by now.
+  /// The first `count` bytes of the room, which have been written.
   package mutating func take(_ count: Int) -> Chunk {
     guard let memory else { return Chunk() }
     let chunk = Chunk(memory, from: UnsafePointer(memory.base + used), count: count)
@@ -101,7 +101,7 @@ package struct ChunkWriter: ~Copyable {
     return chunk
   }
 
-  /// Gives the memory back: nothing is read for a while.
+  /// Returns the memory, because nothing will be read for a while.
   mutating func release() {
     memory = nil
     used = 0

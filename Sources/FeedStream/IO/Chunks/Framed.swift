@@ -5,17 +5,18 @@ extension Publisher where Output == Chunk {
   ///     framed(by: words)
   ///     downstream  -------hello--------(world)|
   ///
-  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far make no value.
-  /// **Failure:** upstream's follows the values made from the bytes before it, as these are requested; bytes from which no
-  /// value can be made are dropped. **Cancellation:** passes through. **Policy:** holds one chunk, and what the
-  /// decoder keeps.
+  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far don't make a
+  /// value.
+  /// **Failure:** upstream's follows the values made from the bytes before it, when these are requested; bytes from
+  /// which no value can be made are dropped. **Cancellation:** passes through. **Policy:** holds one chunk, and what
+  /// the decoder keeps.
   public func framed<Decoder: ChunkDecoder>(
     by decoder: Decoder
   ) -> Publishers.Framed<Self, Decoder, Publishers.NonThrowing<Failure>> where Decoder.DecodingFailure == Never {
     Publishers.Framed(upstream: self, decoder: decoder)
   }
 
-  /// Delivers the values that `decoder` makes of the bytes, and fails with its error.
+  /// Delivers the values that `decoder` makes from the bytes, and fails with its error.
   ///
   /// **Demand, failure, cancellation, policy:** as in `framed(by:)`; an error thrown cancels upstream.
   public func framed<Decoder: ChunkDecoder>(
@@ -53,15 +54,15 @@ where Mode.RuleError == Decoder.DecodingFailure {
   @usableFromInline typealias Input = Chunk
   @usableFromInline typealias Failure = Mode.UpstreamFailure
 
-  /// There until the completion.
+  /// The subscriber, until the completion.
   @exclusivity(unchecked) @usableFromInline var decoder: Decoder?
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isServing = false
-  /// A chunk was requested from upstream and has not arrived.
+  /// True if a chunk was requested from upstream and has not arrived.
   @exclusivity(unchecked) @usableFromInline var isWaiting = false
-  /// Upstream has ended like this.
+  /// Upstream's completion.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Mode.Failure>?
-  /// Made of the rest, and not requested yet.
+  /// The values of the remaining bytes that have not been requested.
   @exclusivity(unchecked) @usableFromInline var upcoming: Decoder.Output?
   /// Calls `serve()`. Formed where the types are known, because a request comes through the class's table.
   @usableFromInline let serveSpecialized: (FramedStage) -> Bool
@@ -111,9 +112,9 @@ where Mode.RuleError == Decoder.DecodingFailure {
     if !isServing { release() }
   }
 
-  /// Delivers what is requested and can be made, and the completion when it is due.
+  /// Delivers available values on demand, and the completion when it is due.
   ///
-  /// - Returns: true when another chunk is needed.
+  /// - Returns: true if another chunk is needed.
   @inlinable func serve() -> Bool {
     isServing = true
     defer {
@@ -137,7 +138,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
     return false
   }
 
-  /// Delivers what is requested of the values that are left, and then the completion, which waits for no request.
+  /// Delivers the remaining values on demand, and then the completion, which needs no demand.
   @inlinable @inline(never) func serveRest() throws(Mode.RuleError) {
     while isLive, let ending {
       if upcoming == nil { upcoming = try decoder?.next() }

@@ -1,11 +1,11 @@
 extension Publisher where Output == Chunk {
-  /// Delivers the same bytes in chunks of `count`; the last chunk has the rest.
+  /// Delivers the same bytes in chunks of `count`; the last chunk contains the rest.
   ///
   ///     upstream    --abc--de--|
   ///     chunked(into: 2)
   ///     downstream  --(ab)-(cd)(e)|
   ///
-  /// A chunk that lies in one of upstream's is a slice of it.
+  /// A chunk that is part of one of upstream's chunks is a slice of it.
   ///
   /// **Demand, failure, cancellation, policy:** as in `framed(by:)`.
   ///

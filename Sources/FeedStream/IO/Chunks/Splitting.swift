@@ -7,7 +7,7 @@
 #endif
 
 extension Publisher where Output == Chunk {
-  /// Delivers the parts between bytes that are `separator`, without it.
+  /// Delivers the parts between bytes equal to `separator`, without the separators.
   ///
   ///     upstream    --a,b--b,,c--|
   ///     split(by: ,)
@@ -28,13 +28,13 @@ extension Publisher where Output == Chunk {
     framed(by: SplittingDecoder(separator: separator, maxLength: maxLength))
   }
 
-  /// Delivers the lines of a text in UTF-8, without their ends, which are LF or CR LF.
+  /// Delivers the lines of a UTF-8 text, without their line endings (LF or CR LF).
   ///
   ///     upstream    --he--llo⏎wor--ld--|
   ///     lines()
   ///     downstream  ------hello--------(world)|
   ///
-  /// Invalid UTF-8 is replaced by U+FFFD. The last line may lack an end.
+  /// Invalid UTF-8 is replaced by U+FFFD. The last line may lack a line ending.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/split(by:maxLength:)``.
   ///
@@ -54,7 +54,7 @@ extension Publisher where Output == Chunk {
   @usableFromInline let maxLength: Int
   /// The chunk that is searched.
   @usableFromInline var chunk = Chunk()
-  /// The place where the next part begins in it.
+  /// The position in it where the next part begins.
   @usableFromInline var place = 0
   /// The beginning of a part, of earlier chunks.
   @usableFromInline var beginning: [Chunk] = []
@@ -85,7 +85,7 @@ extension Publisher where Output == Chunk {
     return nil
   }
 
-  /// Keeps a part that is not complete: the chunk is done.
+  /// Keeps an incomplete part, because the chunk is used up.
   @usableFromInline mutating func keep(_ part: Chunk) {
     // A short rest must not keep a long block of memory.
     beginning.append(part.compacted())
@@ -95,7 +95,7 @@ extension Publisher where Output == Chunk {
 
   /// Leaves out a part that is too long, up to the separator after it.
   ///
-  /// - Returns: false when the separator has not come.
+  /// - Returns: false if the separator has not arrived.
   mutating func skipPart() -> Bool {
     beginning.removeAll(keepingCapacity: true)
     beginningCount = 0

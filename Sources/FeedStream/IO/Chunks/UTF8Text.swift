@@ -1,5 +1,5 @@
 extension Publisher where Output == Chunk {
-  /// Delivers the bytes as text in UTF-8: a character's bytes may lie in several chunks.
+  /// Delivers the bytes as text in UTF-8: a character's bytes may be split across chunks.
   ///
   ///     upstream    --"h\xC3"--"\xA9"--|
   ///     utf8Text()
@@ -38,7 +38,7 @@ public struct UTF8Decoder: ChunkDecoder, Sendable {
     return next()
   }
 
-  /// The number of bytes at the end that begin a character which is not complete, but can become one.
+  /// The number of bytes at the end that begin an incomplete but possibly valid character.
   private static func incompleteCount(at bytes: Chunk) -> Int {
     for back in 1...3 where back <= bytes.count {
       let byte = bytes[bytes.count - back]

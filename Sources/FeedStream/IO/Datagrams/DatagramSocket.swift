@@ -1,9 +1,9 @@
-/// A UDP datagram: bytes, and the address that they come from or go to.
+/// A UDP datagram: bytes, and the address of their sender or recipient.
 public struct Datagram: Hashable, Sendable {
   public var bytes: Chunk
   /// The peer's address.
   public var address: SocketAddress
-  /// True when only the beginning arrived.
+  /// True if only the beginning arrived.
   public internal(set) var isCut: Bool
 
   public init(_ bytes: Chunk, to address: SocketAddress) { self.init(bytes, address, isCut: false) }
@@ -45,27 +45,28 @@ public final class DatagramSocket {
 
   /// The datagrams that arrive, one per requested value.
   ///
-  /// **Demand:** without demand nothing is read, and the system drops what has no room in its buffer. **Failure:** the
-  /// system's reason; also for a second subscriber while one reads. **Cancellation:** stops reading; the socket stays open.
+  /// **Demand:** without demand nothing is read, and the system drops datagrams for which its buffer has no room.
+  /// **Failure:** the system's reason; also for a second subscriber at the same time. **Cancellation:** stops reading;
+  /// the socket stays open.
   /// **Policy:** holds nothing. Finishes when the socket is closed.
   public var datagrams: Publishers.Datagrams { Publishers.Datagrams(socket: self) }
 
-  /// Closes it: a stream that reads it finishes, and one that is written to it ends with `ECANCELED`.
+  /// Closes the socket: a stream that reads from it finishes, and a stream that writes to it fails with `ECANCELED`.
   public func close() { close { port.close() } }
 }
 
-/// A socket for datagrams, as an event loop or virtual time has it. Lives on its scheduler's thread.
+/// A socket for datagrams, of an event loop or of virtual time. Lives on its scheduler's thread.
 package protocol DatagramPort: AnyObject {
   var address: SocketAddress { get }
 
-  /// Delivers what arrives until ``stopReading()``, after which nothing is delivered.
+  /// Delivers arriving datagrams until ``stopReading()``, after which nothing is delivered.
   func startReading(_ deliver: @escaping (Result<Datagram, SystemError>) -> Void)
   func stopReading()
 
-  /// Sends a datagram: now, or when the system has room for it again.
+  /// Sends a datagram immediately, or when the system has room for it again.
   ///
-  /// - Parameter done: called once, later, unless it was sent now or this is closed before.
-  /// - Returns: true when it was sent.
+  /// - Parameter done: called once, later, unless the datagram was sent immediately or the socket is closed first.
+  /// - Returns: true if it was sent.
   func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool
 
   /// Releases everything; nothing is called any more. Idempotent.

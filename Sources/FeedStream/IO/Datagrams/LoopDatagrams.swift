@@ -118,7 +118,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
 }
 
 extension Chunk {
-  /// The bytes as libuv takes them; the memory is the chunk's.
+  /// The bytes in libuv's form; the memory is the chunk's.
   fileprivate func withBuffer<R>(_ body: (uv_buf_t) -> R) -> R {
     withUnsafeBytes {
       body(
@@ -128,7 +128,7 @@ extension Chunk {
   }
 }
 
-/// A datagram that waits for room; libuv has the request and the memory until it calls back.
+/// A datagram that waits for room; libuv uses the request and the memory until it calls back.
 private final class SendRequest {
   private let request = UnsafeMutablePointer<uv_udp_send_t>.allocate(capacity: 1)
   private let datagram: Datagram

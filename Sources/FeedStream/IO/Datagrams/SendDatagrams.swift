@@ -1,6 +1,6 @@
 /// The reason why a datagram was not sent.
 public struct DatagramError: Error, CustomStringConvertible {
-  /// A ``SystemError``, or the failure of the publisher that was written.
+  /// A ``SystemError``, or the failure of the publisher whose datagrams were sent.
   public let cause: any Error
   /// The datagram that was not sent; `nil` when upstream failed.
   public let unsent: Datagram?
@@ -9,19 +9,20 @@ public struct DatagramError: Error, CustomStringConvertible {
 }
 
 extension Publisher where Output == Datagram {
-  /// Sends the datagrams from `socket`, and finishes when the system has taken the last of them.
+  /// Sends the datagrams from `socket`, and finishes when the system has accepted the last of them.
   ///
   ///     upstream             --a--b--|
   ///     write(to: socket)
   ///     the network          --a--b
   ///     downstream           --------|
   ///
-  /// Acceptance by the system doesn't mean arrival. A socket is written by one publisher at a time; another
-  /// one fails.
+  /// Acceptance by the system doesn't mean arrival. Only one publisher at a time can write to a socket; a second one
+  /// fails.
   ///
-  /// **Demand:** begins at the subscription, and requests one datagram at a time from upstream, when the system has room.
-  /// **Failure:** ``DatagramError``: upstream's, or what the system refuses, such as `EMSGSIZE`; `ECANCELED` when the socket
-  /// is closed before the end. **Cancellation:** cancels upstream. **Policy:** holds one.
+  /// **Demand:** begins at the subscription, and requests one datagram at a time from upstream, when the system has
+  /// room.
+  /// **Failure:** ``DatagramError``: upstream's, or what the system refuses, such as `EMSGSIZE`; `ECANCELED` when the
+  /// socket is closed before the end. **Cancellation:** cancels upstream. **Policy:** holds one datagram.
   public func write(to socket: DatagramSocket) -> Publishers.WriteDatagrams<Self> {
     Publishers.WriteDatagrams(upstream: self, socket: socket)
   }
@@ -42,7 +43,7 @@ extension Publishers {
       upstream.receive(subscriber: stage)
     }
 
-    /// - Returns: `nil` when the socket sends for another, which the subscriber knows by then.
+    /// - Returns: `nil` if the socket is in use by another publisher, which has already been reported.
     @usableFromInline func newStage(_ down: ErasedSubscriber<Never, DatagramError>) -> SendStage<Upstream.Failure>? {
       do throws(SystemError) {
         try socket.beginWriting("send from")
@@ -62,7 +63,7 @@ extension Publishers {
   private var down: ErasedSubscriber<Never, DatagramError>?
   private var socket: DatagramSocket?
   private var up: (any Subscription)?
-  /// On its way to the system.
+  /// The datagram that is being sent.
   private var sending: Datagram?
   private var completion: Subscribers.Completion<UpstreamFailure>?
 

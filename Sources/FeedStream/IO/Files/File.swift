@@ -6,20 +6,20 @@
 ///
 /// The system's calls run on the thread pool: the loop does not wait for the disk.
 public struct File: Hashable, Sendable {
-  /// The path, as it was given.
+  /// The path, unchanged.
   public let path: String
 
   public init(_ path: String) { self.path = path }
 
   /// The bytes from `offset` to the end of the file at the time when it is reached.
   ///
-  /// **Demand:** each requested chunk is one read; without demand nothing is read. While more than one chunk is requested,
-  /// the next is read while one is being delivered. The file is opened with the first request. **Failure:** the
-  /// system's reason. **Cancellation:** closes the file; the result of a running read is dropped. **Policy:** holds
+  /// **Demand:** each requested chunk is one read; without demand nothing is read. While more than one chunk is
+  /// requested, the next is read while one is being delivered. The file is opened with the first request. **Failure:**
+  /// the system's reason. **Cancellation:** closes the file; the result of a running read is dropped. **Policy:** holds
   /// nothing.
   ///
   /// - Parameters:
-  ///   - offset: where to begin, in bytes.
+  ///   - offset: the position at which to begin, in bytes.
   ///   - chunkSize: the maximum size of a chunk, in bytes; 256 KiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func bytes(
@@ -59,9 +59,9 @@ extension Publishers {
 }
 
 extension Publishers.FileBytes {
-  /// The bytes at `range` of an open file; fails with `EIO` when it has become shorter.
+  /// The bytes at `range` of an open file; fails with `EIO` if it has become shorter.
   ///
-  /// - Parameter owner: closes the descriptor, and is kept meanwhile.
+  /// - Parameter owner: closes the descriptor, and is retained meanwhile.
   package init(
     _ range: Range<Int64>, of descriptor: Int32, named name: String, keeping owner: any AnyObject & Sendable,
     chunkSize: Int, on scheduler: any LoopScheduler

@@ -2,7 +2,7 @@
 // @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
 final class FileReader: @unchecked Sendable {
   private let source: Publishers.FileBytes.Source
-  /// The place of the next read; `nil` reads at the descriptor's position.
+  /// The position of the next read; `nil` reads at the descriptor's position.
   private var offset: Int64?
   /// The number of bytes that are still to be read; `nil` for all until the end.
   private var left: Int64?
@@ -21,10 +21,10 @@ final class FileReader: @unchecked Sendable {
     pool = ChunkPool(blockSize: chunkSize, keeping: 3)
   }
 
-  /// True when all that was to be read has been read. Ask when nothing is being read.
+  /// True if all requested bytes have been read. Check this only when no read is running.
   var isOver: Bool { left == 0 }
 
-  /// The next bytes; none at the end. Blocks.
+  /// The next bytes; empty at the end. Blocks.
   func read() -> Result<Chunk, SystemError> {
     Result { () throws(SystemError) in
       if self.file == nil { try open() }

@@ -1,19 +1,19 @@
-/// The files of a scheduler: the operating system's for an ``EventLoop``, invented ones for virtual time.
+/// The files of a scheduler: the operating system's for an ``EventLoop``, simulated ones for virtual time.
 ///
 /// All calls block unless they say otherwise; they run on the thread pool.
 package protocol FileSystem: AnyObject, Sendable {
   func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile
 
-  /// - Returns: `nil` when nothing is there.
+  /// - Returns: `nil` if nothing exists there.
   func status(of path: String) throws(SystemError) -> FileStatus?
 
   /// The path after resolving links, or `path` itself when nothing exists there.
   func destination(of path: String) -> String
 
-  /// Gives a file another name, whatever had that name before, so that the change is on the disk when this returns.
+  /// Renames a file, replacing an existing one; the change is on the disk when this returns.
   func rename(_ path: String, to other: String) throws(SystemError)
 
-  /// Removes a file, if it is there.
+  /// Removes a file, if it exists.
   func remove(_ path: String)
 
   func openFolder(_ path: String) throws(SystemError) -> any OpenFolder
@@ -23,8 +23,8 @@ package protocol FileSystem: AnyObject, Sendable {
 package protocol OpenFile: AnyObject {
   /// Fills the beginning of `room`.
   ///
-  /// - Parameter offset: where to read; `nil` reads where the last read ended.
-  /// - Returns: how many bytes there were; none at the end.
+  /// - Parameter offset: the position to read from; `nil` continues after the last read.
+  /// - Returns: the number of bytes; 0 at the end.
   func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int
 
   /// Fills the beginning of `room` with bytes that are in memory. Does not block.
@@ -47,26 +47,26 @@ extension OpenFile {
 
 /// An open folder. Used by one thread at a time; closes when it is released.
 package protocol OpenFolder: AnyObject {
-  /// The next entries, at most `limit`; none at the end.
+  /// The next entries, at most `limit`; empty at the end.
   func next(_ limit: Int) throws(SystemError) -> [FolderEntry]
 }
 
 /// The purpose for which a file is opened.
 package enum FileOpening: Sendable {
   case reading
-  /// Empties what is there.
+  /// Empties an existing file.
   case replacing(permissions: UInt16)
   case appending(permissions: UInt16)
-  /// Fails when something is there.
+  /// Fails if the file exists.
   case creating(permissions: UInt16)
 }
 
 /// The status of a file, known without reading it.
 package struct FileStatus: Hashable, Sendable {
-  /// Which file it is, whatever it is called.
+  /// The file's identity, independent of its name.
   package var identity: FileIdentity
   package var size: Int64
-  /// In nanoseconds since 1970.
+  /// The time in nanoseconds since 1970.
   package var modified: Int64
   package var permissions: UInt16
 
@@ -88,7 +88,7 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The folder that holds the file of a path, and the file's name in it.
+/// The folder of a path's file, and the file's name in it.
 func split(_ path: String) -> (folder: String, name: String) {
   guard let slash = path.lastIndex(of: "/") else { return (".", path) }
   let folder = path[..<slash]
@@ -96,6 +96,6 @@ func split(_ path: String) -> (folder: String, name: String) {
 }
 
 extension LoopScheduler {
-  /// The files of this scheduler's world; those of the operating system when it has none of its own.
+  /// The files of this scheduler's world; those of the operating system if it has none of its own.
   package var files: any FileSystem { (self as? any IOHost)?.fileSystem ?? SystemFiles.shared }
 }

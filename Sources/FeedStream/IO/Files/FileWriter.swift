@@ -1,14 +1,14 @@
 /// A way to write a file.
 public enum FileWriting: Hashable, Sendable {
-  /// Writes from the beginning; the former content is gone. A missing file is created.
+  /// Writes from the beginning, and discards the former content. A missing file is created.
   case replacing
   /// Appends to the content. A missing file is created.
   case appending
   /// Creates a new file; fails if the file exists.
   case creating
-  /// Atomically: readers find either the former content or all of the new content, even after the
-  /// machine has stopped. The bytes go to a file next to it, which takes its name when they are on the disk. It keeps the
-  /// permissions of the file it replaces; a link is followed.
+  /// Atomically: readers find either the former content or all of the new content, even after the machine has stopped.
+  /// The bytes go to a file next to it, which takes its name when they are on the disk. It keeps the permissions of the
+  /// replaced file; links are followed.
   case atomically
 }
 
@@ -23,13 +23,15 @@ extension Publisher where Output == Chunk {
   ///     the file                ----ab--cd
   ///     downstream              -----------|
   ///
-  /// The system's calls run on the thread pool, one at a time; what waits is gathered into one. The file is opened with the
-  /// first bytes, or with the end when there are none: an upstream that fails before leaves it as it was.
+  /// The system's calls run on the thread pool, one at a time; waiting chunks are gathered into one call. The file is
+  /// opened with the first bytes, or at the completion if there are none: if upstream fails before that, the file is
+  /// unchanged.
   ///
   /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while less than
   /// `limit` bytes wait. **Failure:** ``WriteError``, with exactly the bytes that were not written: those before them
-  /// are in the file. Upstream's failure comes after what it had sent is written. **Cancellation:** cancels upstream
-  /// and drops what waits. A file that is written atomically is as it was before, after a failure and a cancellation.
+  /// are in the file. Upstream's failure comes after the bytes that it had sent are written. **Cancellation:** cancels
+  /// upstream and drops waiting bytes. After a failure or a cancellation, a file that is written atomically is
+  /// unchanged.
   /// **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
@@ -51,7 +53,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// A file as something that takes bytes.
+/// A file as a destination of bytes.
 private final class FileSink: ByteSink {
   private let writer: FileWriter
   private let scheduler: any LoopScheduler
@@ -82,7 +84,7 @@ private final class FileSink: ByteSink {
     }
   }
 
-  /// Discards an unfinished file with the writer, when its work has ended.
+  /// Discards an unfinished file when the writer is released and its work has ended.
   func close() { job.take()?.cancel() }
 }
 
@@ -95,7 +97,7 @@ private final class FileWriter: @unchecked Sendable {
   private let permissions: UInt16
   private let syncs: Bool
   private var file: (any OpenFile)?
-  /// The file that is to take the place of another, and that other, without links.
+  /// The new file that will replace another, and the path of that other file, with links resolved.
   private var replacement: (path: String, destination: String)?
 
   init(_ path: String, _ writing: FileWriting, of files: any FileSystem, permissions: UInt16, syncs: Bool) {
@@ -111,7 +113,7 @@ private final class FileWriter: @unchecked Sendable {
     if let replacement { files.remove(replacement.path) }
   }
 
-  /// Writes all of `chunks`, or says how many bytes of them are in the file. Blocks.
+  /// Writes all of `chunks`, or reports how many of their bytes are in the file. Blocks.
   func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?) {
     do throws(SystemError) {
       return try open().write(chunks)
@@ -120,7 +122,7 @@ private final class FileWriter: @unchecked Sendable {
     }
   }
 
-  /// Ends the file. Blocks.
+  /// Completes the file. Blocks.
   func finish() -> SystemError? {
     do throws(SystemError) {
       let file = try open()

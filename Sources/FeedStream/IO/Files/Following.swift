@@ -5,24 +5,24 @@ extension File {
   ///       .filter { $0.contains("error") }
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
-  /// Follows the name, not the file: when another file takes the name (a log is rotated), the old one is read to its end
-  /// and then the new one from its beginning. A file that became shorter, or whose last bytes before the place that was read
-  /// are others now, was emptied and is read from its beginning. A file that is not there is waited for, and is then read
-  /// from its beginning.
+  /// Follows the name, not the file: when another file takes the name (a log is rotated), the old one is read to its
+  /// end and then the new one from its beginning. A file counts as emptied, and is read from its beginning, if it
+  /// became shorter or if the last bytes before the current position have changed. If the file doesn't exist, the
+  /// stream waits for it and then reads it from its beginning.
   ///
-  /// Each such beginning starts a new line: a line feed is delivered first if the bytes before it did not end with one.
+  /// Each new beginning starts a new line: a line feed is delivered first if the previous bytes did not end with one.
   ///
-  /// Losses: data appended to a file after it was replaced and read to its end; a file that takes the name and
-  /// loses it again between two looks; data that is overwritten; and that a file was emptied and has grown past the place that
-  /// was read before the next look, if the 64 bytes before that place are the same as before.
+  /// Losses: data appended to a file after it was replaced and read to its end; a file that takes the name and loses it
+  /// again between two checks; overwritten data; and the truncation of a file that grows past the current position
+  /// before the next check, if the 64 bytes before that position are the same as before.
   ///
-  /// **Demand:** each requested chunk is one read; without demand nothing is read or checked. At the end of the file it
-  /// waits for the system to announce a change of the folder, and looks at the file every `interval` whatever it
-  /// announces. **Failure:** the system's reason, except that nothing is there. **Cancellation:** closes the file.
+  /// **Demand:** each requested chunk is one read; without demand nothing is read or checked. At the end of the file,
+  /// it waits until the system announces a change of the folder; it also checks the file every `interval`. **Failure:**
+  /// the system's reason, except for a missing file. **Cancellation:** closes the file.
   /// **Policy:** holds nothing.
   ///
   /// - Parameters:
-  ///   - start: the place at which to begin in an existing file; its end by default.
+  ///   - start: the position at which to begin in an existing file; its end by default.
   ///   - interval: the time between two checks; one second by default.
   ///   - chunkSize: the maximum size of a chunk, in bytes; 64 KiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
@@ -39,7 +39,7 @@ extension File {
   }
 }
 
-/// The place where a followed file is read first.
+/// The position at which reading of a followed file begins.
 public enum FollowingStart: Hashable, Sendable {
   /// At the beginning of the file.
   case beginning
@@ -68,7 +68,7 @@ extension Publishers {
 private final class FollowingSubscription: ReadingOffLoop {
   private let path: String
   private let interval: StreamInstant.Stride
-  /// A change was announced while it was read.
+  /// A change was announced during a read.
   private var isStale = false
   private var pause: (any Cancellable)?
   private var watch: (any Cancellable)?
@@ -87,7 +87,7 @@ private final class FollowingSubscription: ReadingOffLoop {
 
   override func isSatisfied() { watch.take()?.cancel() }
 
-  /// Waits for more.
+  /// It is waiting for more bytes.
   override func cameToEnd() {
     // From before the look that finds nothing: what comes after it is announced.
     if watch == nil {
@@ -116,7 +116,7 @@ private final class FollowingSubscription: ReadingOffLoop {
   }
 }
 
-/// Reads what is appended to the file of a name.
+/// Reads bytes appended to the file with a name.
 // @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
 private final class Follower: @unchecked Sendable {
   private let path: String
@@ -125,10 +125,10 @@ private final class Follower: @unchecked Sendable {
   private let pool: ChunkPool
   private var file: (opened: any OpenFile, identity: FileIdentity)?
   private var offset: Int64 = 0
-  /// The last bytes before `offset`, by which a file is told from one that was emptied and has grown again.
+  /// The last bytes before `offset`, which distinguish a file from one that was emptied and has grown again.
   private var before: [UInt8] = []
   private static let mostBefore = 64
-  /// False when the line that was delivered last has not ended.
+  /// False if the last delivered line has not ended.
   private var isAtLine = true
 
   init(_ path: String, of files: any FileSystem, from start: FollowingStart, chunkSize: Int) {
@@ -138,7 +138,7 @@ private final class Follower: @unchecked Sendable {
     pool = ChunkPool(blockSize: chunkSize, keeping: 1)
   }
 
-  /// The next bytes; none when there are none yet. Blocks.
+  /// The next bytes; empty if there are none yet. Blocks.
   func next() -> Result<Chunk, SystemError> {
     Result { () throws(SystemError) in
       while true {
@@ -176,7 +176,7 @@ private final class Follower: @unchecked Sendable {
 
   private func beginAnew() { (offset, before) = (0, []) }
 
-  /// True when the bytes before the next ones are those that were delivered.
+  /// True if the bytes before the current position are those that were delivered.
   private func continues(_ file: any OpenFile, past end: Int64) throws(SystemError) -> Bool {
     // A pipe has no size, and no bytes before; a file that has just been cut is examined again.
     guard !before.isEmpty, try file.status().size >= end else { return true }
@@ -191,7 +191,7 @@ private final class Follower: @unchecked Sendable {
     return Array(room[..<read])
   }
 
-  /// Opens what has the name, if something has.
+  /// Opens the file with this name, if there is one.
   private func open() throws(SystemError) {
     defer { start = .beginning }
     do throws(SystemError) {

@@ -1,4 +1,4 @@
-/// Delivers what a piece of blocking work reads, a chunk for each that is requested.
+/// Delivers chunks that blocking work reads, one per requested chunk.
 class ReadingOffLoop: GuardedSubscription {
   private(set) final var down: ErasedSubscriber<Chunk, SystemError>?
   final let scheduler: any LoopScheduler
@@ -9,8 +9,8 @@ class ReadingOffLoop: GuardedSubscription {
   private final var job: (any Cancellable)?
 
   /// - Parameters:
-  ///   - isOver: true when there is no more to read, and it is known before reading.
-  ///   - work: reads the next bytes, none at the end; runs on the thread pool, once at a time.
+  ///   - isOver: returns true if it is known before reading that there is no more to read.
+  ///   - work: reads the next bytes, empty at the end; runs on the thread pool, one call at a time.
   init(
     _ down: ErasedSubscriber<Chunk, SystemError>, on scheduler: any LoopScheduler,
     isOver: @escaping () -> Bool = { false }, _ work: @escaping @Sendable () -> Result<Chunk, SystemError>

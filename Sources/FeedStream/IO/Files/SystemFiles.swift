@@ -73,7 +73,7 @@ extension FileStatus {
   }
 }
 
-/// A file of the operating system, or a descriptor that is somebody else's.
+/// A file of the operating system, or a descriptor that other code owns.
 final class SystemFile: OpenFile {
   private let descriptor: Int32
   private let name: String

@@ -4,24 +4,25 @@
 ///       .filter { $0.name.hasSuffix(".jpg") }
 ///       .sink { print($0) } receiveValue: { print($0) }
 public struct Folder: Hashable, Sendable {
-  /// The path, as it was given.
+  /// The path, unchanged.
   public let path: String
 
   public init(_ path: String) { self.path = path }
 
   /// The entries of the folder, in the system's order.
   ///
-  /// A subfolder is delivered before its entries; links are delivered and not followed. Entries that appear or vanish
+  /// A subfolder is delivered before its entries; links are delivered but not followed. Entries that appear or vanish
   /// meanwhile may or may not be delivered. One folder is open at a time.
   ///
-  /// **Demand:** the system's calls run on the thread pool and read up to 64 entries ahead; without demand no more are read.
-  /// **Failure:** the system's reason, with the folder that could not be read. A folder below that has vanished meanwhile
-  /// is passed over; one whose name is not UTF-8 fails with `EILSEQ`. **Cancellation:** closes the folder. **Policy:** holds up to 64 entries, and the paths of the folders
-  /// below that were found and not read yet.
+  /// **Demand:** the system's calls run on the thread pool and read up to 64 entries ahead; without demand no more are
+  /// read.
+  /// **Failure:** the system's reason, with the folder that could not be read. A subfolder that has vanished meanwhile
+  /// is skipped; one whose name is not UTF-8 fails with `EILSEQ`. **Cancellation:** closes the folder. **Policy:**
+  /// holds up to 64 entries, and the paths of the subfolders that were found but not read yet.
   ///
   /// - Parameters:
   ///   - recursively: true to include the entries of subfolders.
-  ///   - skipsUnreadable: true to pass over folders below that may not be read, or whose name is not UTF-8.
+  ///   - skipsUnreadable: true to skip subfolders that can't be read, or whose name is not UTF-8.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func entries(
     recursively: Bool = false, skipsUnreadable: Bool = false, on scheduler: any LoopScheduler
@@ -36,16 +37,16 @@ public struct FolderEntry: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: Hashable, Sendable {
     case file
     case folder
-    /// A symbolic link, wherever it leads.
+    /// A symbolic link, whatever its target.
     case link
     /// A socket, a pipe or a device.
     case other
   }
 
-  /// The path of the folder that was requested, a slash, and the way from there.
+  /// The path of the requested folder, a slash, and the path from there.
   public let path: String
   public let kind: Kind
-  /// False when the name is not UTF-8, which the system allows: ``path`` shows it with U+FFFD, and nothing is there by that
+  /// False when the name is not UTF-8, which the system allows: ``path`` shows it with U+FFFD, and no file has that
   /// path.
   public let isExact: Bool
 
@@ -143,14 +144,14 @@ private final class EntriesSubscription: GuardedSubscription {
   }
 }
 
-/// Reads a folder and those below it, one after another.
+/// Reads a folder and its subfolders, one after another.
 // @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
 private final class FolderReader: @unchecked Sendable {
   private let files: any FileSystem
   private let isRecursive: Bool
   private let skipsUnreadable: Bool
   private var folder: (any OpenFolder)?
-  /// The folders that are read next, the last first.
+  /// The folders to read next, the last first.
   private var upcoming: [FolderEntry]
   private var isFirst = true
 
@@ -161,7 +162,7 @@ private final class FolderReader: @unchecked Sendable {
     upcoming = [FolderEntry(path: entries.path, kind: .folder)]
   }
 
-  /// The next entries; none at the end. Blocks.
+  /// The next entries; empty at the end. Blocks.
   func next() -> Result<[FolderEntry], SystemError> {
     Result { () throws(SystemError) in
       while true {

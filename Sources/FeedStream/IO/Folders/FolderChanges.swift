@@ -1,31 +1,32 @@
 /// A change in a folder.
 ///
-/// A hint to look at the folder, not its present state. The system may announce one change several times, or a
-/// change that has been undone.
+/// A hint to check the folder, not a description of its current state. The system may announce one change several
+/// times, or a change that has been undone.
 public enum FolderChange: Hashable, Sendable {
-  /// An entry of this name appeared, vanished, or had another name before.
+  /// An entry with this name appeared, vanished, or was renamed.
   case entry(String)
-  /// The content or the status of the entry of this name changed.
+  /// The content or the status of the entry with this name changed.
   case content(String)
-  /// Unknown changes, because announcements were lost: look at all entries.
+  /// Unknown changes, because announcements were lost: check all entries.
   case unknown
 }
 
 extension Folder {
-  /// The changes of the folder's entries, not of those of the folders below, without end.
+  /// The changes of the folder's entries, not of its subfolders' entries, without end.
   ///
   ///     Folder("Sources").changes(on: loop)
   ///       .debounce(for: .milliseconds(100), scheduler: loop)
   ///       .sink { print($0) } receiveValue: { print("build: \($0)") }
   ///
-  /// Losses: changes of one entry that are not requested yet are delivered as one; when more than 1,024 entries
-  /// wait, they become one ``FolderChange/unknown``. The system drops announcements when too many come at a time, and does
-  /// not say so: every `interval` the folder is examined, and a change of its list of entries that nothing announced is
-  /// ``FolderChange/unknown``. A change of an entry's content that the system dropped stays unknown. Network file systems
-  /// announce nothing that others do.
+  /// Losses: changes of one entry that are not yet requested are delivered as one; when more than 1,024 entries wait,
+  /// they become one ``FolderChange/unknown``. The system drops announcements when too many come at a time, without
+  /// reporting it: so the folder is checked every `interval`, and an unannounced change of its list of entries is
+  /// delivered as ``FolderChange/unknown``. A change of an entry's content whose announcement the system dropped goes
+  /// unnoticed. Network file systems don't announce changes by other machines.
   ///
-  /// **Demand:** announcements are collected from the first request on. **Failure:** the system's reason; when the folder
-  /// has vanished, or another has its name. **Cancellation:** ends the watch. **Policy:** holds the latest change of each entry.
+  /// **Demand:** announcements are collected from the first request on. **Failure:** the system's reason; also when the
+  /// folder has vanished, or another has its name. **Cancellation:** ends the watch. **Policy:** holds the latest
+  /// change of each entry.
   ///
   /// - Parameters:
   ///   - interval: the time between two checks; five seconds by default.
@@ -64,14 +65,14 @@ private final class ChangesSubscription: GuardedSubscription {
   private let interval: StreamInstant.Stride
   private let scheduler: any LoopScheduler
   private var demand = Subscribers.Demand.none
-  /// In the order of their first announcement.
+  /// The changes, in the order of their first announcement.
   private var waiting: [FolderChange] = []
   private var isServing = false
   private var watch: (any Cancellable)?
   private var pause: (any Cancellable)?
   private var job: (any Cancellable)?
   private var status: FileStatus?
-  /// A change of the list of entries was announced since the last look.
+  /// True if a change of the list of entries was announced since the last check.
   private var isAnnounced = false
 
   init(_ changes: Publishers.FolderChanges, _ down: ErasedSubscriber<FolderChange, SystemError>) {
@@ -123,7 +124,7 @@ private final class ChangesSubscription: GuardedSubscription {
     isServing = false
   }
 
-  /// Looks whether the list of entries changed without an announcement.
+  /// Checks for unannounced changes of the list of entries.
   private func look() {
     guard down != nil else { return }
     job = scheduler.offload { [files = scheduler.files, path] in

@@ -4,17 +4,18 @@ extension Connection {
   ///     Connection.connect(to: "example.org:80", on: loop)
   ///       .sink { print($0) } receiveValue: { print($0.peer) }
   ///
-  /// Its addresses are tried in the order in which the system prefers them, the families of IPv6 and IPv4 by turns, the
-  /// next one when an attempt fails or after `attemptDelay`, while the earlier ones continue; the first connection
-  /// wins, and the others are given up (RFC 8305, without its lookup of both families apart, which the system does in
-  /// one).
+  /// Its addresses are tried in the order in which the system prefers them, alternating between IPv6 and IPv4. The next
+  /// attempt begins when one fails or after `attemptDelay`, while the earlier ones continue; the first connection wins,
+  /// and the other attempts are abandoned. This follows RFC 8305, except that the system looks up both families
+  /// together.
   ///
-  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's reason;
-  /// that of the last attempt when all fail; `ETIMEDOUT` with the phase in which the time ran out. **Cancellation:** gives
-  /// everything up, and closes a connection that nobody took. **Policy:** holds one.
+  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's
+  /// reason; that of the last attempt when all fail; `ETIMEDOUT` with the phase in which the time ran out.
+  /// **Cancellation:** abandons all attempts, and closes a connection that was not delivered. **Policy:** holds one
+  /// connection.
   ///
   /// - Parameters:
-  ///   - host: `name:port`, with a name or a numeric address; one of IPv6 in brackets.
+  ///   - host: `name:port`, with a name or a numeric address; an IPv6 address is in brackets.
   ///   - lookUpLimit: the time limit for the lookup; five seconds by default.
   ///   - connectLimit: the time limit for all attempts together; ten seconds by default.
   ///   - attemptDelay: the time until the next attempt starts; 250 ms by default, as in RFC 8305, section 8.

@@ -20,7 +20,7 @@ extension EventLoop {
   }
 }
 
-/// A lookup on the thread pool; libuv has the request until it calls back.
+/// A lookup on the thread pool; libuv uses the request until it calls back.
 private final class LookUpRequest: Cancellable {
   private let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)
   private let host: String

@@ -1,13 +1,13 @@
 extension SocketAddress {
-  /// Looks up the addresses of a host when subscribed to, delivers them in the order in which the system prefers them, and
-  /// finishes.
+  /// Looks up the addresses of a host when subscribed to, delivers them in the order in which the system prefers them,
+  /// and finishes.
   ///
   /// A numeric address needs no lookup. The system's lookup runs on the thread pool and cannot be stopped once it runs:
   /// a late result is dropped.
   ///
   /// **Demand:** looks up at the subscription; the result is held until it is requested. **Failure:** the system's
   /// reason: `EAI_NONAME` when there is no such host, `ETIMEDOUT` after `limit`. **Cancellation:** drops the result.
-  /// **Policy:** holds one.
+  /// **Policy:** holds one result.
   ///
   /// - Parameters:
   ///   - host: a name or a numeric address.
@@ -33,7 +33,7 @@ final class LookUp: Cancellable {
   private var done: ((Result<[SocketAddress], SystemError>) -> Void)?
   private var work: [any Cancellable] = []
 
-  /// - Parameter done: called once, later, unless cancelled before.
+  /// - Parameter done: called once, later, unless cancelled first.
   init(
     _ host: String, _ port: Int, within limit: StreamInstant.Stride, in world: any IOHost,
     _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
@@ -64,7 +64,7 @@ final class LookUp: Cancellable {
   }
 }
 
-/// A host and a port, as people write them: `example.org:443`, `127.0.0.1:80`, `[::1]:80`.
+/// A host and a port, in the usual notation: `example.org:443`, `127.0.0.1:80`, `[::1]:80`.
 struct HostAndPort {
   let host: String
   let port: Int

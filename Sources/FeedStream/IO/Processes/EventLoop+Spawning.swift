@@ -8,17 +8,17 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// A program that runs alongside an event loop: libuv's `uv_process_t`. It keeps itself until the program has ended.
+/// A program that runs alongside an event loop: libuv's `uv_process_t`. It retains itself until the program has ended.
 final class LoopProcess: LoopHandle, ChildProcess {
   package private(set) var number: Int32 = 0
   package private(set) var input: (any ByteChannel)?
   package private(set) var output: (any ByteChannel)?
   package private(set) var errors: (any ByteChannel)?
   package var onExit: ((ExitStatus) -> Void)?
-  /// True when it and its child processes are a group.
+  /// True if it and its child processes are a process group.
   private let group: Bool
   private let leavesDescendants: Bool
-  /// Balances a retain: there while the program runs.
+  /// Balances a retain; set while the program runs.
   private var keeper: Unmanaged<LoopProcess>?
 
   init(_ subprocess: Subprocess, on loop: EventLoop) throws(SystemError) {
@@ -87,7 +87,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
     keeper?.release()
   }
 
-  /// Closed with its loop while the program runs: it is ended and cleaned up after now.
+  /// Called when its loop is closed while the program runs: ends the program, and cleans up.
   override func releaseHandler() {
     onExit = nil
     guard let keeper = keeper.take() else { return }
@@ -97,7 +97,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
   }
 }
 
-/// A pipe, of which one end is the program's.
+/// A pipe with one end for the program.
 private final class Pipe {
   let theirs: Int32
   private var ours: Int32
@@ -141,8 +141,8 @@ extension LoopChannel {
 }
 
 extension System {
-  /// Marks every descriptor but the standard streams so that programs started from now on do not get it: libraries may have
-  /// opened some without.
+  /// Marks every descriptor except the standard streams so that programs started later don't inherit it, because
+  /// libraries may have opened some without the mark.
   fileprivate static func closeOnSpawn() {
     if clibuv_close_on_spawn() == 0 { return }
     for descriptor in 3..<Int32(clamping: sysconf(Int32(_SC_OPEN_MAX))) {

@@ -9,8 +9,8 @@
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///     let ending = child.exit.sink { print($0) }
 ///
-/// Its streams retain it; when neither they nor this are retained, it is cancelled. The loop runs until the program has
-/// ended and cleans up after it. Lives on its scheduler's thread.
+/// Its streams retain it; it is cancelled when it is released and none of its streams are in use. The loop runs until
+/// the program has ended and cleans up after it. Lives on its scheduler's thread.
 public final class RunningSubprocess: Cancellable {
   private let life: ProcessLife
   private let streams: [Connection?]
@@ -26,17 +26,18 @@ public final class RunningSubprocess: Cancellable {
   /// The process id.
   public var number: Int32 { life.process.number }
 
-  /// The program's standard input. Close it, or write with ``WriteEnding/closes``, so that the program sees the end.
+  /// The program's standard input. Close it, or write with ``WriteEnding/closes``, so that the program sees the end of
+  /// its input.
   ///
   /// - Precondition: ``Subprocess/standardInput`` is a pipe.
   public var input: Connection { stream(0, "input", "standardInput") }
 
-  /// The program's standard output. A program that writes waits while nobody reads.
+  /// The program's standard output. The program waits if its output isn't read.
   ///
   /// - Precondition: ``Subprocess/standardOutput`` is a pipe.
   public var output: Publishers.ConnectionBytes { stream(1, "output", "standardOutput").bytes }
 
-  /// The program's standard error. A program that writes waits while nobody reads.
+  /// The program's standard error. The program waits if its output isn't read.
   ///
   /// - Precondition: ``Subprocess/standardErrors`` is a pipe.
   public var errors: Publishers.ConnectionBytes { stream(2, "errors", "standardErrors").bytes }
@@ -51,17 +52,17 @@ public final class RunningSubprocess: Cancellable {
   /// Delivers the program's exit status, even if it has already ended, before or after its streams complete.
   ///
   /// **Demand:** the value waits for the first request. **Failure:** never. **Cancellation:** the program continues.
-  /// Policy: keeps its one value.
+  /// Policy: holds the status.
   public var exit: AnyPublisher<ExitStatus, Never> { life.exit }
 
-  /// Sends it a signal; nothing happens when it has ended.
+  /// Sends a signal to the program; does nothing if the program has ended.
   public func send(_ signal: Int32) { life.process.send(signal) }
 
   /// Ends it: `SIGTERM` now, `SIGKILL` after ``Subprocess/grace``. Idempotent.
   public func cancel() { life.end() }
 }
 
-/// Ends a program when nobody wants it any more.
+/// Ends a program that is no longer needed.
 final class ProcessLife {
   let process: any ChildProcess
   let program: String
@@ -70,7 +71,7 @@ final class ProcessLife {
   private let future: Future<ExitStatus, Never>
   private let state = State()
 
-  /// State that outlives the users of the program.
+  /// The state that outlives the users of the program.
   private final class State {
     var hasEnded = false
     var isEnding = false
@@ -93,7 +94,7 @@ final class ProcessLife {
 
   deinit { end() }
 
-  /// Keeps the program as long as somebody waits for its end.
+  /// Retains the program as long as a subscriber waits for its end.
   var exit: AnyPublisher<ExitStatus, Never> {
     Deferred { [self] in future.handleEvents(receiveCompletion: { _ in withExtendedLifetime(self) {} }) }
       .eraseToAnyPublisher()
@@ -111,7 +112,7 @@ extension Subprocess {
   /// Starts the program.
   ///
   /// - Parameter scheduler: an ``EventLoop``, or virtual time in a test.
-  /// - Throws: when there is no such program or folder, or the system has no room for another.
+  /// - Throws: when there is no such program or folder, or the system can't start another process.
   public func start(on scheduler: any LoopScheduler) throws(SystemError) -> RunningSubprocess {
     let process = try scheduler.world("Subprocess").spawn(self)
     return RunningSubprocess(ProcessLife(process, self, scheduler))
@@ -122,17 +123,18 @@ extension Subprocess {
   ///     Subprocess("git", ["log", "--format=%s"]).output(on: loop).lines()
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
-  /// Finishes when the output has ended and the program too, in whichever order: a program that it left behind may keep the
-  /// output open. The same holds for its standard error when that is a pipe.
+  /// Finishes when both the output and the program have ended, in either order: a child process may keep the output
+  /// open. This also applies to its standard error, if that is a pipe.
   ///
-  /// **Demand:** each requested chunk is one read; the program waits when nobody reads and the pipe is full. **Failure:**
-  /// ``SubprocessError``, for another exit status than 0 too. **Cancellation:** ends it: `SIGTERM` now, `SIGKILL` after
-  /// ``grace``. **Policy:** holds the last 4 KiB of its standard error when that is a pipe.
+  /// **Demand:** each requested chunk is one read; without demand, the program waits when the pipe is full.
+  /// **Failure:** ``SubprocessError``; an exit status other than 0 is a failure, too. **Cancellation:** ends the
+  /// program: `SIGTERM` now, `SIGKILL` after ``grace``. **Policy:** holds the last 4 KiB of its standard error if that
+  /// is a pipe.
   public func output(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, SubprocessError> {
     run(on: scheduler, feeding: Empty<Chunk, Never>?.none)
   }
 
-  /// Runs it: writes `input` to it, delivers its output, then fails unless it succeeded.
+  /// Runs the program: writes `input` to it, delivers its output, then fails unless it succeeded.
   fileprivate func run<Input: Publisher>(
     on scheduler: any LoopScheduler, feeding input: Input?
   ) -> AnyPublisher<Chunk, SubprocessError> where Input.Output == Chunk {
@@ -186,11 +188,13 @@ extension Publisher where Output == Chunk {
   ///     pipe(through: sort, on: loop)
   ///     downstream                 ------------(a⏎b⏎)|
   ///
-  /// The program's input ends with upstream. When the program has ended, upstream is cancelled.
+  /// The program's input is closed when upstream completes. When the program ends, upstream is cancelled.
   ///
-  /// **Demand:** of upstream as of ``Publisher/write(to:limit:atEnd:)``, of the output as it is requested. **Failure:**
-  /// ``SubprocessError``, for upstream's failure too, and when the program does not exit with 0; the program is ended.
-  /// **Cancellation:** cancels upstream and ends the program. **Policy:** holds 256 KiB and one chunk of what is written.
+  /// **Demand:** requests from upstream as ``Publisher/write(to:limit:atEnd:)`` does; reads the output on demand.
+  /// **Failure:** ``SubprocessError``; upstream's failure and an exit status other than 0 count, too; the program is
+  /// ended.
+  /// **Cancellation:** cancels upstream and ends the program. **Policy:** holds 256 KiB and one chunk of the bytes to
+  /// write.
   public func pipe(
     through program: Subprocess, on scheduler: any LoopScheduler
   ) -> AnyPublisher<Chunk, SubprocessError> {
@@ -198,7 +202,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// The end of what a program wrote to its standard error, when that has ended.
+/// The last part of a program's standard error, after that has ended.
 private final class LastBytes {
   private var bytes: [Chunk] = []
   private var count = 0
@@ -222,7 +226,7 @@ private final class LastBytes {
     }
   }
 
-  /// Nobody wants to know any more: what it left behind may keep its standard error open.
+  /// Stops waiting for its standard error, which child processes may keep open.
   func stop() { reading.take()?.cancel() }
 
   private func add(_ chunk: Chunk) {

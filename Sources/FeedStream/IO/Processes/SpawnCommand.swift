@@ -8,7 +8,7 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// A program, its arguments and its environment, as `uv_spawn` takes them.
+/// A program, its arguments and its environment, in the form for `uv_spawn`.
 struct SpawnCommand {
   private let file: String
   private let arguments: [String]
@@ -94,7 +94,7 @@ struct SpawnCommand {
 }
 
 extension Subprocess.Environment {
-  /// As `name=value`; `nil` for this process's, unchanged.
+  /// The variables as `name=value`; `nil` for this process's environment, unchanged.
   fileprivate func variables(for program: String) throws(SystemError) -> [String]? {
     if inherits, changes.isEmpty { return nil }
     for (name, value) in changes where name.isEmpty || (name + (value ?? "")).contains("\0") || name.contains("=") {
@@ -117,7 +117,7 @@ extension Subprocess.Environment {
 }
 
 extension Subprocess.Limits {
-  /// As commands of a shell.
+  /// The limits as shell commands.
   fileprivate var commands: [String] {
     [
       processorSeconds.map { "ulimit -S -t \($0) && ulimit -H -t \($0 + 1)" },

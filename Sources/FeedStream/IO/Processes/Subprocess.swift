@@ -5,8 +5,8 @@
 ///       .joined(upTo: 1 << 20)
 ///       .sink { print($0) } receiveValue: { print($0.count) }
 ///
-/// A value: nothing runs until ``output(on:)`` or ``Publisher/pipe(through:on:)`` is subscribed to or ``start(on:)`` is
-/// called, and each of these runs it once. No shell reads the arguments.
+/// This is a value: nothing runs until ``output(on:)`` or ``Publisher/pipe(through:on:)`` is subscribed to or
+/// ``start(on:)`` is called, and each of these runs it once. No shell reads the arguments.
 public struct Subprocess: Hashable, Sendable {
   /// The kind of a standard stream of the program.
   public enum Stream: Hashable, Sendable {
@@ -18,15 +18,15 @@ public struct Subprocess: Hashable, Sendable {
     case null
   }
 
-  /// Limits of the program; `nil` leaves this process's limit as it is. Set by `/bin/sh`, which then becomes the program.
+  /// Limits of the program; `nil` keeps this process's limit. `/bin/sh` sets them and then becomes the program.
   public struct Limits: Hashable, Sendable {
-    /// Seconds of the processor's time, after which it is ended by `SIGXCPU`, and a second later by `SIGKILL`.
+    /// Seconds of processor time, after which the program is ended by `SIGXCPU`, and a second later by `SIGKILL`.
     public var processorSeconds: Int?
-    /// Bytes of address space; it cannot allocate more.
+    /// Bytes of address space; the program can't allocate more.
     public var memoryBytes: Int?
-    /// Bytes of a file that it writes, after which it is ended by `SIGXFSZ`; in steps of 512.
+    /// The size in bytes of a file that the program writes, after which it is ended by `SIGXFSZ`; in steps of 512.
     public var fileBytes: Int?
-    /// File descriptors that it has open.
+    /// The number of file descriptors that the program may have open.
     public var openFiles: Int?
 
     public init(processorSeconds: Int? = nil, memoryBytes: Int? = nil, fileBytes: Int? = nil, openFiles: Int? = nil) {
@@ -37,12 +37,12 @@ public struct Subprocess: Hashable, Sendable {
     }
   }
 
-  /// A path, or a name that is looked for in this process's `PATH`.
+  /// A path, or a name that is looked up in this process's `PATH`.
   public var program: String
   public var arguments: [String]
-  /// The variables that it sees: this process's by default.
+  /// The program's environment: this process's by default.
   public var environment: Environment
-  /// The folder that it begins in; this process's when `nil`.
+  /// The program's working folder; this process's if `nil`.
   public var folder: String?
   public var limits = Limits()
   public var standardInput = Stream.null
@@ -50,10 +50,10 @@ public struct Subprocess: Hashable, Sendable {
   public var standardErrors = Stream.inherited
   /// The time between `SIGTERM` and `SIGKILL` on cancellation; five seconds by default.
   public var grace: StreamInstant.Stride = .seconds(5)
-  /// True to run it in its own session, without this process's terminal: ending it ends the programs that it started
-  /// as well, and a Ctrl-C at the terminal does not reach it.
+  /// True to run it in its own session, without this process's terminal: ending it also ends the programs that it
+  /// started, and a Ctrl-C at the terminal does not reach it.
   public var endsDescendants = false
-  /// With ``endsDescendants``: true to leave alone what it has started when it ends by itself.
+  /// With ``endsDescendants``: true to let the programs that it started continue if it ends by itself.
   public var leavesDescendants = false
 
   public init(
@@ -67,7 +67,7 @@ public struct Subprocess: Hashable, Sendable {
 }
 
 extension Subprocess {
-  /// The variables that a program sees.
+  /// A program's environment variables.
   public struct Environment: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     package var inherits: Bool
     /// `nil` removes a variable.
@@ -75,7 +75,7 @@ extension Subprocess {
 
     /// This process's variables.
     public static let inherited = Environment(inherits: true, changes: [:])
-    /// None: no secret of this process gets to the program.
+    /// No variables, so that no secret of this process reaches the program.
     public static let clean = Environment(inherits: false, changes: [:])
 
     private init(inherits: Bool, changes: [String: String?]) {
@@ -88,14 +88,14 @@ extension Subprocess {
       self.init(inherits: false, changes: Dictionary(variables.map { ($0, $1) }) { $1 })
     }
 
-    /// The same with `name` set.
+    /// The same variables, with `name` set.
     public func setting(_ name: String, to value: String) -> Environment {
       var other = self
       other.changes[name] = .some(value)
       return other
     }
 
-    /// The same without `name`.
+    /// The same variables, without `name`.
     public func removing(_ name: String) -> Environment {
       var other = self
       other.changes[name] = .some(nil)
@@ -125,9 +125,9 @@ public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
 public enum SubprocessError: Error, CustomStringConvertible {
   /// It could not be started, read or written.
   case system(SystemError)
-  /// The program ended in this way. `errors` is the end of what it wrote to its standard error, when that is a pipe.
+  /// The program ended in this way. `errors` is the last part of its standard error, if that is a pipe.
   case ended(program: String, ExitStatus, errors: String)
-  /// Upstream, which was to be written to it, failed.
+  /// Upstream, the program's input, failed.
   case input(any Error)
 
   public var description: String {

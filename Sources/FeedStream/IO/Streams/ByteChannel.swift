@@ -1,26 +1,26 @@
-/// Both directions of a connection, as an event loop or virtual time has them.
+/// Both directions of a connection, of an event loop or of virtual time.
 ///
 /// Its user keeps the rules: one reader, one write at a time, nothing after `close()`. Lives on its scheduler's thread.
-/// Ending to write leaves reading as it is.
+/// Ending writing doesn't affect reading.
 package protocol ByteChannel: ByteSink {
   /// The peer's address.
   var peer: SocketAddress { get }
 
-  /// Delivers what arrives until ``stopReading()``, after which nothing is delivered.
+  /// Delivers arriving bytes until ``stopReading()``, after which nothing is delivered.
   func startReading(_ deliver: @escaping (ReadResult) -> Void)
   func stopReading()
 
-  /// Writes as much of the chunks as the system takes immediately, while no write is on its way.
+  /// Writes as much of the chunks as the system takes immediately, while no write is running.
   ///
-  /// - Returns: how many bytes; the caller writes the rest.
+  /// - Returns: the number of bytes; the caller writes the rest.
   func writeNow(_ chunks: [Chunk]) -> Int
 
-  /// The same for one chunk, for whom a list of each is too much.
+  /// Writes one chunk in the same way, without the cost of a list.
   func writeNow(_ chunk: Chunk) -> Int
 }
 
 extension ByteChannel {
-  /// Nothing: a channel need not have a short cut.
+  /// By default, writes nothing, because a channel needn't have this shortcut.
   package func writeNow(_ chunks: [Chunk]) -> Int { 0 }
   package func writeNow(_ chunk: Chunk) -> Int { writeNow([chunk]) }
 }

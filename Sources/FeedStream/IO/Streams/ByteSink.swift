@@ -5,16 +5,17 @@ package protocol ByteSink: AnyObject {
   /// Writes the chunks in one piece; `done` is called once, later, unless this is closed before.
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)
 
-  /// Writes as much of the chunk as the system takes immediately, while no write is on its way: of the chunks that follow from
-  /// one that was read, the first. The later ones are gathered, as a call of the system for each takes longer than all of them.
+  /// Writes as much of the chunk as the system takes immediately, while no write is running: of the chunks that result
+  /// from one read, the first. The later ones are gathered, because a system call for each would take longer than one
+  /// for all.
   ///
-  /// - Returns: how many bytes; the caller writes the rest.
+  /// - Returns: the number of bytes; the caller writes the rest.
   func writeFirst(_ chunk: Chunk) -> Int
 
-  /// Says that nothing more will be written, after what is being written.
+  /// Announces that nothing more will be written after the current bytes.
   func endWriting(_ done: @escaping (SystemError?) -> Void)
 
-  /// The number of bytes that a failed write has written all the same, where that is known.
+  /// The number of bytes that a failed write has nevertheless written, if known.
   var writtenOfFailed: Int { get }
 
   /// Releases everything; nothing is called any more. Idempotent.
@@ -22,7 +23,7 @@ package protocol ByteSink: AnyObject {
 }
 
 extension ByteSink {
-  /// Nothing: a sink need not have a short cut.
+  /// By default, writes nothing, because a sink needn't have this shortcut.
   package func writeFirst(_ chunk: Chunk) -> Int { 0 }
   package var writtenOfFailed: Int { 0 }
 }
@@ -35,10 +36,11 @@ struct WriteTarget {
   let endsWriting: Bool
   /// Called once, when nothing is written any more.
   let release: (Ending) -> Void
-  /// Receives what is to happen when somebody closes the sink before.
+  /// Receives the closure to run if the sink is closed first.
   var hearOfClosing: ((@escaping (SystemError) -> Void) -> Void)?
 
-  /// - Parameter release: closes the sink unless everything was written, if nothing else is said.
+  /// - Parameter release: the action when the stream is over; by default, closes the sink unless everything was
+  ///   written.
   init(_ sink: any ByteSink, endsWriting: Bool, release: ((Ending) -> Void)? = nil) {
     self.sink = sink
     self.endsWriting = endsWriting

@@ -2,7 +2,8 @@ extension Connection {
   /// Connects to `address` when subscribed to, delivers the connection and finishes.
   ///
   /// **Demand:** connects at the subscription; the connection is held until it is requested. **Failure:** the system's
-  /// reason. **Cancellation:** gives the attempt up, and closes a connection that nobody took. **Policy:** holds one.
+  /// reason. **Cancellation:** abandons the attempt, and closes a connection that was not delivered. **Policy:** holds
+  /// one connection.
   ///
   /// - Parameters:
   ///   - address: a numeric address, or a path.

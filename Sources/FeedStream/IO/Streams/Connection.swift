@@ -5,7 +5,7 @@
 ///       .map { Chunk($0 + "\n") }
 ///       .write(to: connection)
 ///
-/// It is kept by the streams that read and write it, and closes with the last of them, when it is released. Lives on
+/// The streams that read and write it retain it; it closes when it is released and the last of them has ended. Lives on
 /// its scheduler's thread.
 public final class Connection {
   /// The peer's address.
@@ -15,7 +15,7 @@ public final class Connection {
   /// True once it is closed.
   public var isClosed: Bool { users.isClosed }
 
-  /// An object that lives as long as this is used.
+  /// An object that is retained while this is in use.
   private let owner: AnyObject?
 
   package init(_ channel: any ByteChannel, to peer: SocketAddress, keeping owner: AnyObject? = nil) {
@@ -28,13 +28,12 @@ public final class Connection {
 
   /// The bytes from the peer, one chunk per read; finishes when the peer closes its side for writing.
   ///
-  /// **Demand:** without demand nothing is read, and the peer has to wait as soon as the system's buffers are
-  /// full. **Failure:** the system's reason; also for a second subscriber while one reads. **Cancellation:** stops
-  /// reading; the connection stays open, and another subscriber may continue where this one stopped. **Policy:** holds
-  /// nothing.
+  /// **Demand:** without demand nothing is read, and the peer has to wait as soon as the system's buffers are full.
+  /// **Failure:** the system's reason; also for a second subscriber at the same time. **Cancellation:** stops reading;
+  /// the connection stays open, and another subscriber may continue where this one stopped. **Policy:** holds nothing.
   public var bytes: Publishers.ConnectionBytes { Publishers.ConnectionBytes(connection: self) }
 
-  /// Takes both directions for a layer above this: nobody else may read or write it any more.
+  /// Takes over both directions for a layer above this; no other code may read or write it any more.
   package func claim() throws(SystemError) {
     guard !users.isRead, !users.isWritten, !isClosed else {
       throw SystemError("take over", "\(peer)", code: isClosed ? Errno.closed : Errno.busy)
@@ -43,8 +42,8 @@ public final class Connection {
     users.isWritten = true
   }
 
-  /// Closes both directions; bytes that are being written may not arrive, and streams that read it or are written to it end with
-  /// `ECANCELED`.
+  /// Closes both directions; bytes that are being written may not arrive, and streams that read from it or write to it
+  /// fail with `ECANCELED`.
   public func close() { close { channel.close() } }
 }
 

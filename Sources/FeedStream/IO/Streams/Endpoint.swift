@@ -3,30 +3,30 @@ protocol Endpoint: AnyObject {
   associatedtype Arrival
 
   var users: EndpointUsers { get set }
-  /// By which errors name it.
+  /// Its name in errors.
   var name: String { get }
   /// The completion of its reader's stream when it is closed.
   var readerEnding: Subscribers.Completion<SystemError> { get }
 
-  /// Hands what arrives to `reader`, until ``stopReading()``.
+  /// Passes arriving bytes to `reader`, until ``stopReading()``.
   ///
-  /// It need not keep the reader, which stops it before it is gone.
+  /// It needn't retain the reader, which stops it before it is released.
   func startReading(for reader: EndpointReader<Self>)
   func stopReading()
 }
 
-/// The users of an endpoint, who hear when it is closed.
+/// The users of an endpoint, who are informed when it is closed.
 struct EndpointUsers {
   var isRead = false
   var isWritten = false
   fileprivate(set) var isClosed = false
   fileprivate var closeReader: (() -> Void)?
-  /// Called when it is closed while something is written.
+  /// Called when it is closed during a write.
   var closeWriter: (() -> Void)?
 }
 
 extension Endpoint {
-  /// Closes it: `close` comes first, then its users hear of it.
+  /// Closes it: `close` comes first; then its users are informed.
   func close(_ close: () -> Void) {
     guard !users.isClosed else { return }
     users.isClosed = true
@@ -35,7 +35,7 @@ extension Endpoint {
     users.closeWriter.take()?()
   }
 
-  /// - Throws: when it is closed, or written by another publisher.
+  /// - Throws: if it is closed, or in use by another publisher.
   func beginWriting(_ operation: String) throws(SystemError) {
     guard !users.isWritten, !users.isClosed else {
       throw SystemError(operation, name, code: users.isClosed ? Errno.closed : Errno.busy)
@@ -48,7 +48,7 @@ extension Endpoint {
     users.closeWriter = nil
   }
 
-  /// Delivers what arrives to `subscriber`, unless somebody reads already.
+  /// Delivers arriving bytes to `subscriber`, unless another subscriber is already reading.
   func deliver<S: Subscriber>(to subscriber: S) where S.Input == Arrival, S.Failure == SystemError {
     guard !users.isRead, !users.isClosed else {
       let code = users.isClosed ? Errno.closed : Errno.busy

@@ -42,7 +42,7 @@ extension EventLoop: IOHost {
 }
 
 extension EventLoop {
-  /// The memory that everything on the loop reads into: one at a time, since a read is done before the next begins.
+  /// The memory for all reads of the loop; they share it because each read is complete before the next begins.
   var reading: SharedReading {
     if let reading = shared { return unsafeDowncast(reading, to: SharedReading.self) }
     let reading = SharedReading()
@@ -51,11 +51,11 @@ extension EventLoop {
   }
 }
 
-/// Memory that all connections of a loop read into: those that wait have none.
+/// The memory for reads of all connections of a loop; waiting connections have none.
 final class SharedReading {
   @exclusivity(unchecked)
   private var writer = ChunkWriter(ChunkPool(blockSize: 64 * 1024, keeping: 16), least: 4 * 1024)
-  /// Counts what was read on the loop.
+  /// The number of reads on the loop.
   @exclusivity(unchecked) private(set) var number = 0
 
   func room() -> UnsafeMutableBufferPointer<UInt8> { writer.room() }
@@ -77,7 +77,7 @@ extension LoopChannel {
 }
 
 extension SocketAddress {
-  /// Calls `body` with the address as the system has it.
+  /// Calls `body` with the address in the system's form.
   func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
     // The system would end the name at a null.
     guard case .internet(let host, let port) = kind, (0...65_535).contains(port), !host.utf8.contains(0) else {
@@ -93,8 +93,8 @@ extension SocketAddress {
     return withUnsafePointer(to: six) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
   }
 
-  /// Calls `body` with the path of a socket, unless there can be none: libuv would cut it, and the system take one without a
-  /// name for one of its own choice.
+  /// Calls `body` with the path of a socket, unless the path is invalid: libuv would truncate a long one, and the
+  /// system would choose a name for an empty one.
   func withSystemPath(_ path: String, _ body: (UnsafePointer<CChar>) -> Int32) -> Int32 {
     if path.isEmpty || path.utf8.contains(0) { return UV_EINVAL.rawValue }
     // With the null at its end.
@@ -102,7 +102,7 @@ extension SocketAddress {
     return path.utf8.count < room ? path.withCString(body) : UV_ENAMETOOLONG.rawValue
   }
 
-  /// The address that a call of libuv's tells.
+  /// The address that a libuv call returns.
   init?(_ read: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<Int32>) -> Int32) {
     var storage = sockaddr_storage()
     var length = Int32(MemoryLayout<sockaddr_storage>.size)
@@ -125,7 +125,7 @@ extension SocketAddress {
     self.init(kind)
   }
 
-  /// The text that `write` writes before a null: each connection that is accepted needs one.
+  /// The text that `write` writes before a null; each accepted connection needs one.
   private static func text(_ write: (UnsafeMutableBufferPointer<CChar>) -> Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) {
       write($0) == 0 ? String(cString: $0.baseAddress!) : ""
@@ -133,7 +133,7 @@ extension SocketAddress {
   }
 }
 
-/// An attempt to connect; libuv has the request until it calls back, even when the socket is closed.
+/// An attempt to connect; libuv uses the request until it calls back, even if the socket is closed.
 private final class ConnectRequest: Cancellable {
   private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
   private var channel: LoopChannel?

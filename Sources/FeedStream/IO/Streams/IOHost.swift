@@ -1,6 +1,6 @@
-/// A scheduler with an outside world: the operating system's for an ``EventLoop``, a scripted one for virtual time.
+/// A scheduler with an outside world: the operating system's for an ``EventLoop``, a simulated one for virtual time.
 ///
-/// Types that open connections take `any LoopScheduler` and ask it for this, so that a server or a client written for one runs
+/// Types that open connections take `any LoopScheduler` and use this world, so that a server or a client for one runs
 /// on the other.
 package protocol IOHost: LoopScheduler {
   /// Begins to listen.
@@ -8,14 +8,14 @@ package protocol IOHost: LoopScheduler {
 
   /// Connects to one address.
   ///
-  /// - Parameter done: called once, later, unless cancelled before.
+  /// - Parameter done: called once, later, unless cancelled first.
   func connect(
     to address: SocketAddress, _ done: @escaping (Result<any ByteChannel, SystemError>) -> Void
   ) -> any Cancellable
 
   /// Looks up the addresses of a host.
   ///
-  /// - Parameter done: called once, later, unless cancelled before.
+  /// - Parameter done: called once, later, unless cancelled first.
   func lookUp(
     _ host: String, port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
   ) -> any Cancellable
@@ -31,10 +31,10 @@ package protocol IOHost: LoopScheduler {
   /// Starts a program.
   func spawn(_ subprocess: Subprocess) throws(SystemError) -> any ChildProcess
 
-  /// The channel or descriptor that the process was given as a descriptor below 3.
+  /// The channel or descriptor of a standard stream of the process.
   func standardStream(_ number: Int32) throws(SystemError) -> StandardChannel
 
-  /// The terminal that the process is run from.
+  /// The terminal from which the process was started.
   func openTerminal() throws(SystemError) -> any TerminalPort
 
   /// Announces a signal that the process receives, until cancelled.
@@ -46,13 +46,13 @@ package protocol IOHost: LoopScheduler {
   var randomBytes: ByteMaker { get }
 }
 
-/// Says who else may listen at the address of a socket.
+/// The other sockets that may listen at the same address.
 package enum PortSharing: Sendable {
   /// Nobody.
   case alone
-  /// Nobody when it begins to listen, and others with ``shared`` from then on.
+  /// None when it begins to listen; later, others with ``shared``.
   case first
-  /// Others that say the same.
+  /// Others that also say so.
   case shared
 }
 
@@ -69,11 +69,11 @@ package struct FolderHint {
   package enum Kind {
     /// An entry appeared, vanished, or has another name.
     case entry
-    /// The content or the status of an entry.
+    /// The content or the status of an entry changed.
     case content
   }
 
-  /// The entry's name; `nil` when it is not known, or the folder itself.
+  /// The entry's name; `nil` if it is unknown, or for the folder itself.
   package var name: String?
   package var kind: Kind
 
@@ -85,13 +85,13 @@ package struct FolderHint {
 
 /// A socket that waits for connections.
 package protocol ListeningSocket: AnyObject {
-  /// The address where it listens; the port is the system's choice when 0 was requested.
+  /// The address where it listens; the port is the system's choice if 0 was requested.
   var address: SocketAddress { get }
   /// Called when a connection waits, or when one was lost.
   var onReady: (() -> Void)? { get set }
-  /// True while somebody waits for connections.
+  /// True while there is demand for connections.
   var keepsLoopAlive: Bool { get set }
-  /// The connection that waits; `nil` when there is none.
+  /// The waiting connection; `nil` if there is none.
   func accept() -> (any ByteChannel)?
   /// Stops listening. Idempotent.
   func close()
@@ -100,7 +100,7 @@ package protocol ListeningSocket: AnyObject {
 extension LoopScheduler {
   /// The world of this scheduler.
   ///
-  /// - Precondition: it has one: it is an ``EventLoop`` or virtual time.
+  /// - Precondition: the scheduler is an ``EventLoop`` or virtual time.
   package func world(_ user: StaticString) -> any IOHost {
     guard let host = self as? any IOHost else {
       preconditionFailure("\(user): \(type(of: self)) has no network; use an EventLoop, or virtual time in a test")
@@ -123,7 +123,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// - Parameters:
   ///   - host: a numeric address, `127.0.0.1` or `::1`.
-  ///   - port: 0 to 65,535; 0 has the system choose one for a listener.
+  ///   - port: 0 to 65,535; with 0, the system chooses one for a listener.
   public static func internet(_ host: String, port: Int) -> SocketAddress { Self(.internet(host: host, port: port)) }
 
   /// A socket in the file system.

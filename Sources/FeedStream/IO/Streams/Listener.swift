@@ -5,7 +5,7 @@
 ///       .flatMap { $0.bytes.write(to: $0).catch { _ in Empty() } }
 ///       .sink { _ in }
 ///
-/// It listens until it is closed or released; connections that nobody accepts wait in the system's backlog.
+/// It listens until it is closed or released; connections that aren't accepted wait in the system's backlog.
 /// It keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's thread.
 public final class Listener {
   private let socket: any ListeningSocket
@@ -21,10 +21,11 @@ public final class Listener {
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, a path that is not taken, or a
   ///     socket that the process was started with (``SocketAddress/inherited(_:)``).
-  ///   - backlog: how many connections may wait: 511 by default; the system may allow fewer.
-  ///   - sharingPort: true to listen next to others of the same user that say the same (`SO_REUSEPORT`): one on each loop
-  ///     of a group, or a new process that takes over from an old one. Linux spreads the connections over them, and keeps
-  ///     each where it has put it, even when that listener accepts none; macOS gives all to one. Not for a path.
+  ///   - backlog: the number of connections that may wait: 511 by default; the system may allow fewer.
+  ///   - sharingPort: true to share the port with other listeners of the same user that share it (`SO_REUSEPORT`): one
+  ///     on each loop of a group, or a new process that takes over from an old one. Linux spreads the connections over
+  ///     them, and keeps each where it has put it, even when that listener accepts none; macOS gives all to one. Not
+  ///     for a path.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init(
@@ -43,18 +44,18 @@ public final class Listener {
 
   deinit { close() }
 
-  /// The connections, as they are requested.
+  /// The connections, accepted on demand.
   ///
-  /// **Demand:** a connection is accepted when one is requested; the others wait in the system's backlog, which holds a
-  /// number of them and then refuses or ignores more. **Failure:** never; a connection that is lost before it is
-  /// accepted, or for which there is no descriptor left, is passed over. Finishes when the listener is closed.
-  /// **Cancellation:** leaves connections in the backlog. **Policy:** holds at most one connection that nobody asked
-  /// for.
+  /// **Demand:** a connection is accepted when one is requested; the others wait in the system's backlog; when that is
+  /// full, the system refuses or ignores more. **Failure:** never; a connection that is lost before it is accepted, or
+  /// for which there is no descriptor left, is skipped. Finishes when the listener is closed.
+  /// **Cancellation:** leaves connections in the backlog. **Policy:** holds at most one connection that was not
+  /// requested.
   ///
-  /// One subscriber at a time; another one gets nothing and finishes.
+  /// Only one subscriber at a time: another one finishes without a value.
   public var connections: Publishers.Connections { Publishers.Connections(listener: self) }
 
-  /// Stops listening. Connections that were accepted stay as they are.
+  /// Stops listening. Accepted connections stay open.
   public func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -102,7 +103,7 @@ private final class ListeningSubscription: GuardedSubscription {
     accept()
   }
 
-  /// Accepts what waits and is requested.
+  /// Accepts waiting connections on demand.
   func accept() {
     guard !isAccepting else { return }
     isAccepting = true

@@ -28,7 +28,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
   }
 
-  /// A connection that was accepted knows its peer only then.
+  /// An accepted connection knows its peer only after that.
   func connected(to peer: SocketAddress) { self.peer = peer }
 
   private var stream: UnsafeMutablePointer<uv_stream_t> { raw() }
@@ -130,7 +130,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
   }
 }
 
-/// A write on its way; libuv has the request and the chunks' memory until it calls back, even when the handle is closed.
+/// A running write; libuv uses the request and the chunks' memory until it calls back, even if the handle is closed.
 private final class WriteRequest {
   private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
   private let chunks: [Chunk]
@@ -160,7 +160,7 @@ private final class WriteRequest {
 }
 
 extension Chunk {
-  /// Its memory as libuv takes it; good as long as the chunk is kept.
+  /// Its memory in libuv's form; valid as long as the chunk is retained.
   fileprivate var buffer: uv_buf_t {
     withUnsafeBytes {
       uv_buf_init(

@@ -44,7 +44,7 @@ final class LoopListener: LoopHandle, ListeningSocket {
     }
   }
 
-  /// Takes a descriptor that is bound already: it closes with the handle, or now when that cannot have it.
+  /// Takes over a bound descriptor: it closes with the handle, or immediately if the handle can't use it.
   private func open(_ inherited: Int32) -> Int32 {
     let code =
       if case .unix = address.kind { uv_pipe_open(raw(), inherited) } else { uv_tcp_open(raw(), inherited) }

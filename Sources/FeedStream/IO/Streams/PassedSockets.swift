@@ -10,22 +10,25 @@ internal import CLibUV
 #endif
 
 extension SocketAddress {
-  /// A listening socket that the process was started with, by the number of its descriptor.
+  /// A listening socket that the process inherited, by the number of its descriptor.
   ///
-  /// Only listeners take it; what they listen at is then their `address`. The descriptor stays open when a listener closes: the
-  /// next connections wait in its backlog, for another listener or another process. Programs that this one starts don't get it.
+  /// Only listeners accept it; their `address` is then the socket's. The descriptor stays open when a listener closes:
+  /// the next connections wait in its backlog, for another listener or another process. Programs that this one starts
+  /// don't get it.
   public static func inherited(_ descriptor: Int32) -> SocketAddress { Self(.inherited(descriptor)) }
 
-  /// The listening sockets that the service manager passed to this process (socket activation of systemd, `sd_listen_fds(3)`).
+  /// The listening sockets that the service manager passed to this process (socket activation of systemd,
+  /// `sd_listen_fds(3)`).
   ///
   ///     let passed = try SocketAddress.passed()
   ///     let server = try HTTPServer(at: passed.isEmpty ? [.internet("127.0.0.1", port: 8080)] : passed, on: loop)
   ///
-  /// That is what `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` say, in the order of the unit's `ListenStream=` lines.
+  /// They are listed in `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES`, in the order of the unit's `ListenStream=`
+  /// lines.
   ///
-  /// - Parameter name: the name of the sockets that are meant (`FileDescriptorName=` of a unit); all sockets by default.
-  /// - Returns: none when nothing was passed, or when it was passed to another process.
-  /// - Throws: `EINVAL` when one of the variables is not as it should be.
+  /// - Parameter name: the name of the sockets to return (`FileDescriptorName=` of a unit); all sockets by default.
+  /// - Returns: an empty array if none were passed, or if they were passed to another process.
+  /// - Throws: `EINVAL` if one of the variables is invalid.
   public static func passed(named name: String? = nil) throws(SystemError) -> [SocketAddress] {
     try PassedSockets.read(process: getpid()) { getenv($0).map { String(cString: $0) } }
       .filter { name == nil || $0.name == name }
@@ -40,7 +43,7 @@ package enum PassedSockets {
     package var name: String
   }
 
-  /// The first one's number: those before it are the standard streams.
+  /// The number of the first descriptor, after the standard streams.
   private static let first: Int32 = 3
 
   /// - Parameters:
@@ -70,7 +73,7 @@ package enum PassedSockets {
 }
 
 extension System {
-  /// A descriptor of its own for a listening socket that the process was started with, and where that listens.
+  /// A separate descriptor for a listening socket that the process inherited, and its address.
   static func listening(
     _ number: Int32, _ place: SocketAddress
   ) throws(SystemError) -> (descriptor: Int32, address: SocketAddress) {
@@ -99,7 +102,8 @@ extension System {
 }
 
 extension SocketAddress {
-  /// Where a socket listens; `nil` for a family that has no streams here. A name that is not in the file system begins with `@`.
+  /// The address where a socket listens; `nil` for an unsupported family. A name that is not in the file system begins
+  /// with `@`.
   fileprivate init?(listening descriptor: Int32) {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

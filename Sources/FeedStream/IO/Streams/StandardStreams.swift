@@ -14,12 +14,12 @@ public enum StandardInput {
   ///
   ///     StandardInput.bytes(on: loop).lines().sink { print($0) } receiveValue: { print($0) }
   ///
-  /// Input that other processes share is left as it is where the system can reopen it: it is not made non-blocking for
-  /// them. (A socket cannot be reopened.)
+  /// Input shared with other processes isn't made non-blocking for them if the system can reopen it. (It can't reopen a
+  /// socket.)
   ///
   /// **Demand:** each requested chunk is one read; without demand nothing is read. **Failure:** the system's reason.
-  /// **Cancellation:** stops reading. **Policy:** holds nothing. One subscriber at a time: each gets what the others have
-  /// not read.
+  /// **Cancellation:** stops reading. **Policy:** holds nothing. Only one subscriber at a time: each gets the bytes
+  /// that earlier ones have not read.
   ///
   /// - Parameter scheduler: an ``EventLoop``, or virtual time in a test.
   public static func bytes(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, SystemError> {
@@ -42,7 +42,7 @@ public enum StandardInput {
   }
 }
 
-/// A standard stream that the process writes.
+/// A standard stream to which the process writes.
 public enum StandardStream: Int32, Hashable, Sendable {
   /// Its standard output.
   case output = 1
@@ -62,11 +62,11 @@ extension Publisher where Output == Chunk {
   ///     write(to: .output, on: loop)
   ///     downstream                  -----------|
   ///
-  /// It may be a terminal, a pipe, a socket or a file, and stays open. When nobody reads it any more, the write fails with
-  /// `EPIPE`; the process is not ended.
+  /// It may be a terminal, a pipe, a socket or a file, and stays open. When its reader has closed it, the write fails
+  /// with `EPIPE`; the process continues.
   ///
-  /// **Demand, failure, cancellation:** as in ``Publisher/write(to:limit:atEnd:)``. **Policy:** holds `limit` bytes and one
-  /// chunk.
+  /// **Demand, failure, cancellation:** as in ``Publisher/write(to:limit:atEnd:)``. **Policy:** holds `limit` bytes and
+  /// one chunk.
   ///
   /// - Parameters:
   ///   - stream: standard output or standard error.
@@ -86,7 +86,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// A file or a device that is somebody else's, written on the thread pool.
+/// A file or a device that other code owns, written on the thread pool.
 private final class DescriptorSink: ByteSink {
   // @unchecked: written by one piece of work at a time.
   private final class Place: @unchecked Sendable {

@@ -6,12 +6,14 @@ extension Publisher where Output == Chunk {
   ///     the other side ---ab--cd
   ///     downstream     -----------|
   ///
-  /// Waiting chunks are gathered into one write. A connection is written by one publisher at a time; another one fails.
+  /// Waiting chunks are gathered into one write. Only one publisher at a time can write to a connection; a second one
+  /// fails.
   ///
-  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while less than `limit`
-  /// bytes wait: a reader that does not read costs no more. **Failure:** ``WriteError``, with what was not written.
-  /// Upstream's failure comes after what it had sent is written; `ECANCELED` when the connection is closed before all is
-  /// written. **Cancellation:** cancels upstream and drops what waits; what the system has been given is written.
+  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while less than
+  /// `limit` bytes wait: a stalled reader costs no more memory. **Failure:** ``WriteError``, with the chunks that were
+  /// not written. Upstream's failure comes after the bytes that it had sent are written; `ECANCELED` if the connection
+  /// is closed before all bytes are written. **Cancellation:** cancels upstream and drops waiting bytes; bytes already
+  /// handed to the system are written.
   /// **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
@@ -29,7 +31,7 @@ extension Publisher where Output == Chunk {
 
 /// The treatment of a connection when everything is written.
 public enum WriteEnding: Hashable, Sendable {
-  /// Nothing: more may be written.
+  /// It stays open, so that more may be written.
   case leavesOpen
   /// The sending side is closed; the connection may still be read.
   case endsWriting
@@ -39,9 +41,9 @@ public enum WriteEnding: Hashable, Sendable {
 
 /// The reason why bytes were not written.
 public struct WriteError: Error, CustomStringConvertible {
-  /// A ``SystemError``, or the failure of the publisher that was written.
+  /// A ``SystemError``, or the failure of the publisher whose bytes were written.
   public let cause: any Error
-  /// The chunks that were not written. Part of those that the system was writing may have arrived.
+  /// The chunks that were not written. Some of the bytes that the system was writing may have arrived.
   public let unwritten: [Chunk]
 
   public var description: String {
@@ -74,7 +76,7 @@ extension Publishers {
       upstream.receive(subscriber: stage)
     }
 
-    /// - Returns: `nil` when there is nothing to write to, which the subscriber knows by then.
+    /// - Returns: `nil` if there is no destination, which has already been reported.
     @usableFromInline func newStage(_ down: ErasedSubscriber<Never, WriteError>) -> WriteStage<Upstream.Failure>? {
       let target: WriteTarget
       do throws(SystemError) {
@@ -89,7 +91,7 @@ extension Publishers {
 }
 
 extension Connection {
-  /// This, for the one publisher that is written to it.
+  /// Reserves this for the one publisher that writes to it.
   fileprivate func target(_ ending: WriteEnding) throws(SystemError) -> WriteTarget {
     try beginWriting("write to")
     var target = WriteTarget(channel, endsWriting: ending == .endsWriting) { [self] reason in
@@ -108,13 +110,13 @@ extension Connection {
   @usableFromInline typealias Failure = UpstreamFailure
 
   @exclusivity(unchecked) private var down: ErasedSubscriber<Never, WriteError>?
-  /// There until nothing is written any more.
+  /// The sink, until nothing more is written.
   @exclusivity(unchecked) private var target: WriteTarget?
   private let limit: Int
   @exclusivity(unchecked) private var up: (any Subscription)?
   @exclusivity(unchecked) private var waiting: [Chunk] = []
   @exclusivity(unchecked) private var writing: [Chunk] = []
-  /// Bytes, of both.
+  /// The number of bytes in both.
   @exclusivity(unchecked) private var count = 0
   @exclusivity(unchecked) private var isAsked = false
   @exclusivity(unchecked) private var isEnding = false
@@ -174,7 +176,7 @@ extension Connection {
 
   // MARK: Writing
 
-  /// Everything that waits, in one write, unless one is on its way.
+  /// Writes all waiting chunks in one call, unless a write is running.
   private func writeWaiting() {
     guard writing.isEmpty, !waiting.isEmpty, let target else { return }
     swap(&writing, &waiting)
@@ -204,7 +206,7 @@ extension Connection {
     }
   }
 
-  /// - Parameter written: how many bytes of those that were being written are.
+  /// - Parameter written: the number of bytes of the running write that were written.
   private func fail(_ cause: any Error, after written: Int = 0) {
     var (unwritten, written) = ((writing + waiting)[...], written)
     while let chunk = unwritten.first, chunk.count <= written, written > 0 {

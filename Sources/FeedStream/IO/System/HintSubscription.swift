@@ -1,4 +1,4 @@
-/// Delivers hints as they are requested; those that wait are kept once each, or only the latest.
+/// Delivers hints on demand; waiting hints are kept once each, or only the latest.
 final class HintSubscription<Hint: Hashable>: GuardedSubscription {
   private var down: ErasedSubscriber<Hint, SystemError>?
   private let scheduler: any LoopScheduler
@@ -10,7 +10,7 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
   private var hasBegun = false
   private var source: (any Cancellable)?
 
-  /// - Parameter begin: called with the first request; begins to call ``add(_:)``.
+  /// - Parameter begin: called at the first request; must then call ``add(_:)``.
   init(
     _ down: ErasedSubscriber<Hint, SystemError>, on scheduler: any LoopScheduler, keepsLatest: Bool = false,
     _ begin: @escaping (HintSubscription) throws(SystemError) -> any Cancellable
@@ -74,7 +74,7 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
   }
 }
 
-/// Several things that end together.
+/// Several cancellables that are cancelled together.
 final class CancellableGroup: Cancellable {
   private var members: [any Cancellable]
 

@@ -1,13 +1,16 @@
 extension StreamDiagnostics {
-  /// Turns the live map on, and writes it to standard error whenever the process receives `SIGUSR1`: `kill -USR1 <pid>`.
+  /// Turns the live map on, and writes it to standard error whenever the process receives `SIGUSR1`: `kill -USR1
+  /// <pid>`.
   ///
   ///     let printing = StreamDiagnostics.printMapOnSignal(on: loop)
   ///
-  /// All loops are shown, as in ``snapshot(on:within:nodes:)``. Only streams that are subscribed after this call are shown.
+  /// All loops are shown, as in ``snapshot(on:within:nodes:)``. Only streams whose subscriptions begin after this call
+  /// are shown.
   ///
   /// - Parameters:
   ///   - signal: the signal's number; `SIGUSR1` by default.
-  ///   - loop: waits for the signal, which doesn't keep it running. While it is blocked, nothing is written.
+  ///   - loop: the loop that waits for the signal; this doesn't keep it running. While the loop is blocked, nothing is
+  ///     written.
   /// - Returns: restores the signal's former handling when cancelled or released; the map stays on.
   public static func printMapOnSignal(_ signal: Int32? = nil, on loop: EventLoop) -> AnyCancellable {
     startMap()

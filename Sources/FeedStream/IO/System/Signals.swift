@@ -16,9 +16,9 @@ public enum Signals {
   /// Losses: the number of signals. A signal that arrives again before it is requested, or before the loop turns, is
   /// delivered once.
   ///
-  /// **Demand:** signals are taken from the first request on. **Failure:** the system's reason, for one that cannot be
-  /// caught (`SIGKILL`, `SIGSTOP`) or does not exist. **Cancellation:** restores the signals' former handling. Policy:
-  /// holds one of each number.
+  /// **Demand:** signals are caught from the first request on. **Failure:** the system's reason, for a signal that
+  /// cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist. **Cancellation:** restores the signals' former
+  /// handling. Policy: holds one signal of each number.
   ///
   /// - Parameters:
   ///   - numbers: such as `SIGINT`.

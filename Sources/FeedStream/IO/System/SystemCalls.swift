@@ -12,7 +12,7 @@ private let systemRead: @Sendable (Int32, UnsafeMutableRawPointer?, Int) -> Int 
 private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
 private let systemStatus: @Sendable (Int32, UnsafeMutablePointer<stat>) -> Int32 = { fstat($0, $1) }
 
-/// The system's calls, begun again when a signal interrupts them.
+/// The system's calls, repeated if a signal interrupts them.
 enum System {
   /// The error number of a call that has just failed.
   static var code: Int32 { errno }
@@ -21,7 +21,7 @@ enum System {
     retrying { Int(systemOpen(path, flags | O_CLOEXEC, mode_t(permissions))) }.code
   }
 
-  /// - Parameter offset: where to read; `nil` reads where the descriptor stands.
+  /// - Parameter offset: the position to read from; `nil` for the descriptor's position.
   static func read(_ descriptor: Int32, into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) -> Int {
     retrying {
       if let offset { return pread(descriptor, room.baseAddress, room.count, off_t(offset)) }
@@ -36,7 +36,7 @@ enum System {
     return systemStatus(descriptor, &status) == 0 ? status : nil
   }
 
-  /// True for a pipe that nobody can write any more: reading it does not wait.
+  /// True for a pipe without writers, from which a read doesn't wait.
   static func hasNoWriters(_ descriptor: Int32) -> Bool {
     guard let status = status(descriptor), status.st_mode & S_IFMT == S_IFIFO else { return false }
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -45,7 +45,7 @@ enum System {
 
   /// Writes all bytes of `chunks`, several of them in one call.
   ///
-  /// - Returns: how many bytes were written, and the error number when that is not all.
+  /// - Returns: the number of written bytes, and the error number if that isn't all.
   static func write(_ descriptor: Int32, _ chunks: [Chunk]) -> (written: Int, code: Int32?) {
     // The memory is kept by the chunks.
     var parts = chunks.compactMap { chunk in
@@ -81,8 +81,8 @@ enum System {
     }
   }
 
-  /// From now on, writing to what nobody reads any more is an error of the write instead of the end of the process,
-  /// unless the process has decided what the signal does. Children get the signal's default back.
+  /// Makes writing without a reader an error of the write instead of ending the process, unless the process handles the
+  /// signal itself. Child processes get the signal's default action.
   static let ignoresBrokenPipes: Void = {
     var action = sigaction()
     #if canImport(Darwin)

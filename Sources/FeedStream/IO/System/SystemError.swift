@@ -2,14 +2,14 @@ internal import CLibUV
 
 /// A failed call of the operating system: the operation, its object, and the system's reason.
 public struct SystemError: Error, Hashable, Sendable {
-  /// The operation that was tried, in words that follow "cannot": `read`, `connect to` …
+  /// The attempted operation, in words that follow "cannot": `read`, `connect to` …
   public let operation: String
   /// The object of the operation: a path, an address.
   public let subject: String
-  /// The system's error number, positive (`ENOENT`, `ECONNREFUSED` …), or libuv's where the system has none.
+  /// The system's error number, positive (`ENOENT`, `ECONNREFUSED` …), or libuv's if the system has none.
   public let code: Int32
 
-  /// - Parameter code: an error number, positive, or as libuv returns it, negative.
+  /// - Parameter code: an error number: positive, or negative as libuv returns it.
   public init(_ operation: String, _ subject: String, code: Int32) {
     self.operation = operation
     self.subject = subject

@@ -71,16 +71,16 @@ private final class LoopTerminal: TerminalPort {
   }
 }
 
-/// Leaves raw mode when the process ends by itself or by a signal.
+/// Leaves raw mode when the process exits or is ended by a signal.
 private enum TerminalRescue {
-  /// The former actions, by the signal's number. Written before any handler runs, and only read afterwards.
+  /// The former actions, by the signal's number. They are written before any handler runs, and only read afterwards.
   nonisolated(unsafe) private static let former: UnsafeMutablePointer<sigaction> = {
     let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
     former.initialize(repeating: sigaction(), count: 65)
     return former
   }()
 
-  /// The bytes written at the end, to which descriptor, and how many of them; none while they are being changed.
+  /// The bytes to write at the end, their descriptor, and their number; 0 while they are being changed.
   nonisolated(unsafe) private static let farewell = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
   private static let descriptor = Atomic<Int32>(-1)
   private static let count = Atomic<Int>(0)
@@ -94,7 +94,7 @@ private enum TerminalRescue {
     count.store(descriptor < 0 ? 0 : bytes.count, ordering: .releasing)
   }
 
-  /// Safe in a handler: nothing but calls of the system.
+  /// Safe in a signal handler, because it makes only system calls.
   private static func restore() {
     let length = count.exchange(0, ordering: .acquiring)
     if length > 0 { _ = write(descriptor.load(ordering: .relaxed), farewell, length) }

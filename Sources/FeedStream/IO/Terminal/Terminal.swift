@@ -4,8 +4,8 @@
 ///     let keys = terminal.keys.prefix { $0 != .character("q") }
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///
-/// While keys are read, the terminal is in raw mode: it echoes nothing, and Ctrl-C is a key. When nobody reads keys any
-/// more, the process exits, or a signal (even of a crash) ends it, the terminal is restored. `SIGKILL` and
+/// While keys are read, the terminal is in raw mode: it echoes nothing, and Ctrl-C is a key. The terminal is restored
+/// when reading of keys stops, when the process exits, or when a signal (even of a crash) ends it. `SIGKILL` and
 /// `SIGSTOP` leave it raw. Lives on its scheduler's thread.
 public final class Terminal {
   private let port: any TerminalPort
@@ -20,10 +20,11 @@ public final class Terminal {
     connection = Connection(port.keys, to: .unix("the terminal"))
   }
 
-  /// The keys that are pressed, until the terminal is gone.
+  /// The pressed keys, until the terminal is closed.
   ///
-  /// **Demand:** keys that are not requested wait in the terminal. **Failure:** the system's reason; also for a second
-  /// subscriber while one reads. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds the keys of one read.
+  /// **Demand:** keys that aren't requested wait in the terminal. **Failure:** the system's reason; also for a second
+  /// subscriber at the same time. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds the keys of
+  /// one read.
   public var keys: AnyPublisher<TerminalKey, SystemError> {
     Deferred { [self] () -> AnyPublisher<TerminalKey, SystemError> in
       do throws(SystemError) {
@@ -42,7 +43,7 @@ public final class Terminal {
   /// The bytes to send to the terminal when the process ends, by `exit` or by a signal, even of a crash.
   ///
   /// Set it before you change the screen, hide the cursor or switch to the alternate page, to undo that; set it back to
-  /// `nil` when you have undone it. `nil` by default. One per process, at most 4,096 bytes.
+  /// `nil` when you have undone it. `nil` by default. There is one per process, of at most 4,096 bytes.
   public var farewell: Chunk? {
     didSet {
       precondition(
@@ -51,10 +52,10 @@ public final class Terminal {
     }
   }
 
-  /// Its size now and after each change.
+  /// The terminal's size, now and after each change.
   ///
   /// **Demand:** from the first request on. **Failure:** the system's reason. **Cancellation:** ends the watch. Policy:
-  /// holds the latest.
+  /// holds the latest size.
   public var sizes: Publishers.TerminalSizes { Publishers.TerminalSizes(port: port, scheduler: scheduler) }
 }
 
@@ -79,11 +80,11 @@ public struct TerminalSize: Hashable, Sendable {
   }
 }
 
-/// A terminal, as an event loop or virtual time has it. Lives on its scheduler's thread.
+/// A terminal, of an event loop or of virtual time. Lives on its scheduler's thread.
 package protocol TerminalPort: AnyObject {
   var keys: any ByteChannel { get }
   func setRaw(_ isRaw: Bool) throws(SystemError)
-  /// Says what is written to the terminal when the process ends.
+  /// Sets the bytes to write to the terminal when the process ends.
   func setFarewell(_ bytes: Chunk?)
   func currentSize() throws(SystemError) -> TerminalSize
   /// Announces that the size changed.

@@ -16,8 +16,9 @@ public enum TerminalKey: Hashable, Sendable {
 
 /// The keys in a terminal's input: see ``Terminal/keys``.
 ///
-/// The sequences are those of xterm and VT220. A terminal sends the beginning of a sequence in one piece, so that an escape at
-/// the end of one is the key. A terminal's response is one value too: a sequence with `?`, or a string up to its end.
+/// The sequences are those of xterm and VT220. A terminal sends the beginning of a sequence in one piece, so an escape
+/// at the end of a piece is the Escape key. A terminal's response is one value, too: a sequence with `?`, or a string
+/// up to its end.
 public struct KeyDecoder: ChunkDecoder, Sendable {
   private var rest = Chunk()
 

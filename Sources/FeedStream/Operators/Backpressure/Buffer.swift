@@ -8,18 +8,20 @@ extension Publisher {
   ///
   /// ![buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)](marbles-buffer.svg)
   ///
-  /// As in Combine, finishing follows the last value held and needs a request as a value does. **Demand:** `.byRequest`
-  /// requests everything from upstream; `.keepFull` requests `size` values and then one more with each value delivered.
-  /// **Failure:** upstream's comes after the values held if they have been requested, otherwise immediately; one made
-  /// by `whenFull` comes with the next request, after the values which that request delivers. The values still held
-  /// then are dropped, and reported. **Cancellation:** discards the values held. **Policy:** buffers up to `size`; then
-  /// `whenFull` decides.
+  /// As in Combine, the finish follows the last held value and needs a request, as a value does. **Demand:**
+  /// `.byRequest` requests everything from upstream; `.keepFull` requests `size` values and then one more with each
+  /// value delivered.
+  /// **Failure:** upstream's failure comes after the held values if they have been requested, otherwise immediately; a
+  /// failure made by `whenFull` comes with the next request, after the values that this request delivers. Values that
+  /// are still held then are dropped and reported. **Cancellation:** drops the held values. **Policy:** buffers up to
+  /// `size`; then `whenFull` decides.
   ///
   /// - Parameters:
-  ///   - size: how many values to hold. With 0 and `.byRequest` it holds none, and what has not been requested is for
-  ///     `whenFull` to deal with; with `.keepFull`, upstream could not be asked for anything, and that traps.
-  ///   - prefetch: how many values to request from upstream.
-  ///   - whenFull: what to do with a value for which there is no room. What is dropped is reported to
+  ///   - size: the number of values to hold. With 0 and `.byRequest`, it holds none, and values that have not been
+  ///     requested are for `whenFull` to deal with; with `.keepFull`, upstream could not be asked for anything, and
+  ///     that traps.
+  ///   - prefetch: the rule for requesting values from upstream.
+  ///   - whenFull: the treatment of a value for which there is no room. Dropped values are reported to
   ///     ``StreamDiagnostics/onDrop(_:)``.
   @inlinable public func buffer(
     size: Int, prefetch: Publishers.PrefetchStrategy, whenFull: Publishers.BufferingStrategy<Failure>

@@ -6,8 +6,8 @@ extension Publisher {
   ///     onBackpressureDrop()
   ///     downstream  --a--------d--|
   ///
-  /// **Demand:** unlimited, of upstream. **Failure, cancellation:** pass through. **Policy:** dropped values go to
-  /// `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// **Demand:** requests everything from upstream. **Failure, cancellation:** pass through. **Policy:** dropped values
+  /// go to `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameter onDrop: receives each dropped value.
   @inlinable public func onBackpressureDrop(_ onDrop: ((Output) -> Void)? = nil) -> Publishers.OnBackpressure<Self> {
@@ -21,9 +21,9 @@ extension Publisher {
   ///     onBackpressureLatest()
   ///     downstream  --a-------c----(d|)
   ///
-  /// **Demand:** unlimited, of upstream. **Failure:** passes through immediately; a value held is dropped. Finishing
-  /// waits until the value held has been requested. **Cancellation:** passes through. **Policy:** dropped values go to
-  /// `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// **Demand:** requests everything from upstream. **Failure:** passes through immediately; a held value is dropped.
+  /// The finish waits until the held value has been requested. **Cancellation:** passes through. **Policy:** dropped
+  /// values go to `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameter onDrop: receives each dropped value.
   @inlinable public func onBackpressureLatest(_ onDrop: ((Output) -> Void)? = nil) -> Publishers.OnBackpressure<Self> {
@@ -37,8 +37,9 @@ extension Publisher {
   ///     onBackpressureError { TooFast($0) }
   ///     downstream  --a--#
   ///
-  /// **Demand:** unlimited, of upstream. **Failure:** passes through; its own cancels upstream. **Cancellation:**
-  /// passes through. **Policy:** the value is handed to `makeError`.
+  /// **Demand:** requests everything from upstream. **Failure:** passes through; the operator's own failure cancels
+  /// upstream.
+  /// **Cancellation:** passes through. **Policy:** the value is passed to `makeError`.
   ///
   /// - Parameter makeError: makes the failure.
   @inlinable
@@ -89,9 +90,9 @@ extension Publishers {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
   @exclusivity(unchecked) private var held: Input?
-  /// True while `held` holds a value: what comes after it must not overtake it.
+  /// True while `held` holds a value: later values must not overtake it.
   @exclusivity(unchecked) @usableFromInline var isHolding = false
-  /// True when upstream has ended; the value held comes first, if it is requested.
+  /// True when upstream has ended; the held value comes first, if it is requested.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   @exclusivity(unchecked) private var ending = Subscribers.Completion<Failure>.finished
 
@@ -142,8 +143,8 @@ extension Publishers {
     onDrop?(input)
   }
 
-  /// Delivers the value held, if it has been requested; a value held and requested meanwhile follows, and the stack
-  /// stays flat.
+  /// Delivers the held value, if it has been requested; a value that is held and requested meanwhile follows, and the
+  /// stack stays flat.
   @inline(never) @usableFromInline func deliverHeld() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -172,7 +173,7 @@ extension Publishers {
     if !isDelivering { endIfDelivered() }
   }
 
-  /// Ends, unless the value held is to come first. One that nobody has requested does not delay a failure.
+  /// Completes, unless the held value must come first. A value without demand does not delay a failure.
   private func endIfDelivered() {
     guard isLive else { return }
     if let held, case .failure = ending {

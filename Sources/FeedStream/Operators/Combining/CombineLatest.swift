@@ -8,10 +8,10 @@ extension Publisher {
   ///
   /// ![combineLatest(other) { $0 + $1 }](marbles-combineLatest.svg)
   ///
-  /// Both are subscribed before the subscriber has its subscription, even when the first is empty. Finishes when both
-  /// have finished, or when one has finished without a value. **Demand:** passes to both. **Failure:** the first ends
-  /// both. **Cancellation:** cancels both. **Policy:** while there is no demand, newer values replace older ones that
-  /// were not delivered, by design. Combinations made within a delivery are held, as many as were requested, and
+  /// Both are subscribed to before the subscriber receives its subscription, even when the first is empty. Finishes
+  /// when both have finished, or when one has finished without a value. **Demand:** passes to both. **Failure:** the
+  /// first ends both. **Cancellation:** cancels both. **Policy:** while there is no demand, newer values replace
+  /// undelivered older ones, by design. Combinations made within a delivery are held, as many as were requested, and
   /// delivered after it.
   @inlinable
   public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P> where P.Failure == Failure {

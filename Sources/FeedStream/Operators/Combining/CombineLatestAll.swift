@@ -1,8 +1,8 @@
 /// Combines the newest values of any number of publishers of different types into a tuple, whenever one delivers.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. Two to four publishers keep their
-/// types. Those of five and more are erased, and code that is not specialized subscribes to them: let a long chain end
-/// with `eraseToAnyPublisher()`, which is specialized, before it comes here.
+/// types. Five or more publishers are erased, and unspecialized code subscribes to them: end a long chain with
+/// `eraseToAnyPublisher()`, which is specialized, before you pass it.
 @_disfavoredOverload
 public func combineLatest<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>

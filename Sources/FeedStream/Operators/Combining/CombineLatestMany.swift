@@ -1,12 +1,13 @@
 extension Swift.Collection where Element: Publisher {
-  /// Delivers the newest value of each of these publishers as an array, whenever one delivers and all have a value.
+  /// Delivers the newest value of each of these publishers as an array, whenever one delivers, once all have a value.
   ///
   ///     a           --1---------2---------|
   ///     b           -----7-------------8----|
   ///     [a, b].combineLatest()
   ///     downstream  -----[1,7]--[2,7]--[2,8]|
   ///
-  /// Finishes when all have, or when one has finished without a value; immediately when there are no publishers.
+  /// Finishes when all have finished, or when one has finished without a value; finishes immediately if there are no
+  /// publishers.
   /// **Demand:** passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. **Policy:** while
   /// nothing is requested, newer values replace older ones, by design.
   public func combineLatest() -> Publishers.CombineLatestMany<Element> { Publishers.CombineLatestMany(self) }

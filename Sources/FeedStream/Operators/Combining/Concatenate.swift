@@ -8,9 +8,9 @@ extension Publisher {
   ///
   /// ![append(other)](marbles-append.svg)
   ///
-  /// The suffix is subscribed within the completion of this publisher. **Demand:** the outstanding demand passes to the
-  /// next publisher. **Failure:** ends the stream; the suffix is not subscribed. **Cancellation:** cancels the running
-  /// publisher. **Policy:** forwards.
+  /// The suffix is subscribed to during the completion of this publisher. **Demand:** the outstanding demand passes to
+  /// the next publisher. **Failure:** ends the stream; the suffix is not subscribed. **Cancellation:** cancels the
+  /// running publisher. **Policy:** forwards.
   @inlinable public func append<P: Publisher<Output, Failure>>(_ publisher: P) -> Publishers.Concatenate<Self, P> {
     Publishers.Concatenate(prefix: self, suffix: publisher)
   }
@@ -32,7 +32,7 @@ extension Publisher {
     append(elements)
   }
 
-  /// Delivers another publisher's values first, and this one's after that one has finished.
+  /// Delivers another publisher's values first, and this one's after the other has finished.
   ///
   ///     prefix      --1--2|
   ///     upstream          --a--b--|
@@ -40,7 +40,7 @@ extension Publisher {
   ///     downstream  --1--2--a--b--|
   ///
   /// **Demand:** the outstanding demand passes to this publisher. **Failure:** ends the stream; after a failure of
-  /// `publisher`, this one is not subscribed. **Cancellation:** cancels the running publisher. **Policy:** forwards.
+  /// `publisher`, this one is not subscribed to. **Cancellation:** cancels the running publisher. **Policy:** forwards.
   @inlinable public func prepend<P: Publisher<Output, Failure>>(_ publisher: P) -> Publishers.Concatenate<P, Self> {
     Publishers.Concatenate(prefix: publisher, suffix: self)
   }
@@ -132,7 +132,7 @@ extension Publishers {
 
 extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equatable {}
 
-/// The stage as the suffix sees it: a separate type, so that it differs from the prefix's.
+/// The stage as the suffix's subscriber: a separate type, so that it differs from the prefix's.
 @frozen @usableFromInline struct SuffixStage<Downstream: Subscriber>: FusedStage {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure

@@ -8,9 +8,10 @@ extension Publisher {
   ///
   /// ![merge(with: other)](marbles-merge.svg)
   ///
-  /// Finishes when all have finished. **Demand:** everything while the demand is unlimited, otherwise one value of each
-  /// at a time. **Failure:** the first ends all; values held are dropped, and reported. **Cancellation:** cancels all.
-  /// **Policy:** holds values that have not been requested, one of each publisher that respects the demand.
+  /// Finishes when all have finished. **Demand:** requests everything while the demand is unlimited, otherwise one
+  /// value at a time from each publisher. **Failure:** the first ends all; held values are dropped and reported.
+  /// **Cancellation:** cancels all.
+  /// **Policy:** holds values that have not been requested, one per publisher that respects the demand.
   @inlinable public func merge<B: Publisher<Output, Failure>>(with other: B) -> Publishers.Merge<Self, B> {
     Publishers.Merge(self, other)
   }
@@ -41,7 +42,7 @@ extension Publishers {
         publishers.map { publisher in { publisher.receive(subscriber: $0) } })
     }
 
-    /// Delivers the values of one more publisher too.
+    /// Delivers the values of one more publisher, too.
     ///
     /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
     @inlinable public func merge(with other: Upstream) -> MergeMany<Upstream> { MergeMany(publishers + [other]) }
@@ -72,7 +73,7 @@ extension Publishers {
       self.upstreams = upstreams + [{ b.receive(subscriber: $0) }]
     }
 
-    /// Delivers the values of one more publisher too.
+    /// Delivers the values of one more publisher, too.
     ///
     /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
     @inlinable public func merge<C: Publisher<Output, Failure>>(with other: C) -> Merge<Self, C> {

@@ -145,8 +145,8 @@ extension Publisher {
 ///
 ///     merge(cached, remote, pushed).sink { print($0) }
 ///
-/// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``. For two to eight publishers the
-/// method is the faster: here the publishers' types are erased.
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``. For two to eight publishers, the
+/// method is faster, because this function erases the publishers' types.
 public func merge<Value, Failure: Error>(
   _ publishers: any Publisher<Value, Failure>...
 ) -> Publishers.MergeMany<AnyPublisher<Value, Failure>> {

@@ -8,10 +8,11 @@ extension Publisher {
   ///
   /// ![withLatestFrom(other) { $0 + $1 }](marbles-withLatestFrom.svg)
   ///
-  /// Finishes when upstream does, and when `other` finishes without a value; otherwise the last value of `other` stays
-  /// in use. **Demand:** passes through to upstream; each value left out is replaced by requesting one more. `other` is
-  /// given unlimited demand, before upstream is subscribed. **Failure:** the first, of either. **Cancellation:** cancels
-  /// both. **Policy:** drops values that arrive before `other` has delivered, by design.
+  /// Finishes when upstream does, and when `other` finishes without a value; if `other` finishes after a value, its
+  /// last value stays in use. **Demand:** passes through to upstream; each value left out is replaced by requesting one
+  /// more. `other` is given unlimited demand, before upstream is subscribed to. **Failure:** the first failure, of
+  /// either.
+  /// **Cancellation:** cancels both. **Policy:** drops values that arrive before `other` has delivered, by design.
   @inlinable
   public func withLatestFrom<P: Publisher>(_ other: P) -> Publishers.WithLatestFrom<Self, P, (Output, P.Output)>
   where P.Failure == Failure {
@@ -104,7 +105,7 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
   @usableFromInline let transform: (Input, Other) -> Output
   @exclusivity(unchecked) @usableFromInline var latest: Other?
   @exclusivity(unchecked) private var other: Inlet<LatestPort<Input, Other, Output, Failure>>?
-  /// The completion that the other publisher caused before upstream accepted.
+  /// The completion caused by the other publisher before upstream accepted.
   @exclusivity(unchecked) private var early: Subscribers.Completion<Failure>?
 
   @usableFromInline init(_ down: ErasedSubscriber<Output, Failure>, _ transform: @escaping (Input, Other) -> Output) {

@@ -2,9 +2,9 @@
 ///
 ///     zip(image, title, author).map { image, title, author in "\(title) by \(author)" }
 ///
-/// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``. Two to four publishers keep their types. Those
-/// of five and more are erased, and code that is not specialized subscribes to them: let a long chain end with
-/// `eraseToAnyPublisher()`, which is specialized, before it comes here.
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/zip(_:)``. Two to four publishers keep their types.
+/// Five or more publishers are erased, and unspecialized code subscribes to them: end a long chain with
+/// `eraseToAnyPublisher()`, which is specialized, before you pass it.
 @_disfavoredOverload
 public func zip<Failure: Error, each Value>(
   _ publishers: repeat any Publisher<each Value, Failure>
@@ -41,8 +41,7 @@ where A.Failure == B.Failure {
 extension Publishers {
   /// See ``zip(_:)`` of any number of publishers.
   ///
-  /// The pack is not part of the type: with a tuple of a pack as its `Output`, Swift 6.3's compiler crashes at its
-  /// uses.
+  /// The pack is not part of the type: if `Output` were a tuple of a pack, Swift 6.3's compiler would crash.
   public struct ZipAll<Output, Failure: Error>: Publisher {
     private let start: (LaneStage<Output, Failure>) -> Void
 

@@ -9,7 +9,7 @@ extension Swift.Collection where Element: Publisher {
   /// Finishes when one has finished and its last value is used, or immediately when there are no publishers.
   /// **Demand:** passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. **Policy:** a value
   /// waits for its partners, so values of a faster publisher are held, as many as were requested; values without
-  /// partners at the completion are dropped, and reported.
+  /// partners at the completion are dropped and reported.
   public func zip() -> Publishers.ZipMany<Element> { Publishers.ZipMany(self) }
 }
 

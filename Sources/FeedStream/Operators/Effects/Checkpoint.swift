@@ -9,20 +9,20 @@ extension Publisher {
   ///
   /// The name, the file and the line appear in
   /// - the message when an operator above traps,
-  /// - the ``TimedOut`` that a `timeout` above hands to its `customError`,
+  /// - the ``TimedOut`` that a `timeout` above passes to its `customError`,
   /// - ``StreamDiagnostics/onUnhandledFailure(_:)`` and the message of `assertNoFailure`, when a failure that passed
   ///   here is not handled below.
   ///
   /// This costs nothing until something goes wrong. Then an operator searches its chain of subscribers for the next
-  /// checkpoint, and a failure records the checkpoints it passes. A subject, `share` and a scheduler end that search
-  /// and that record: put a checkpoint on both sides of them.
+  /// checkpoint, and a failure records the checkpoints that it passes. A subject, `share` and a scheduler end that
+  /// search and that record: put a checkpoint on both sides of them.
   ///
-  /// **Demand, failure, cancellation:** pass through; values at no cost. **Policy:** forwards.
+  /// **Demand, failure, cancellation:** pass through; values pass at no cost. **Policy:** forwards.
   ///
   /// - Parameters:
   ///   - name: the name of the place.
-  ///   - file: where the pipeline was assembled.
-  ///   - line: where the pipeline was assembled.
+  ///   - file: the file in which the pipeline was assembled.
+  ///   - line: the line on which the pipeline was assembled.
   @inlinable public func checkpoint(
     _ name: String = "", file: StaticString = #fileID, line: UInt = #line
   ) -> Publishers.Checkpoint<Self> {

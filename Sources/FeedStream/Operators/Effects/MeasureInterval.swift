@@ -9,7 +9,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - scheduler: the clock; the results are in its unit.
-  ///   - options: not used; reading a clock needs none.
+  ///   - options: not used, because reading a clock needs no options.
   @inlinable public func measureInterval<Context: Scheduler>(
     using scheduler: Context, options: Context.SchedulerOptions? = nil
   ) -> Publishers.MeasureInterval<Self, Context> {

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Traps if this stream fails, and so turns it into one that cannot fail.
+  /// Traps if this stream fails, which makes it a stream that cannot fail.
   ///
   ///     upstream    --a--b--|
   ///     assertNoFailure()
@@ -10,8 +10,8 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - prefix: starts the message.
-  ///   - file: where the assertion was written.
-  ///   - line: where the assertion was written.
+  ///   - file: the file of the assertion.
+  ///   - line: the line of the assertion.
   @inlinable public func assertNoFailure(
     _ prefix: String = "", file: StaticString = #file, line: UInt = #line
   ) -> Publishers.AssertNoFailure<Self> {

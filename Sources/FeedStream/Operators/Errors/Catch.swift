@@ -9,7 +9,7 @@ extension Publisher {
   /// ![catch { _ in other }](marbles-catch.svg)
   ///
   /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** passes through from the other
-  /// publisher. **Cancellation:** cancels whichever is delivering. **Policy:** forwards.
+  /// publisher. **Cancellation:** cancels the publisher that is delivering. **Policy:** forwards.
   ///
   /// - Parameter handler: receives the error and returns the other publisher.
   @inlinable public func `catch`<P: Publisher>(
@@ -25,7 +25,7 @@ extension Publisher {
   ///     downstream  --a--b--#    (Worse)
   ///
   /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** the other publisher's, or the
-  /// error thrown. **Cancellation:** cancels whichever is delivering. **Policy:** forwards.
+  /// thrown error. **Cancellation:** cancels the publisher that is delivering. **Policy:** forwards.
   ///
   /// - Parameter handler: receives the error and returns the other publisher, or throws.
   @inlinable public func tryCatch<P: Publisher>(

@@ -5,7 +5,7 @@ extension Publisher {
   ///     mapError(MyError.init)
   ///     downstream  --a--b--#    (MyError(x))
   ///
-  /// **Demand, failure, cancellation:** pass through, the failure transformed. **Policy:** forwards.
+  /// **Demand, failure, cancellation:** pass through, with the failure transformed. **Policy:** forwards.
   @inlinable public func mapError<E: Error>(_ transform: @escaping (Failure) -> E) -> Publishers.MapError<Self, E> {
     Publishers.MapError(upstream: self, transform)
   }

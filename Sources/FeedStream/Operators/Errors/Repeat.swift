@@ -10,7 +10,7 @@ extension Publisher {
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through.
   /// **Cancellation:** immediately. **Policy:** forwards. The stack stays flat.
   ///
-  /// - Parameter times: how many times to subscribe in total; `nil` for no limit.
+  /// - Parameter times: the number of times to subscribe in total; `nil` for no limit.
   /// - Precondition: `times` is not negative. With 0 the stream finishes immediately.
   @inlinable public func `repeat`(_ times: Int? = nil) -> Publishers.Repeat<Self, ImmediateScheduler> {
     Publishers.Repeat(upstream: self, times: times, pause: nil, scheduler: .shared, options: nil)
@@ -23,10 +23,10 @@ extension Publisher {
   ///     downstream  -a-----a-----a|
   ///
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through.
-  /// **Cancellation:** immediately, in a pause too. **Policy:** forwards.
+  /// **Cancellation:** immediately, even during a pause. **Policy:** forwards.
   ///
   /// - Parameters:
-  ///   - times: how many times to subscribe in total; `nil` for no limit.
+  ///   - times: the number of times to subscribe in total; `nil` for no limit.
   ///   - pause: the time from a completion to the next subscription, in `scheduler`'s time.
   ///   - scheduler: measures the pauses, and subscribes after them.
   ///   - options: passed on to the scheduler.

@@ -8,7 +8,7 @@ extension Publisher {
   /// ![replaceError(with: "?")](marbles-replaceError.svg)
   ///
   /// **Demand:** passes through; `output` waits for demand. **Failure:** never. **Cancellation:** passes through.
-  /// **Policy:** forwards, keeps one value.
+  /// **Policy:** forwards values; holds `output`.
   @inlinable public func replaceError(with output: Output) -> Publishers.ReplaceError<Self> {
     Publishers.ReplaceError(upstream: self, output: output)
   }

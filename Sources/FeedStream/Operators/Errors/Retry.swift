@@ -8,13 +8,13 @@ extension Publisher {
   ///
   /// ![retry(1)](marbles-retry.svg)
   ///
-  /// A failure that arrives within a subscription is retried after that has returned.
+  /// A failure that arrives during a subscription is retried after the subscription has returned.
   ///
   /// **Demand:** the outstanding demand is requested again from upstream. **Failure:** passes through when no retries
   /// are left. **Cancellation:** passes through; nothing is subscribed to after it. **Policy:** forwards.
   ///
-  /// - Parameter retries: how many times to subscribe again, 0 or more. For retries without a limit, and for pauses
-  ///   between the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
+  /// - Parameter retries: the number of times to subscribe again, 0 or more. For retries without a limit, and for
+  ///   pauses between the attempts, see `retry(_:scheduler:)` with a ``RetryPolicy``.
   @inlinable public func retry(_ retries: Int) -> Publishers.Retry<Self> {
     precondition(
       retries >= 0,

@@ -6,16 +6,16 @@ extension Publisher {
   ///     retry(.constant(.seconds(4)), scheduler: loop)
   ///     downstream  -a------a-b|
   ///
-  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through when the
-  /// policy's limit is reached or `isWorthIt` returns false. **Cancellation:** immediately, in a pause too. **Policy:**
+  /// **Demand:** each new subscription receives the outstanding demand. **Failure:** passes through when the policy's
+  /// limit is reached or `isWorthIt` returns false. **Cancellation:** immediately, even during a pause. **Policy:**
   /// forwards.
   ///
   /// - Parameters:
-  ///   - policy: the limit and the pauses. Without a pause the subscription follows immediately, with a flat stack.
+  ///   - policy: the limit and the pauses. Without a pause, the subscription follows immediately, with a flat stack.
   ///   - scheduler: measures the pauses, and subscribes after them.
   ///   - options: passed on to `scheduler`.
-  ///   - generator: chooses within the policy's jitter; each subscription starts with a copy, so a seeded generator
-  ///     gives each the same pauses.
+  ///   - generator: the random numbers for the policy's jitter; each subscription starts with a copy, so a seeded
+  ///     generator gives each the same pauses.
   ///   - isWorthIt: returns true to try again after this error.
   @inlinable public func retry<S: Scheduler>(
     _ policy: RetryPolicy, scheduler: S, options: S.SchedulerOptions? = nil,

@@ -7,10 +7,11 @@ extension Publisher {
   ///     retry(when:)
   ///     downstream  -a-------a-b|
   ///
-  /// `handler` is called once for each subscriber, with a publisher of the failures. The publisher it returns is
-  /// subscribed before upstream, and one value is requested from it after each failure: `{ errors in errors.delay(for: 1,
-  /// scheduler: loop) }`. When it ends, the stream ends in the same way: immediately, but after the subscription that
-  /// its last requested value, so that the values of a source that delivers within its subscription arrive.
+  /// `handler` is called once for each subscriber, with a publisher of the failures. The publisher that it returns is
+  /// subscribed to before upstream, and one value is requested from it after each failure: `{ errors in
+  /// errors.delay(for: 1, scheduler: loop) }`. When that publisher completes, the stream completes in the same way:
+  /// immediately, but after the subscription that its last value triggers, so that the values of a source that delivers
+  /// during its subscription arrive.
   ///
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** that of `handler`'s publisher.
   /// **Cancellation:** cancels both. **Policy:** forwards.
@@ -74,7 +75,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
     }
   }
 
-  /// Ends, but after the subscription that is still to be made.
+  /// Completes, but only after the pending subscription.
   private func signalEnded(_ completion: Subscribers.Completion<Failure>) {
     if upcoming == nil { end(completion) } else { ending = completion }
   }

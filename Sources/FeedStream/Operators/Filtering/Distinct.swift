@@ -7,7 +7,7 @@ extension Publisher where Output: Hashable {
   ///
   /// ![distinct()](marbles-distinct.svg)
   ///
-  /// Remembers every value delivered, as long as the subscription lives. Where only neighbors repeat, use
+  /// Remembers every value delivered, as long as the subscription lives. If only neighbors repeat, use
   /// `removeDuplicates()`, which remembers one.
   ///
   /// **Demand:** each value left out is replaced by requesting one more. **Failure, cancellation:** pass through.

@@ -5,10 +5,10 @@ extension Publisher {
   ///     publisher   -------x--
   ///     downstream  --------3--4--|
   ///
-  /// **Demand:** passes through, and what is dropped counts as delivered, as in Combine: a subscriber that requests
+  /// **Demand:** passes through, and dropped values count as delivered, as in Combine: a subscriber that requests
   /// values one by one should request everything until the first arrives. One value is requested from `publisher`,
   /// which stays subscribed until the completion, as in Combine.
-  /// **Failure:** that of either; when `publisher` ends without a value, so does this stream.
+  /// **Failure:** that of either; if `publisher` finishes without a value, so does this stream.
   /// **Cancellation:** cancels both; so does the completion. **Policy:** forwards the rest.
   @inlinable public func drop<P: Publisher>(
     untilOutputFrom publisher: P
@@ -85,7 +85,7 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     trigger.rest()
   }
 
-  /// Nothing will be delivered any more. An upstream that has not accepted yet is left waiting, as in Combine: when it
+  /// Nothing will be delivered any more. An upstream that has not accepted yet stays subscribed, as in Combine: when it
   /// accepts, the subscriber's demand is requested, and it can be cancelled.
   private func ended(_ completion: Subscribers.Completion<Failure>) {
     if isLive {
@@ -117,7 +117,7 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
   /// A completion passes even before the subscription.
   override var strays: Strays { .earlyPass }
 
-  /// A request for none passes here, as in Combine.
+  /// A request for zero values passes here, as in Combine.
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Drops values as long as `predicate` holds, then delivers every value from the first for which it does not.
+  /// Drops values as long as `predicate` holds, then delivers every value from the first one for which it doesn't.
   ///
   ///     upstream    --1--2--9--3--|
   ///     drop(while: { $0 < 5 })

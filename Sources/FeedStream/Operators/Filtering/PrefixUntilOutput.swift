@@ -5,9 +5,9 @@ extension Publisher {
   ///     publisher   -------x--
   ///     downstream  --1--2-|
   ///
-  /// **Demand:** passes through; one value is requested from `publisher`. **Failure:** passes through; the completion of
-  /// `publisher` has no effect. **Cancellation:** cancels both. A `publisher` that continues after its value is not
-  /// cancelled, as in Combine: stop one that uses resources, such as a timer, with `first()`. **Policy:** forwards.
+  /// **Demand:** passes through; one value is requested from `publisher`. **Failure:** passes through; the completion
+  /// of `publisher` has no effect. **Cancellation:** cancels both. A `publisher` that continues after its value is not
+  /// cancelled, as in Combine: if it uses resources, as a timer does, stop it with `first()`. **Policy:** forwards.
   @inlinable public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {
     Publishers.PrefixUntilOutput(upstream: self, other: publisher)
   }
@@ -62,7 +62,7 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
     if isLive { finish(completion) } else { phase = .ended }
   }
 
-  /// A request for none passes here, as in Combine.
+  /// A request for zero values passes here, as in Combine.
   override var takesNone: Bool { true }
 
   override func cancelled() {

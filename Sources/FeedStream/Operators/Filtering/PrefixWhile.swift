@@ -13,7 +13,7 @@ extension Publisher {
   }
 
   /// Delivers values as long as `predicate` holds, then finishes. With `inclusive: true`, the first value for which it
-  /// does not hold is delivered too.
+  /// does not hold is delivered, too.
   ///
   ///     upstream    --1--2--9--3--|
   ///     prefix(while: { $0 < 5 }, inclusive: true)

@@ -13,7 +13,7 @@ extension Publisher where Output: Equatable {
 }
 
 extension Publisher {
-  /// Drops a value when `predicate` returns true for the value before it and it.
+  /// Drops a value when `predicate` returns true for the previous value and this one.
   ///
   ///     upstream    --a--A--b--B--a--|
   ///     removeDuplicates { $0.lowercased() == $1.lowercased() }
@@ -29,7 +29,8 @@ extension Publisher {
     Publishers.RemoveDuplicates(upstream: self, predicate: predicate)
   }
 
-  /// Drops a value when `predicate` returns true for the value before it and it; fails with the first error it throws.
+  /// Drops a value when `predicate` returns true for the previous value and this one; fails with the first error it
+  /// throws.
   ///
   ///     upstream    --a--a--b--x--|
   ///     tryRemoveDuplicates { try isSame($0, $1) }   (throws on x)

@@ -8,7 +8,7 @@ extension Publisher {
   /// ![replaceEmpty(with: "none")](marbles-replaceEmpty.svg)
   ///
   /// **Demand:** passes through; `output` waits for demand. **Failure, cancellation:** pass through. **Policy:**
-  /// forwards, keeps one value.
+  /// forwards values; holds `output`.
   @inlinable public func replaceEmpty(with output: Output) -> Publishers.ReplaceEmpty<Self> {
     Publishers.ReplaceEmpty(upstream: self, output: output)
   }

@@ -5,8 +5,8 @@ extension Publisher {
   ///     takeLast(2)
   ///     downstream  -----------(bc)|
   ///
-  /// **Demand:** requests everything from upstream; the values kept are delivered as requested, and the completion with
-  /// the last of them. **Failure:** passes through immediately; the values kept are dropped, and reported.
+  /// **Demand:** requests everything from upstream; the kept values are delivered as requested, and the completion with
+  /// the last of them. **Failure:** passes through immediately; the kept values are dropped and reported.
   /// **Cancellation:** passes through. **Policy:** keeps `count` values and drops older ones, by design.
   ///
   /// - Precondition: `count` is not negative.

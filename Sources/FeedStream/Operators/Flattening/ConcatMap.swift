@@ -9,10 +9,10 @@ extension Publisher {
   ///
   /// Finishes when upstream and the publishers of all its values have finished. **Demand:** requests everything from
   /// upstream; the outstanding demand passes to each next publisher. **Failure:** the first ends the stream
-  /// immediately, upstream's or a publisher's; waiting values are not mapped, and reported as dropped.
+  /// immediately, upstream's or a publisher's; waiting values are not mapped, but reported as dropped.
   /// **Cancellation:** cancels both. **Policy:** holds values without limit until their turn, so nothing is lost, not
-  /// even of a subject's values. Where upstream can wait and is long, use `flatMap(maxPublishers: .max(1))`, which
-  /// takes its values one at a time.
+  /// even a subject's values. If upstream can wait and is long, use `flatMap(maxPublishers: .max(1))`, which takes its
+  /// values one at a time.
   @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Self> where P.Failure == Failure {

@@ -6,9 +6,10 @@ extension Publisher {
   ///     expand { $0 < 4 ? [$0 * 2, $0 * 2 + 1] : [] }
   ///     downstream  --1-234567|
   ///
-  /// For trees, and for pages that link the next page. Finishes when there is nothing left to expand. **Demand:** the
-  /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream. **Cancellation:**
-  /// cancels the running publisher. **Policy:** holds delivered values without limit until their turn to be expanded.
+  /// Use it for trees, and for pages that link to the next page. Finishes when there is nothing left to expand.
+  /// **Demand:** the outstanding demand passes to each next publisher. **Failure:** the first ends the stream.
+  /// **Cancellation:** cancels the running publisher. **Policy:** holds delivered values without limit until their turn
+  /// to be expanded.
   @inlinable public func expand<P: Publisher<Output, Failure>>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.Expand<Self, P> {
@@ -70,7 +71,7 @@ extension Publishers {
 }
 
 @usableFromInline final class ExpandStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
-  /// The values delivered and not yet expanded; noted on their way to this stage.
+  /// The values delivered but not yet expanded; recorded on their way to this stage.
   private let toExpand: Box<FIFO<Output>>
   private let attach: (Output, Upstream) -> Void
 

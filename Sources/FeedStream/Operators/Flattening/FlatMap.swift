@@ -11,13 +11,13 @@ extension Publisher {
   ///
   /// **Demand:** `maxPublishers` values are requested from upstream at a time. Each publisher is given unlimited demand
   /// while the demand is unlimited, and otherwise one value at a time is requested. **Failure:** the first failure,
-  /// upstream's or a publisher's, ends all; values held are dropped, and reported. **Cancellation:** cancels all.
+  /// upstream's or a publisher's, ends all; values held are dropped and reported. **Cancellation:** cancels all.
   /// **Policy:** holds values that have not been requested, one of each publisher that respects the demand.
   ///
   /// - Parameters:
-  ///   - maxPublishers: how many publishers may be active at the same time; this many values are requested from
-  ///     upstream at first. With `.max(1)` the publishers follow one another. With `.none` nothing could be requested,
-  ///     and a request traps.
+  ///   - maxPublishers: the number of publishers that may be active at the same time; this many values are requested
+  ///     from upstream at first. With `.max(1)` the publishers follow one another. With `.none` nothing could be
+  ///     requested, and a request traps.
   ///   - transform: makes a publisher from a value.
   @inlinable public func flatMap<T, P: Publisher<T, Failure>>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
@@ -140,7 +140,7 @@ extension Publishers {
 
   @inlinable func take(_ input: Input) { if isActive, isOpen { attach(input, self) } }
 
-  /// True when values may go to the subscriber immediately: its demand is unlimited, and nothing waits.
+  /// True when values may go to the subscriber immediately: its demand is unlimited, and no value waits.
   @inlinable var isDirect: Bool { demand == .unlimited && waiting.isEmpty && !isDraining }
 
   /// Subscribes to the publisher that `make` returns. A `Just` or a sequence delivers its values immediately instead:
@@ -184,7 +184,7 @@ extension Publishers {
     if maxPublishers != .unlimited { up?.request(.max(1)) }
   }
 
-  /// Only here: as in Combine, upstream is subscribed whatever `maxPublishers` is.
+  /// This happens only here, because, as in Combine, upstream is subscribed to whatever `maxPublishers` is.
   @inlinable override func demanded(_ demand: Subscribers.Demand) {
     precondition(
       maxPublishers > .none,

@@ -7,11 +7,12 @@ extension Publisher {
   ///              O  --1-----3-----|
   ///              E  -----2-----4--|
   ///
-  /// **Demand:** unlimited, of upstream; a group that has not been requested waits. **Failure:** fails the groups and
-  /// the stream; groups that nobody has requested are dropped, and reported. When upstream finishes, so do the groups
-  /// and, after those that wait, the stream. **Cancellation:** cancelling a group ends it, and the next value with its
-  /// key begins another; cancelling the stream is immediate, and the groups finish. **Policy:** a group holds its
-  /// values without limit until it is subscribed and they are requested: nothing is lost, so subscribe to every group.
+  /// **Demand:** requests everything from upstream; a group waits until it is requested. **Failure:** fails the groups
+  /// and the stream; groups that have not been requested are dropped and reported. When upstream finishes, so do the
+  /// groups; the stream finishes after the waiting groups are delivered. **Cancellation:** cancelling a group ends it,
+  /// and the next value with its key begins another; cancelling the stream is immediate, and the groups finish.
+  /// **Policy:** a group holds its values without limit until it is subscribed to and they are requested: nothing is
+  /// lost, so subscribe to every group.
   ///
   /// - Parameter key: returns the key of a value's group.
   @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {
@@ -25,14 +26,15 @@ extension Publisher {
 ///     key 1       --1-----3-----|
 ///
 /// **Demand:** the values wait for demand; the completion of a group with nothing left to deliver needs none.
-/// **Failure:** the stream's; values that have not been requested by then are dropped, and reported. **Cancellation:**
+/// **Failure:** the stream's; values that have not been requested by then are dropped and reported. **Cancellation:**
 /// ends this group; the next value with its key begins another. **Policy:** holds values until they are requested,
 /// unbounded.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key
   @exclusivity(unchecked) @usableFromInline var early = FIFO<Output>()
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
-  /// The destination of a value, until the completion: a subscriber may keep this group, and the buffer its subscriber.
+  /// The destination of a value, until the completion: a subscriber may retain this group, and the buffer its
+  /// subscriber.
   @exclusivity(unchecked) @usableFromInline var buffer: BufferStage<Output, Failure>?
   @usableFromInline var isTaken = false
   private var onCancel: (() -> Void)?
@@ -46,7 +48,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
     self.onCancel = onCancel
   }
 
-  /// - Precondition: nobody has subscribed to this group before.
+  /// - Precondition: this group has had no subscriber.
   @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     precondition(!isTaken, "GroupedPublisher: a group serves one subscriber; share() it for more")
     isTaken = true
@@ -107,9 +109,9 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
 
   @usableFromInline let key: (Input) -> Key
   @exclusivity(unchecked) @usableFromInline var groups: [Key: Group] = [:]
-  /// The number of groups that there have been so far.
+  /// The number of groups so far.
   @exclusivity(unchecked) @usableFromInline var count = 0
-  /// Groups that nobody has requested.
+  /// The groups that have not been requested.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Group>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// Upstream's completion, which may still have to be delivered.

@@ -1,12 +1,12 @@
 extension Publisher {
-  /// Delivers `false` as soon as `predicate` is false for a value, and `true` when upstream finishes before that.
+  /// Delivers `false` as soon as `predicate` is false for a value, and `true` if upstream finishes first.
   ///
   ///     upstream    --2--4--5--|
   ///     allSatisfy(isEven)
   ///     downstream  --------false|
   ///
   /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without
-  /// a result. **Cancellation:** passes through. **Policy:** forwards nothing else.
+  /// a result. **Cancellation:** passes through. **Policy:** drops the values.
   @inlinable public func allSatisfy(_ predicate: @escaping (Output) -> Bool) -> Publishers.AllSatisfy<Self> {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)
   }
@@ -19,7 +19,7 @@ extension Publisher {
   ///
   /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
-  /// forwards nothing else.
+  /// drops the values.
   @inlinable
   public func tryAllSatisfy(_ predicate: @escaping (Output) throws -> Bool) -> Publishers.TryAllSatisfy<Self> {
     Publishers.TryAllSatisfy(upstream: self, predicate: predicate)

@@ -5,8 +5,8 @@ extension Publisher {
   ///     collect()
   ///     downstream  -----------[a,b,c]|
   ///
-  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through; the
-  /// values kept are dropped, and reported. **Cancellation:** passes through. **Policy:** keeps every value, without limit.
+  /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through; the kept
+  /// values are dropped and reported. **Cancellation:** passes through. **Policy:** keeps every value, without limit.
   @inlinable public func collect() -> Publishers.Collect<Self> { Publishers.Collect(upstream: self) }
 }
 

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the values as arrays of `count`; the last array has the rest.
+  /// Delivers the values as arrays of `count`; the last array contains the rest.
   ///
   ///     upstream    --a--b--c--|
   ///     collect(2)
@@ -8,7 +8,7 @@ extension Publisher {
   /// ![collect(2)](marbles-collect.svg)
   ///
   /// **Demand:** for each array requested, `count` values are requested from upstream. **Failure:** passes through; the
-  /// values collected are dropped, and reported. **Cancellation:** passes through. **Policy:** buffers up to `count`.
+  /// collected values are dropped and reported. **Cancellation:** passes through. **Policy:** buffers up to `count`.
   ///
   /// - Precondition: `count` is more than zero.
   @inlinable public func collect(_ count: Int) -> Publishers.CollectByCount<Self> {

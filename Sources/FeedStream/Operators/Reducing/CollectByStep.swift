@@ -9,11 +9,11 @@ extension Publisher {
   ///     collect(2, every: 3)
   ///     downstream  -----[a,b]-------[d]|
   ///
-  /// Arrays overlap where `step` is less than `count`; where it is more, the values between them are left out. When
+  /// If `step` is less than `count`, arrays overlap; if it is more, the values between them are left out. When
   /// upstream finishes, arrays that have begun and are not full are delivered with the values they have.
   ///
-  /// **Demand:** for each array requested, `step` values are requested from upstream, for the first one `count`.
-  /// **Failure:** passes through; the values collected are dropped, and reported. **Cancellation:** passes through.
+  /// **Demand:** for each array requested, `step` values are requested from upstream, and `count` for the first array.
+  /// **Failure:** passes through; the collected values are dropped and reported. **Cancellation:** passes through.
   /// **Policy:** buffers up to `count`; the arrays left at the completion wait for demand.
   ///
   /// - Precondition: `count` and `step` are more than zero.
@@ -57,7 +57,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
   /// The number of values that come before the next array begins.
   @exclusivity(unchecked) @usableFromInline var gap = 0
-  /// Arrays that nobody has requested, left at the completion.
+  /// The arrays that were left at the completion and have not been requested.
   @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var hasAsked = false
@@ -83,7 +83,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
     return deliver()
   }
 
-  /// Makes the oldest array ready, and moves on to the one that began after it.
+  /// Makes the oldest array ready, and continues with the next one.
   @inlinable func completeArray() {
     ready.append(collected)
     gap = Swift.max(step - collected.count, 0)

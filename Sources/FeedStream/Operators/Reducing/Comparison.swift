@@ -1,5 +1,5 @@
 extension Publisher where Output: Comparable {
-  /// Delivers the least value, when upstream finishes; the first one if several are equal.
+  /// Delivers the smallest value, when upstream finishes; the first one if several are equal.
   ///
   ///     upstream    --2--3--1--|
   ///     min()
@@ -9,7 +9,7 @@ extension Publisher where Output: Comparable {
   /// value. **Cancellation:** passes through. **Policy:** keeps one value.
   @inlinable public func min() -> Publishers.Comparison<Self> { max(by: >) }
 
-  /// Delivers the greatest value, when upstream finishes; the first one if several are equal.
+  /// Delivers the largest value, when upstream finishes; the first one if several are equal.
   ///
   ///     upstream    --2--3--1--|
   ///     max()

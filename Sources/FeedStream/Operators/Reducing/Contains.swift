@@ -8,21 +8,21 @@ extension Publisher where Output: Equatable {
   /// ![contains(2)](marbles-contains.svg)
   ///
   /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without
-  /// a result. **Cancellation:** passes through. **Policy:** forwards nothing else.
+  /// a result. **Cancellation:** passes through. **Policy:** drops the values.
   @inlinable public func contains(_ output: Output) -> Publishers.Contains<Self> {
     Publishers.Contains(upstream: self, output: output)
   }
 }
 
 extension Publisher {
-  /// Delivers `true` as soon as `predicate` holds for a value, and `false` when upstream finishes before that.
+  /// Delivers `true` as soon as `predicate` holds for a value, and `false` if upstream finishes first.
   ///
   ///     upstream    --1--2--3--|
   ///     contains(where: isEven)
   ///     downstream  -----true|
   ///
   /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through, without
-  /// a result. **Cancellation:** passes through. **Policy:** forwards nothing else.
+  /// a result. **Cancellation:** passes through. **Policy:** drops the values.
   @inlinable public func contains(where predicate: @escaping (Output) -> Bool) -> Publishers.ContainsWhere<Self> {
     Publishers.ContainsWhere(upstream: self, predicate: predicate)
   }
@@ -35,7 +35,7 @@ extension Publisher {
   ///
   /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** a thrown error cancels
   /// upstream; upstream's own failure passes through, without a result. **Cancellation:** passes through. **Policy:**
-  /// forwards nothing else.
+  /// drops the values.
   @inlinable
   public func tryContains(where predicate: @escaping (Output) throws -> Bool) -> Publishers.TryContainsWhere<Self> {
     Publishers.TryContainsWhere(upstream: self, predicate: predicate)

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Reduces a predicate's answers to one result: the common part of `first(where:)`, `last(where:)`,
+  /// Reduces a predicate's results to one result: the common part of `first(where:)`, `last(where:)`,
   /// `contains(where:)`, `allSatisfy` and their `try` forms. They differ in the rule.
   @inlinable func reduce<Rule: PredicateRule, Mode: Publishers.FailureMode, S: Subscriber<Rule.Output, Mode.Failure>>(
     by _: Rule.Type, _: Mode.Type, _ predicate: @escaping (Output) throws(Mode.RuleError) -> Bool, into subscriber: S
@@ -13,17 +13,17 @@ extension Publisher {
   }
 }
 
-/// Turns a predicate's answers into an operator's result.
+/// Turns a predicate's results into an operator's result.
 @usableFromInline protocol PredicateRule<Input> {
   associatedtype Input
   associatedtype Output
 
   static var name: StaticString { get }
-  /// The name of the form that does not throw, where it differs.
+  /// The name of the form that doesn't throw, if it differs.
   static var plainName: StaticString { get }
   /// The result when there are no values.
   static var initial: Output? { get }
-  /// Updates the result with a value and the predicate's answer for it; returns true when the result is settled.
+  /// Updates the result with a value and the predicate's result for it; returns true when the result is settled.
   static func settle(_ result: inout Output?, _ value: Input, holds: Bool) -> Bool
 }
 

@@ -6,9 +6,10 @@ extension ConnectablePublisher {
   ///     second subscriber      x---------cancels
   ///
   /// A subscriber that attaches again later connects again. After upstream's completion nothing connects, unless this
-  /// is a ``ConnectablePublisher`` of your own, whose `connect()` decides that. **Demand, failure:** pass through. **Cancellation:** the last subscriber's cancels the connection first, even while a source that
+  /// is a ``ConnectablePublisher`` of your own, whose `connect()` decides that. **Demand, failure:** pass through.
+  /// **Cancellation:** when the last subscriber cancels, the connection is cancelled first, even while a source that
   /// delivers immediately is being connected; a ``ConnectablePublisher`` of your own is cancelled when its `connect()`
-  /// returns. **Policy:** as that of this publisher.
+  /// returns. **Policy:** that of this publisher.
   @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }
 
@@ -41,7 +42,7 @@ extension Publishers {
 
     @usableFromInline final func add() { count += 1 }
 
-    /// Connects, unless attaching has led to a connection already or all subscribers have left.
+    /// Connects, unless attaching has already led to a connection or all subscribers have cancelled.
     @inlinable final func connect() {
       guard count > 0, connection == nil, !isConnecting, !isOver else { return }
       isConnecting = true
@@ -54,7 +55,7 @@ extension Publishers {
       isConnecting = false
     }
 
-    /// True when upstream has completed: connecting would run it again for nobody.
+    /// True when upstream has completed: connecting would run it again without a subscriber.
     @usableFromInline final var isOver: Bool { (upstream as? any OwnConnectable)?.hasCompleted ?? false }
 
     @usableFromInline final func remove() {
@@ -71,7 +72,7 @@ extension Publishers {
   }
 }
 
-/// A connectable publisher of the library, which tells what its connection does.
+/// A connectable publisher of the library, which reports the state of its connection.
 @usableFromInline protocol OwnConnectable {
   /// Cancels the connection that is being made, before `connect()` returns it: a source that delivers immediately
   /// delivers within the call.

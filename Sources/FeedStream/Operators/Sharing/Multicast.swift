@@ -105,7 +105,7 @@ extension Publishers.MakeConnectable: OwnConnectable {
   @usableFromInline func stopConnecting() { multicast.stopConnecting() }
 }
 
-/// Names a subject's subscription after the operator, and asks the subject by requests only.
+/// Names a subject's subscription after the operator, and uses the subject only through requests.
 @usableFromInline final class MulticastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   @inlinable override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
 

@@ -5,10 +5,10 @@ extension Publisher {
   ///     first subscriber   --1--2--3--|
   ///     second subscriber      -2--3--|
   ///
-  /// The same as `multicast` through a ``PassthroughSubject`` with `autoconnect`. **Demand:** requests everything
-  /// from upstream once a subscriber requests anything. **Policy:** drops values that a subscriber has not requested, and
-  /// reports them. **Failure:** passes through; later subscribers receive the completion. **Cancellation:** the last
-  /// subscriber's cancels upstream.
+  /// The same as `multicast` through a ``PassthroughSubject`` with `autoconnect`. **Demand:** requests everything from
+  /// upstream once a subscriber requests anything. **Policy:** drops values that a subscriber has not requested, and
+  /// reports them. **Failure:** passes through; later subscribers receive the completion. **Cancellation:** when the
+  /// last subscriber cancels, upstream is cancelled.
   @inlinable public func share() -> Publishers.Share<Self> { Publishers.Share(upstream: self) }
 
   /// Shares one subscription to this publisher among all subscribers; later subscribers receive the last `count` values
@@ -19,10 +19,10 @@ extension Publisher {
   ///     first subscriber   --1--2--3--|
   ///     second subscriber         23--|
   ///
-  /// The same as `multicast` through a ``ReplaySubject`` with `autoconnect`; the values kept outlive the last
+  /// The same as `multicast` through a ``ReplaySubject`` with `autoconnect`; the kept values outlive the last
   /// subscriber. **Demand:** upstream is given unlimited demand once a subscriber requests anything. **Policy:** a
-  /// subscriber that requests less than arrives misses values older than the last `count`. **Failure:** passes through,
-  /// after the values kept. **Cancellation:** the last subscriber's cancels upstream.
+  /// subscriber that requests too slowly misses values older than the last `count`. **Failure:** passes through, after
+  /// the kept values. **Cancellation:** when the last subscriber cancels, upstream is cancelled.
   ///
   /// - Precondition: `count` is not negative.
   public func share(replay count: Int)

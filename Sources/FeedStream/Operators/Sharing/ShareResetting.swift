@@ -1,20 +1,19 @@
 extension Publisher {
-  /// Shares one subscription to this publisher among all subscribers, and begins another after the events that are
-  /// named.
+  /// Shares one subscription to this publisher among all subscribers, and begins another after the chosen events.
   ///
   ///     upstream           --1--#
   ///     share(resetOnError: true)
   ///     first subscriber   --1--#
   ///     later subscriber          --1--#
   ///
-  /// Like ``Publisher/share()``, which has all defaults. A reset concerns later subscribers only: the present ones keep
-  /// their subscription. A subscriber that attaches within the completion, as `retry` does, comes after the reset.
+  /// With all defaults, this is ``Publisher/share()``. A reset affects only later subscribers: current ones keep their
+  /// subscription. A subscriber that attaches during the completion, as `retry` does, comes after the reset.
   ///
-  /// **Demand:** upstream is given unlimited demand once a subscriber requests anything. **Policy:** drops values that a
-  /// subscriber has not requested, and values that arrive when nobody is subscribed, and reports them. **Failure:**
-  /// passes through; later subscribers receive the completion, or with a reset another subscription. **Cancellation:** the
-  /// last subscriber's cancels upstream; without `resetOnRefCountZero`, upstream continues as long as this publisher is
-  /// kept, or anybody is subscribed.
+  /// **Demand:** upstream is given unlimited demand once a subscriber requests anything. **Policy:** drops values that
+  /// a subscriber has not requested, and values that arrive without subscribers, and reports them. **Failure:** passes
+  /// through; later subscribers receive the completion, or with a reset another subscription. **Cancellation:** when
+  /// the last subscriber cancels, upstream is cancelled; without `resetOnRefCountZero`, upstream continues as long as
+  /// this publisher is retained or has a subscriber.
   ///
   /// - Parameters:
   ///   - resetOnError: true to subscribe to upstream again for subscribers after a failure.
@@ -67,7 +66,7 @@ extension Publishers {
       return round
     }
 
-    /// Runs before anybody receives the completion, and may cause a call back into this.
+    /// Runs before any subscriber receives the completion, and may cause a call back into this.
     @usableFromInline func reset(after completion: Subscribers.Completion<Failure>) {
       switch completion {
       case .finished: if resetOnComplete { round = nil }

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the values of each period as one array, or earlier when there are enough.
+  /// Delivers the values of each period as one array, or earlier when the array is full.
   ///
   ///     upstream    -a-b----c--------d-|
   ///     collect(.byTime(scheduler, 5))
@@ -11,14 +11,15 @@ extension Publisher {
   ///
   /// As in Combine, arrays and completions are delivered on the scheduler.
   ///
-  /// **Demand:** `.byTime` requests one value at a time from upstream, from the subscription on. `.byTimeOrCount` requests
-  /// as many values as the arrays that were requested can hold, and after an array for those missing from the next.
-  /// **Failure:** passes through, on the scheduler; the values collected are dropped, and reported. When upstream
+  /// **Demand:** `.byTime` requests one value at a time from upstream, from the subscription on. `.byTimeOrCount`
+  /// requests as many values as the arrays that were requested can hold, and after an array, as many as the next one
+  /// lacks.
+  /// **Failure:** passes through, on the scheduler; the collected values are dropped and reported. When upstream
   /// finishes, they are delivered first. **Cancellation:** immediate. **Policy:** keeps an array until it is requested,
   /// then delivers it immediately; with `.byTime` it grows without limit.
   ///
   /// - Parameters:
-  ///   - strategy: the scheduler, the length of a period, and how many values are enough.
+  ///   - strategy: the scheduler, the length of a period, and the number of values that fill an array.
   ///   - options: passed on to the scheduler.
   /// - Precondition: the period is longer than zero, the count more than zero.
   @inlinable public func collect<S: Scheduler>(
@@ -27,8 +28,8 @@ extension Publisher {
     Publishers.CollectByTime(upstream: self, strategy: strategy, options: options)
   }
 
-  /// Delivers the values of each `interval` as one array: ``Publisher/collect(_:options:)`` by time, in ReactiveX's
-  /// words.
+  /// Delivers the values of each `interval` as one array: ``Publisher/collect(_:options:)`` by time, by ReactiveX's
+  /// name.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:options:)``.
   ///

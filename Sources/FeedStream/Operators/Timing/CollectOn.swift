@@ -6,12 +6,13 @@ extension Publisher {
   ///     buffer(on: trigger)
   ///     downstream  ----[a,b][c]-|
   ///
-  /// A trigger without values before it makes no array. The trigger's completion delivers the rest and ends the stream.
+  /// A trigger with no values since the last one delivers no array. The trigger's completion delivers the rest and ends
+  /// the stream.
   ///
   /// **Policy:** keeps an array until it is requested, then delivers it immediately; until then it grows without limit.
-  /// **Demand:** unlimited, of upstream and trigger. **Failure:** passes through immediately; the values collected are
-  /// dropped, and reported. When upstream finishes, they are delivered first. **Cancellation:** cancels both,
-  /// immediately.
+  /// **Demand:** requests everything from upstream and the trigger. **Failure:** passes through immediately; the
+  /// collected values are dropped and reported. When upstream finishes, they are delivered first. **Cancellation:**
+  /// cancels both, immediately.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func buffer<Trigger: Publisher>(on trigger: Trigger) -> Publishers.CollectOn<Self, Trigger>
@@ -51,18 +52,18 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   /// Arrays that are full, or that a trigger closed within a delivery, while there was demand for them.
   @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// True when the values collected are to be delivered as soon as they are requested; until then they may grow.
+  /// True if the collected values must be delivered as soon as they are requested; until then, the array may grow.
   @exclusivity(unchecked) @usableFromInline var isDue = false
   @exclusivity(unchecked) @usableFromInline var isDelivering = false
-  /// True when upstream has ended, which may still have to be delivered.
+  /// True if upstream has completed; its completion may still have to be delivered.
   @exclusivity(unchecked) @usableFromInline var isClosed = false
-  /// The completion, which follows the arrays that are to come before it.
+  /// The completion, which follows the remaining arrays.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
   /// The number of values that were requested from upstream and have not arrived: those of `collect(.byTimeOrCount)`.
   @exclusivity(unchecked) @usableFromInline var outstanding = Subscribers.Demand.none
-  /// Makes the scheduler of `collect(.byTime)` deliver something; `nil` delivers it immediately.
+  /// Makes deliveries on the scheduler of `collect(.byTime)`; `nil` makes them immediately.
   @usableFromInline let hop: ((@escaping () -> Void) -> Void)?
-  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  /// The thread is checked when the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) private var place = SubjectConfinement()
 
   @usableFromInline init(
@@ -121,7 +122,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     deliver()
   }
 
-  /// Requests what is missing from the arrays that the subscriber has requested.
+  /// Requests the values that are missing from the requested arrays.
   private func ask() {
     guard let count, isLive, !isClosed, let up else { return }
     let missing = (demand - ready.count) * count - collected.count - outstanding
@@ -142,8 +143,8 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     serve()
   }
 
-  /// An array that has been requested is not to grow while another is being delivered. At the completion everything is
-  /// due, even if there is nothing.
+  /// A requested array must not grow while another one is being delivered. At the completion, everything is due, even
+  /// an empty array.
   private func closeWhatIsDue() {
     if isDelivering, isDue, !collected.isEmpty, demand > ready.count { closeArray() }
   }
@@ -155,7 +156,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
 
   override var needsTrigger: Bool { super.needsTrigger && !isClosed }
 
-  /// Delivers the arrays that are due or full, as far as they are requested, and then the completion.
+  /// Delivers the arrays that are due or full, on demand, and then the completion.
   private func deliver() {
     guard !isDelivering else { return }
     isDelivering = true

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers a value once nothing has followed it for `dueTime`.
+  /// Delivers a value if no other value follows it for `dueTime`.
   ///
   ///     upstream    -a-bc-----d---|
   ///     debounce(for: 3)
@@ -7,12 +7,13 @@ extension Publisher {
   ///
   /// ![debounce(for: 2, scheduler: time)](marbles-debounce.svg)
   ///
-  /// **Policy:** drops a value that another follows too soon, by design; drops, and reports, a value that is due
-  /// without demand, and one still waiting when upstream ends. **Demand:** unlimited, of upstream. **Failure:** at the
-  /// scheduler's next opportunity. **Cancellation:** drops the waiting value, and a completion on its way.
+  /// **Policy:** drops a value that another follows too soon, by design; drops and reports a value that is due without
+  /// demand, and a value still waiting when upstream completes. **Demand:** requests everything from upstream.
+  /// **Failure:** at the scheduler's next opportunity. **Cancellation:** drops the waiting value, and a pending
+  /// completion.
   ///
   /// - Parameters:
-  ///   - dueTime: how long nothing must follow a value, in `scheduler`'s time.
+  ///   - dueTime: the time without another value, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: passed on to the scheduler.
   @inlinable public func debounce<S: Scheduler>(
@@ -67,10 +68,10 @@ extension Publishers {
   @usableFromInline let alarm: Alarm
   private let schedule: (@escaping () -> Void) -> Void
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// The value that waits.
+  /// The waiting value.
   @exclusivity(unchecked) private var latest: Input?
   @exclusivity(unchecked) private var isOpen = true
-  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  /// The thread is checked when the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) private var place = SubjectConfinement()
 
   @usableFromInline

@@ -10,11 +10,11 @@ extension Publisher {
   /// The subscription itself is not delayed; see ``Publisher/delaySubscription(for:scheduler:options:)``.
   ///
   /// **Policy:** keeps requested values until their time. **Demand:** passes through. **Failure:** is delayed like a
-  /// value. **Cancellation:** cancels upstream immediately; waiting values are dropped, and a waiting completion too.
+  /// value. **Cancellation:** cancels upstream immediately; waiting values and a waiting completion are dropped.
   ///
   /// - Parameters:
   ///   - interval: the delay, in `scheduler`'s time.
-  ///   - tolerance: how much later a delivery may be; by default the scheduler's minimum.
+  ///   - tolerance: the maximum additional delay of a delivery; by default the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: passed on to the scheduler.
   @inlinable public func delay<S: Scheduler>(

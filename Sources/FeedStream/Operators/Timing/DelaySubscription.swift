@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  -----a-b-|
   ///
   /// **Demand:** demand requested meanwhile goes to upstream with the subscription. **Failure:** passes through.
-  /// **Policy:** forwards. **Cancellation:** immediately; before the time has come, upstream is never subscribed.
+  /// **Policy:** forwards. **Cancellation:** immediately; before the time has come, upstream is never subscribed to.
   ///
   /// - Parameters:
   ///   - interval: the delay, in `scheduler`'s time.

@@ -1,5 +1,5 @@
 extension SchedulerTimeIntervalConvertible {
-  /// The same length as `duration` in this scheduler's unit, to the nanosecond; saturates beyond 292 years.
+  /// `duration` in this scheduler's unit, to the nanosecond; saturates beyond 292 years.
   public init(_ duration: Duration) { self = .nanoseconds(duration.wholeNanoseconds) }
 }
 
@@ -102,7 +102,8 @@ extension Publisher {
 
   /// Fails when nothing arrives for a `Duration`.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/timeout(_:scheduler:options:file:line:customError:)``.
+  /// **Demand, failure, cancellation, policy:** as in
+  /// ``Publisher/timeout(_:scheduler:options:file:line:customError:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public func timeout<S: Scheduler>(
     _ interval: Duration, scheduler: S, options: S.SchedulerOptions? = nil, file: StaticString = #fileID,

@@ -96,7 +96,8 @@ extension Publisher {
 
   /// Fails when nothing arrives for a `Duration`.
   ///
-  /// **Demand, failure, cancellation, policy:** as in ``Publisher/timeout(_:scheduler:options:file:line:customError:)``.
+  /// **Demand, failure, cancellation, policy:** as in
+  /// ``Publisher/timeout(_:scheduler:options:file:line:customError:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public func timeout(
     _ interval: Duration, scheduler: some LoopScheduler, options: Never? = nil, file: StaticString = #fileID,
@@ -127,7 +128,7 @@ extension Publisher {
     `repeat`(times, after: AnyLoopScheduler.Stride(pause), scheduler: AnyLoopScheduler(scheduler))
   }
 
-  /// Tries again on whichever scheduler this is.
+  /// Tries again, with the pauses on any loop scheduler.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/retry(_:scheduler:options:using:if:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -139,7 +140,7 @@ extension Publisher {
     retry(policy, scheduler: AnyLoopScheduler(scheduler), using: generator, if: isWorthIt)
   }
 
-  /// Delivers on whichever scheduler this is.
+  /// Delivers on any loop scheduler.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/receive(on:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -149,7 +150,7 @@ extension Publisher {
     receive(on: AnyLoopScheduler(scheduler))
   }
 
-  /// Subscribes on whichever scheduler this is.
+  /// Subscribes on any loop scheduler.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/subscribe(on:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -159,7 +160,7 @@ extension Publisher {
     subscribe(on: AnyLoopScheduler(scheduler))
   }
 
-  /// Measures with whichever scheduler this is.
+  /// Measures with any loop scheduler.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/measureInterval(using:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -171,13 +172,13 @@ extension Publisher {
 }
 
 extension Publishers.TimeGroupingStrategy where Context == AnyLoopScheduler {
-  /// The values of each period, on whichever scheduler this is.
+  /// The values of each period, on any loop scheduler.
   @_documentation(visibility: internal) @_disfavoredOverload
   public static func byTime(_ scheduler: some LoopScheduler, _ period: Duration) -> Self {
     .byTime(AnyLoopScheduler(scheduler), AnyLoopScheduler.Stride(period))
   }
 
-  /// The values of each period, or earlier when there are this many, on whichever scheduler this is.
+  /// The values of each period, or earlier when there are this many, on any loop scheduler.
   @_documentation(visibility: internal) @_disfavoredOverload
   public static func byTimeOrCount(_ scheduler: some LoopScheduler, _ period: Duration, _ count: Int) -> Self {
     .byTimeOrCount(AnyLoopScheduler(scheduler), AnyLoopScheduler.Stride(period), count)

@@ -8,11 +8,11 @@ extension Publisher {
   ///
   /// ![sample(on: other.assertNoFailure())](marbles-sample.svg)
   ///
-  /// The trigger's completion ends the sampling, and with it the stream; so does upstream's.
+  /// The trigger's completion ends the stream, and so does upstream's.
   ///
-  /// **Policy:** drops a value that another follows before the trigger, by design; drops, and reports, a value that is
-  /// not sampled when the stream ends; without demand, a value stays the latest. **Demand:** unlimited, of upstream and
-  /// trigger. **Failure:** upstream's passes through. **Cancellation:** cancels both, immediately.
+  /// **Policy:** drops a value that another follows before the trigger, by design; drops and reports a value that is
+  /// not sampled when the stream ends; without demand, a value stays the latest. **Demand:** requests everything from
+  /// upstream and the trigger. **Failure:** upstream's passes through. **Cancellation:** cancels both, immediately.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func sample<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Sample<Self, Trigger>
@@ -98,7 +98,7 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
     finish(completion)
   }
 
-  /// Reports the latest value as dropped: the stream ends before it was sampled.
+  /// Reports the latest value as dropped: the stream completes before it was sampled.
   private func reportLatest() {
     guard isLive, let input = latest else { return }
     latest = nil

@@ -6,11 +6,11 @@ extension Publisher {
   ///     subscribe(on: loop)
   ///     downstream              ----a--b--|
   ///
-  /// Values and the completion pass through on the thread where they arrive; to move those use
+  /// Values and the completion pass through on the thread where they arrive; to move those, use
   /// ``Publisher/receive(on:options:)``.
   ///
   /// **Demand:** reaches upstream on the scheduler, in the order in which it was requested. **Failure:** passes
-  /// through. **Cancellation:** nothing is delivered from then on; upstream is cancelled on the scheduler. **Policy:**
+  /// through. **Cancellation:** nothing more is delivered; upstream is cancelled on the scheduler. **Policy:**
   /// forwards.
   ///
   /// - Parameters:
@@ -62,7 +62,7 @@ extension Publishers {
 /// Keeps its upstream after the subscriber has cancelled, until the cancellation has reached upstream.
 @usableFromInline final class SubscribeOnStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let schedule: (@escaping () -> Void) -> Void
-  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  /// The thread is checked when the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) private var place = SubjectConfinement()
 
   @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void) {

@@ -10,14 +10,14 @@ extension Publisher {
   /// The first value is delivered at the scheduler's next opportunity; each later one waits until `interval` has passed
   /// since the last delivery.
   ///
-  /// **Policy:** drops the other values of an interval, by design; drops, and reports, values that arrive without
-  /// demand. **Demand:** unlimited, of upstream. **Failure:** after the waiting value, at that value's time.
+  /// **Policy:** drops the other values of an interval, by design; drops and reports values that arrive without demand.
+  /// **Demand:** requests everything from upstream. **Failure:** after the waiting value, at that value's time.
   /// **Cancellation:** drops the waiting value, and a waiting completion.
   ///
   /// - Parameters:
   ///   - interval: the minimum time between two deliveries, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
-  ///   - latest: true when a later value replaces the one that waits.
+  ///   - latest: true to replace the waiting value with a later one.
   @inlinable public func throttle<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool
   ) -> Publishers.Throttle<Self, S> {
@@ -76,7 +76,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @exclusivity(unchecked) @usableFromInline var lastDelivery: Context.SchedulerTimeType?
   /// The time of the last event.
   @exclusivity(unchecked) @usableFromInline var time: Context.SchedulerTimeType
-  /// Checked where the scheduler calls, as in `ScheduledStage`.
+  /// The thread is checked when the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) @usableFromInline var place = SubjectConfinement()
   /// Cancels the scheduled delivery.
   @exclusivity(unchecked) @usableFromInline var work: (any Cancellable)?

@@ -7,15 +7,15 @@ extension Publisher {
   ///
   /// ![timeout(3, scheduler: time)](marbles-timeout.svg)
   ///
-  /// The time starts at the subscription, and again at the first request and at each value.
+  /// The time starts at the subscription, and restarts at the first request and at each value.
   ///
-  /// **Policy:** values and the completion are delivered on the scheduler; requested values wait for their turn there, and
-  /// values that arrived in time are delivered before a timeout. **Demand:** passes through. **Failure:** upstream's
-  /// passes through; a timeout cancels upstream, then finishes, or fails with `customError`. **Cancellation:**
-  /// immediately; waiting values are dropped, and a waiting completion too.
+  /// **Policy:** values and the completion are delivered on the scheduler; requested values wait for their turn there,
+  /// and values that arrived in time are delivered before a timeout. **Demand:** passes through. **Failure:**
+  /// upstream's passes through; a timeout cancels upstream, then finishes, or fails with `customError`.
+  /// **Cancellation:** immediately; waiting values and a waiting completion are dropped.
   ///
   /// - Parameters:
-  ///   - interval: the longest silence, in `scheduler`'s time.
+  ///   - interval: the maximum time without a value, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: passed on to the scheduler.
   ///   - customError: makes the error to fail with; without it a timeout finishes the stream.
@@ -28,7 +28,7 @@ extension Publisher {
   }
 }
 
-/// The failure of a timeout. Made by `timeout` for its `customError`.
+/// The failure of a timeout. `timeout` passes it to its `customError`.
 public struct TimedOut: Error, Hashable, Sendable, CustomStringConvertible {
   /// The place where `timeout` was called.
   public let place: Place
@@ -41,7 +41,7 @@ public struct TimedOut: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Publisher {
-  /// Fails when nothing arrives for `interval`, with an error that can say where.
+  /// Fails when nothing arrives for `interval`, with an error that can name the place.
   ///
   ///     upstream    -a-b--------c-|
   ///     timeout(4, scheduler: loop) { LoadError.tooSlow($0) }
@@ -50,12 +50,12 @@ extension Publisher {
   /// **Policy, demand, failure, cancellation:** as in ``Publisher/timeout(_:scheduler:options:customError:)``.
   ///
   /// - Parameters:
-  ///   - interval: the longest silence, in `scheduler`'s time.
-  ///   - scheduler: measures it, and delivers the failure.
+  ///   - interval: the maximum time without a value, in `scheduler`'s time.
+  ///   - scheduler: measures the time, and delivers the failure.
   ///   - options: passed on to `scheduler`.
-  ///   - file: where the pipeline was assembled.
-  ///   - line: where the pipeline was assembled.
-  ///   - customError: makes the error to fail with; what it is handed names the place of this call and the nearest
+  ///   - file: the file in which the pipeline was assembled.
+  ///   - line: the line on which the pipeline was assembled.
+  ///   - customError: makes the error to fail with; its argument names the place of this call and the nearest
   ///     ``Publisher/checkpoint(_:file:line:)`` below.
   @inlinable public func timeout<S: Scheduler>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil,

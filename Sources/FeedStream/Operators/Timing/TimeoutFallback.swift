@@ -13,7 +13,7 @@ extension Publisher {
   /// waiting values are dropped.
   ///
   /// - Parameters:
-  ///   - interval: the longest silence, in `scheduler`'s time.
+  ///   - interval: the maximum time without a value, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers upstream's values.
   ///   - options: passed on to the scheduler.
   ///   - fallback: the publisher to continue with; upstream is cancelled before.

@@ -9,11 +9,11 @@ extension Publisher {
   ///              B      ---c-|
   ///              C           ----|
   ///
-  /// **Policy:** a window keeps its values for its subscribers, as long as anybody keeps the window; windows that are
-  /// not requested wait, without limit. **Demand:** unlimited, of upstream and trigger. **Failure:** fails the open window
-  /// and the stream; windows that nobody has requested are dropped, and reported. When upstream or the trigger
-  /// finishes, so do the open window and, after the windows that wait, the stream. **Cancellation:** cancels both,
-  /// immediately; the open window finishes.
+  /// **Policy:** a window keeps its values for its subscribers, as long as the window is retained; windows that are not
+  /// requested wait, without limit. **Demand:** requests everything from upstream and the trigger. **Failure:** fails
+  /// the open window and the stream; windows that have not been requested are dropped and reported. When upstream or
+  /// the trigger finishes, so does the open window; the stream finishes after the waiting windows are delivered.
+  /// **Cancellation:** cancels both, immediately; the open window finishes.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func window<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Window<Self, Trigger>
@@ -68,7 +68,7 @@ extension Publishers {
 
     public let upstream: Upstream
     public let trigger: Trigger
-    /// The number of values that fill a window; `nil` when only the trigger ends it.
+    /// The number of values that fill a window; `nil` if only the trigger ends a window.
     public let count: Int?
 
     @inlinable public init(upstream: Upstream, trigger: Trigger, count: Int?) {
@@ -93,7 +93,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   @exclusivity(unchecked) @usableFromInline var open: ReplaySubject<Input, Failure>?
   /// The number of values that the open window has.
   @exclusivity(unchecked) @usableFromInline var filled = 0
-  /// Windows that nobody has requested.
+  /// The windows that have not been requested.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<ReplaySubject<Input, Failure>>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// Upstream's completion, or the trigger's, which may still have to be delivered.
@@ -112,8 +112,8 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     up?.request(.unlimited)
   }
 
-  /// A window has its first value, and is full when that fills it, by the time anybody sees it: what is sent while it
-  /// is handed over comes after.
+  /// A window has its first value, and is complete if that fills it, before it is delivered; values sent during its
+  /// delivery come after.
   @inlinable func beginWindow(with input: Input? = nil) {
     let window = newWindow()
     if let input { fill(window, input) }

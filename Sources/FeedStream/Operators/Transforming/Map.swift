@@ -82,23 +82,23 @@ extension Publishers {
 // One map with the composed closure: fused operators do not nest.
 
 extension Publishers.Map {
-  /// Like `map(_:)` of any publisher, in one step with this one.
+  /// Like `map(_:)` of any publisher, fused with this operator.
   @inlinable public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Upstream, T> {
     Publishers.Map<Upstream, T>(upstream: upstream) { [first = self.transform] in transform(first($0)) }
   }
 
-  /// Like `tryMap(_:)` of any publisher, in one step with this one.
+  /// Like `tryMap(_:)` of any publisher, fused with this operator.
   @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
   }
 }
 
 extension Publishers.TryMap {
-  /// Like `map(_:)` of any publisher, in one step with this one.
+  /// Like `map(_:)` of any publisher, fused with this operator.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.TryMap<Upstream, T> { tryMap(transform) }
 
-  /// Like `tryMap(_:)` of any publisher, in one step with this one.
+  /// Like `tryMap(_:)` of any publisher, fused with this operator.
   @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap<Upstream, T>(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
   }

@@ -9,13 +9,14 @@ extension Publisher {
   /// **Cancellation:** passes through. **Policy:** forwards.
   @inlinable public func materialize() -> Publishers.Materialize<Self> { Publishers.Materialize(upstream: self) }
 
-  /// Turns signals back into a stream: delivers their values, and ends with the first completion among them.
+  /// Turns signals back into a stream: delivers their values, and completes with the first completion among them.
   ///
   ///     upstream    --value(a)--completion(#)--value(b)--|
   ///     dematerialize()
   ///     downstream  --a---------#
   ///
-  /// **Demand:** passes through, and one signal more is requested: it may be the completion, which needs no demand.
+  /// **Demand:** passes through, and one more signal is requested, which may be the completion, because a completion
+  /// needs no demand.
   /// **Cancellation:** passes through; a completion among the signals cancels upstream. **Failure:** the signals';
   /// upstream itself cannot fail. **Policy:** forwards, and holds one value that has not been requested.
   @inlinable public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
@@ -67,12 +68,12 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
   }
 }
 
-/// Requests one signal more than values were requested, as it may be the completion, which needs no demand; a value that it
-/// turns out to be is held.
+/// Requests one more signal than the number of requested values, because it may be the completion, which needs no
+/// demand; if it is a value, the value is held.
 @usableFromInline final class DematerializeStage<Output, Failure: Error>: Stage<Output, Failure>, Subscriber {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var held: Output?
-  /// The completion that follows the value held.
+  /// The completion that follows the held value.
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
 
   @usableFromInline override init(_ down: ErasedSubscriber<Output, Failure>) { super.init(down) }
@@ -118,7 +119,7 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
     if isLive { up?.request(more) }
   }
 
-  /// Delivers the value held, if it is requested, and the completion that waits for it.
+  /// Delivers the held value, if it is requested, and the completion that waits for it.
   ///
   /// - Returns: the subscriber's further demand.
   @inline(never) @usableFromInline func deliverHeld() -> Subscribers.Demand {

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers every intermediate result, which the closure changes in place with each value.
+  /// Delivers every intermediate result, which the closure updates in place with each value.
   ///
   ///     upstream    --1----2------3--------|
   ///     scan(into: []) { $0.append($1) }

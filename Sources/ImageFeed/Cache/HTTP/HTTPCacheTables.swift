@@ -10,7 +10,7 @@ struct HTTPCacheTables {
   /// The application's id is `HTTP` in ASCII.
   static let kind = TableFile.Kind("HTTPCache", applicationID: 0x4854_5450, version: 1, schema: schema)
 
-  /// The body comes last: what comes after a long value takes reading all of it.
+  /// The body comes last, because reading a column after a long value takes reading all of it.
   private static let schema = """
     CREATE TABLE response (
       id INTEGER PRIMARY KEY,
@@ -124,7 +124,7 @@ struct HTTPCacheTables {
     String(decoding: try JSONEncoder().encode(selectors), as: UTF8.self)
   }
 
-  /// Deletes what was not used for longest, until the rest is within bounds.
+  /// Deletes the least recently used responses until the rest is within the limit.
   private func evict() throws {
     let total = try Int.fetchOne(db.cachedStatement(sql: "SELECT sum(bytes) FROM response")) ?? 0
     guard total > capacity else { return }

@@ -6,12 +6,12 @@ public import Foundation
 ///
 ///     let client = CurlHTTPClient(on: loop).cached(in: SQLiteHTTPCache(path: "http.db", on: loop))
 ///
-/// Nothing happens on creation; the file is opened on first use, and created, for this user alone, by the first response
-/// that is stored. Beyond ``capacity`` bytes, the least recently used responses are deleted.
-/// Calls wait for other processes, on the thread pool.
+/// Nothing happens on creation; the file is opened on first use, and created, for this user alone, by the first
+/// response that is stored. Beyond ``capacity`` bytes, the least recently used responses are deleted. Calls wait for
+/// other processes, on the thread pool.
 ///
-/// It needs its own file: one with other content, such as saved feeds, is refused and never changed. A damaged one
-/// is renamed to `<file>.corrupt-<time>`, and a new one is begun.
+/// It needs its own file: a file with other content, such as saved feeds, is refused and never changed. A damaged file
+/// is renamed to `<file>.corrupt-<time>`, and a new one is created.
 public final class SQLiteHTTPCache: HTTPCacheStore {
   /// 50 MB.
   public static let defaultCapacity = 50_000_000
@@ -27,11 +27,11 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
   /// Creates a store on a file, which need not exist.
   ///
   /// - Parameters:
-  ///   - path: relative to the current directory at this moment, or absolute.
-  ///   - scheduler: where results are delivered, and whose thread pool the calls run on.
+  ///   - path: absolute, or relative to the current directory at this time.
+  ///   - scheduler: delivers the results; its thread pool runs the calls.
   ///   - capacity: the maximum number of bytes kept; 50 MB by default.
-  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
-  ///   - now: the wall clock, by which uses are ordered.
+  ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
+  ///   - now: the wall clock, which orders the uses.
   ///   - onSetAside: receives the new path of a damaged file that was renamed, on a thread of the pool.
   public init(
     path: String, on scheduler: any LoopScheduler, capacity: Int = SQLiteHTTPCache.defaultCapacity,
@@ -45,7 +45,7 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
     self.path = database.path
   }
 
-  /// Closes the file, which tidies up next to it; the next call opens it again.
+  /// Closes the file, which removes the temporary files next to it; the next call opens it again.
   public func close() { database.close() }
 
   public func responses(

@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Names a note of a store.
+/// The key of a note in a store.
 package struct NoteKey: Hashable, Sendable {
   /// The subject of the note.
   package enum Kind: Hashable, Sendable {
-    /// A feed, by its URL: its notes go when it is deleted with all that is known of it.
+    /// A feed, by its URL: its notes are deleted with the feed's whole state.
     case feed(UInt8)
     /// Anything else, by its name.
     case other(UInt8)
@@ -12,7 +12,7 @@ package struct NoteKey: Hashable, Sendable {
 
   package var kind: Kind
   package var name: String
-  /// The number of the note, where there are several of a kind.
+  /// The number of the note, if there are several of a kind.
   package var place: Int
 
   package init(_ kind: Kind, _ name: String, place: Int = 0) {
@@ -22,14 +22,14 @@ package struct NoteKey: Hashable, Sendable {
   }
 }
 
-/// The notes and feeds of a store within one transaction: what else than feeds a store keeps in the same place, for modules
-/// that know more than it.
+/// The notes and feeds of a store within one transaction: additional data that a store keeps with its feeds for other
+/// modules.
 package protocol FeedNotes {
-  /// The note with a key; `nil` when there is none, or it cannot be read.
+  /// The note with a key; `nil` if there is none, or it can't be read.
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) throws -> Note?
-  /// - Parameter isKept: true when it will soon be read again.
+  /// - Parameter isKept: true if it will soon be read again.
   func set<Note: StoredNote>(_ note: Note, at key: NoteKey, isKept: Bool) throws
-  /// The validators of the saved feed; none when nothing is saved.
+  /// The validators of the saved feed; empty if nothing is saved.
   func validators(of address: URL) throws -> FeedValidators
   func replace(_ address: URL, with feed: CachedFeed, now: Date) throws -> FeedReplacement
   func renew(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement?
@@ -40,10 +40,10 @@ package protocol NoteStore: FeedStore {
   /// Runs `body` on one consistent state; `nil` when nothing was ever saved. `body` changes nothing.
   func readNotes<R: Sendable>(_ body: (any FeedNotes) throws -> R) throws(FeedStoreError) -> R?
 
-  /// Runs `body` in a transaction: all that it changes is saved, or nothing.
+  /// Runs `body` in a transaction: either all of its changes are saved, or none.
   ///
   /// - Parameters:
-  ///   - replacing: true when `body` may replace feeds, which takes longer than renewing them.
+  ///   - replacing: true if `body` may replace feeds, which takes longer than renewing them.
   ///   - body: may run more than once; its earlier changes were undone.
   func changeNotes<R: Sendable>(
     replacing: Bool, _ body: (any FeedNotes) throws -> R

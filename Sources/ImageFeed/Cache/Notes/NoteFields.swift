@@ -1,16 +1,16 @@
 package import Foundation
 
-/// A note as bytes: of each field its number, the size of its content, and that. A field that is not known is passed over,
-/// one that is missing has its default.
+/// A note as bytes: for each field, its number, the size of its content, and the content. An unknown field is skipped,
+/// and a missing one has its default.
 ///
-/// Each poll writes five notes: as JSON, they would take several times what the request does.
+/// Each poll writes five notes: as JSON, they would take several times as long as the request.
 package enum NoteFields {
   /// The first byte.
   static let form: UInt8 = 1
 
   /// Writes fields with a value.
   ///
-  /// Into memory of its own: an array would look for room at each byte, and there are fifty fields a poll.
+  /// It uses its own memory, because an array would check for room at each byte, and a poll has fifty fields.
   package struct Writer: ~Copyable {
     private var memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 512, alignment: 1)
     private var count = 1
@@ -48,7 +48,7 @@ package enum NoteFields {
       count += content.count
     }
 
-    /// Writes what comes before a content of `size` bytes, and makes room for that.
+    /// Writes the header of a content of `size` bytes, and makes room for the content.
     private mutating func begin(_ field: UInt8, _ size: Int) {
       if memory.count - count < size + 5 { grow(by: size + 5) }
       memory[count] = field
@@ -69,7 +69,7 @@ package enum NoteFields {
     private let bytes: UnsafeRawBufferPointer
     private var places = [Range<Int>](repeating: 0..<0, count: 32)
 
-    /// - Returns: `nil` when these aren't fields, or are damaged ones.
+    /// - Returns: `nil` if these aren't fields, or are damaged.
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.first == NoteFields.form else { return nil }
       self.bytes = bytes
@@ -115,7 +115,7 @@ package protocol StoredNote: Sendable {
 }
 
 extension StoredNote {
-  /// Reads what ``stored`` wrote; `nil` when it cannot be read.
+  /// Reads what ``stored`` wrote; `nil` if it can't be read.
   package init?(stored bytes: UnsafeRawBufferPointer) {
     guard let fields = NoteFields.Reader(bytes) else { return nil }
     self.init(fields)

@@ -1,13 +1,14 @@
 import Foundation
 
-/// The items of a feed's latest document that have no image, and what was found on the pages of items.
+/// The items of a feed's latest document that have no image, and the images found on the pages of items.
 struct PageImageNote: StoredNote {
   /// In the order of the document.
   var items: [FeedImages.Imageless] = []
-  /// The items whose pages were read, the latest last, and the URLs of their images; empty for a page without one.
+  /// The items whose pages were read, the latest last, and the URLs of their images, which are empty for pages without
+  /// one.
   private(set) var answers: [(id: FeedImage.ID, address: String)] = []
 
-  /// The number of items that are remembered for each feed, besides those of its latest document: 1,000.
+  /// The number of items that are recorded per feed, besides those of its latest document: 1,000.
   static let mostAnswers = 1_000
 
   init() {}
@@ -17,13 +18,13 @@ struct PageImageNote: StoredNote {
     Dictionary(answers.compactMap { answer in WebAddress(answer.address).map { (answer.id, $0) } }) { _, last in last }
   }
 
-  /// The items whose pages were not read yet.
+  /// The items whose pages have not been read yet.
   var open: [FeedImages.Imageless] {
     let known = Set(answers.map(\.id))
     return items.filter { !known.contains($0.item.id) }
   }
 
-  /// Takes the image of an item's page; `nil` for a page without one.
+  /// Records the image of an item's page; `nil` for a page without one.
   mutating func take(_ address: String?, for id: FeedImage.ID) {
     answers.removeAll { $0.id == id }
     answers.append((id, address ?? ""))

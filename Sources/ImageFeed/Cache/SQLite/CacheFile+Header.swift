@@ -1,12 +1,12 @@
 import Foundation
 
 extension CacheFile {
-  /// True when the file has content that is not ours, as far as its header and its log tell without SQLite: it is not a
-  /// database, or another program's.
+  /// True if the file has content that this program didn't write, judging by its header and its log without SQLite: it
+  /// isn't a database, or it is another program's.
   ///
-  /// A damaged file of ours is one whose header, or log, still has our number; an empty file has nothing to lose.
-  /// SQLite keeps the application's number at byte 68 of the first page. The first transaction of a file of ours writes that page,
-  /// which stays in the log until the log is taken over.
+  /// A damaged file of this program still has its number in the header or the log; an empty file has nothing to lose.
+  /// SQLite keeps the application's number at byte 68 of the first page. The first transaction of this program writes
+  /// that page, which stays in the log until a checkpoint.
   func isForeign(to applicationID: Int) -> Bool {
     guard let header = read(resolved, from: 0, 72), !header.isEmpty else { return false }
     guard header.starts(with: "SQLite format 3\0".utf8) else { return lastApplicationInLog != applicationID }
@@ -50,7 +50,7 @@ extension CacheFile {
 }
 
 extension [UInt8] {
-  /// Four bytes as a number; 0 when they are not all there.
+  /// Four bytes as a number; 0 if some are missing.
   fileprivate func bigEndian(at place: Int) -> Int {
     guard count >= place + 4 else { return 0 }
     return self[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file of a cache and the two that SQLite keeps next to it: their identity, and how they are set aside.
+/// The file of a cache and the two that SQLite keeps next to it: their identity, and how they are renamed.
 struct CacheFile: Sendable {
   /// Absolute, so that it survives a change of directory and SQLite never reads it as a `file:` URI.
   let path: String
@@ -44,13 +44,13 @@ struct CacheFile: Sendable {
     close(descriptor)
   }
 
-  /// Runs `body` while no other process sets the file aside or, if `exclusively`, opens it.
+  /// Runs `body` while no other process renames the file or, if `exclusively`, opens it.
   ///
   /// Renaming a database while another process opens it would give that process the old file and the new one's log. The
-  /// lock is on the folder itself (`flock(2)`), so it leaves nothing behind and ends with its process. Where folders
-  /// cannot be opened or locked (some network file systems), `body` runs without it.
+  /// lock is on the folder itself (`flock(2)`), so it leaves nothing behind and ends with its process. If folders can't
+  /// be opened or locked (on some network file systems), `body` runs without the lock.
   ///
-  /// - Parameter patience: how long to wait for the lock before failing as busy; its holder may have been suspended.
+  /// - Parameter patience: the time to wait for the lock before failing as busy; its holder may have been suspended.
   func withFolderLock<R>(exclusively: Bool, patience: Duration, _ body: () throws -> R) throws -> R {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -72,7 +72,7 @@ struct CacheFile: Sendable {
   }
 
   /// Renames the file and its companions to `<path>.corrupt-<when it last changed>…`, unless `identity` is no longer at
-  /// the path: then another process has already set it aside.
+  /// the path: then another process has already renamed it.
   ///
   /// - Returns: the new path, or `nil` if there was nothing to do.
   func setAside(_ identity: Identity, patience: Duration) throws -> String? {
@@ -86,7 +86,8 @@ struct CacheFile: Sendable {
     }
   }
 
-  /// Removes the file and its companions, unless `identity` is no longer at the path: then another process has already done so.
+  /// Removes the file and its companions, unless `identity` is no longer at the path: then another process has already
+  /// done so.
   func remove(_ identity: Identity, patience: Duration) throws {
     try withFolderLock(exclusively: true, patience: patience) {
       guard let present = self.identity, present.isSameFile(as: identity) else { return }
@@ -98,12 +99,12 @@ struct CacheFile: Sendable {
   }
 
   /// Removes companions that remain without their file: otherwise a shared index that another process still holds for
-  /// the old file would serve the new one. Call it under the exclusive folder lock, when there is no file.
+  /// the old file would serve the new one. Call this under the exclusive folder lock, if there is no file.
   func removeStrayCompanions() {
     for companion in Self.companions { unlink(resolved + companion) }
   }
 
-  /// The path behind symbolic links: where SQLite puts the companions.
+  /// The path with symbolic links resolved, next to which SQLite puts the companions.
   var resolved: String {
     guard let real = realpath(path, nil) else { return path }
     defer { free(real) }

@@ -22,8 +22,9 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// Connects to a file that SQLite cannot open as it is because it may not write next to it: a read-only folder, a full
-  /// disk. Right only as long as nobody writes to the file, so compare the file's identity before and after.
+  /// Connects to a file that SQLite can't open normally because it can't write next to it: in a read-only folder, or on
+  /// a full disk. This is correct only as long as no process writes to the file, so compare the file's identity before
+  /// and after.
   init(frozen file: CacheFile) throws {
     var configuration = Self.configuration(busyTimeout: .zero)
     configuration.readonly = true
@@ -63,7 +64,7 @@ struct FeedDatabase: Sendable {
 
   /// Runs `body` in a transaction that no other process can interrupt; `nil` if nothing was ever saved in the file.
   ///
-  /// - Parameter noting: true when `body` changes nothing but what the journal notes.
+  /// - Parameter noting: true if `body` makes only changes that the journal records.
   func write<R>(noting: Bool, _ body: (FeedTables) throws -> R) throws -> R? {
     try perform { db in
       try transaction("BEGIN IMMEDIATE", db) { tables in
@@ -78,7 +79,7 @@ struct FeedDatabase: Sendable {
   /// Like GRDB's `inTransaction`, but with statements that are prepared once: preparing them takes a fifth of a small
   /// retrieval. A `body` must pass on the errors of the statements that write, after which SQLite may have rolled back.
   ///
-  /// - Parameter body: not called when there are no tables.
+  /// - Parameter body: not called if there are no tables.
   private func transaction<R>(_ begin: String, _ db: Database, _ body: (FeedTables) throws -> R) throws -> R? {
     try db.cachedStatement(sql: begin).execute()
     do {
@@ -96,7 +97,7 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// Reads what other connections have changed since the last transaction.
+  /// Reads the changes by other connections since the last transaction.
   ///
   /// - Returns: false when nothing was ever saved in the file.
   private func followOthers(_ db: Database) throws -> Bool {
@@ -109,8 +110,8 @@ struct FeedDatabase: Sendable {
     return true
   }
 
-  /// Creates the schema in an empty file. Call it under the exclusive folder lock: no one else changes the journal
-  /// then.
+  /// Creates the schema in an empty file. Call it under the exclusive folder lock: no other process then changes the
+  /// journal.
   func initialize(patience: Duration) throws {
     try perform { db in
       // There is nothing yet that a power cut could take, and an empty file that it leaves is begun again.
@@ -143,7 +144,7 @@ struct FeedDatabase: Sendable {
   }
 
   /// Keeps the system's reason for a failure. SQLite forgets it when a commit or an opening fails, but `errno` still
-  /// has it: everything in between is on this thread, and calls that succeed leave `errno` alone.
+  /// has it: everything in between is on this thread, and successful calls don't change `errno`.
   private static func explaining<R>(_ body: () throws -> R) throws -> R {
     errno = 0
     do {

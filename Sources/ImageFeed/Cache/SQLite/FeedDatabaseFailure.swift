@@ -4,13 +4,13 @@ import GRDB
 /// A failed database call, classified by the remedy.
 package struct FeedDatabaseFailure: Error {
   package let cause: FeedStoreError.Cause
-  /// True when opening the file without writing next to it may help a reader.
+  /// True if a reader may succeed by opening the file without writing next to it.
   let mayBeReadFrozen: Bool
   /// True when the file at the path is no longer the one that was opened.
   let hasMoved: Bool
-  /// True when the process or the machine had no descriptor left: others release theirs sooner or later.
+  /// True when the process or the machine had no descriptor left: other code will release some.
   let isExhaustion: Bool
-  /// True when that is possible: SQLite does not keep the reason why it could not open a file that it creates.
+  /// True if that is possible: SQLite doesn't keep the reason why it could not create a file.
   let mayBeExhaustion: Bool
 
   /// True when the file itself, or its content, is the cause.

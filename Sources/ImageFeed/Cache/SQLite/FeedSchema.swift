@@ -2,9 +2,9 @@ import GRDB
 
 /// The tables of a cache file.
 ///
-/// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). No version was
-/// released before this one, so a file of another is refused; the first release that changes the tables brings steps that lead
-/// to them.
+/// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). No version
+/// was released before this one, so a file with another version is refused; the first release that changes the tables
+/// must include migrations.
 enum FeedSchema {
   /// `FEED` in ASCII.
   static let applicationID = 0x4645_4544
@@ -77,10 +77,10 @@ enum FeedSchema {
     ) STRICT, WITHOUT ROWID;
     """
 
-  /// Checks whose file it is.
+  /// Checks which program wrote the file.
   ///
   /// - Returns: false when nothing was ever saved in it.
-  /// - Throws: when the file is another program's, another version's, or claims to be ours and has no tables.
+  /// - Throws: when the file is another program's, another version's, or has this program's number but no tables.
   static func check(_ db: Database) throws -> Bool {
     let application = try db.integer("PRAGMA application_id")
     let version = try db.integer("PRAGMA user_version")

@@ -56,7 +56,7 @@ extension FeedTables {
     return page
   }
 
-  /// The words as FTS5 takes them; `nil` when there are none. What it would understand as an operator is quoted.
+  /// The words in FTS5's syntax; `nil` if there are none. Words that FTS5 would read as operators are quoted.
   static func expression(for query: SeenQuery) -> String? {
     let words = query.words.split(whereSeparator: \.isWhitespace)
     let terms = words.enumerated().compactMap { index, word -> String? in
@@ -69,7 +69,7 @@ extension FeedTables {
   }
 }
 
-/// Reads items of one feed by their places.
+/// Reads items of one feed by their positions.
 private struct SeenReader {
   private let tables: FeedTables
   private let history: FeedTables.HistoryRow

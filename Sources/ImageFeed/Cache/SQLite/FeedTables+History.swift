@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The items that a feed had: the statements of ``HistoryStore``. They run inside a transaction, as those of ``FeedTables`` do.
+/// The former items of feeds: the statements of ``HistoryStore``. They run inside a transaction, as those of
+/// ``FeedTables`` do.
 ///
-/// The items of the saved document are in its packs. One that leaves it becomes a row of `kept`, and one that comes back is
-/// deleted there: so a save writes what has changed, however much is kept.
+/// The items of the saved document are in its packs. An item that leaves the document becomes a row of `kept`, and one
+/// that returns is deleted there, so a save writes only changes, no matter how much is kept.
 extension FeedTables {
 
   /// The row of a feed's history.
@@ -14,7 +15,7 @@ extension FeedTables {
     var kept: Int
   }
 
-  /// The saved document of before, while it is replaced.
+  /// The previous document, while it is replaced.
   struct OldDocument {
     let images: FeedImages
     let timestamp: Int64
@@ -54,7 +55,7 @@ extension FeedTables {
     }
   }
 
-  /// Notes what a new document changes. Call it after the document is written.
+  /// Records the changes of a new document. Call this after the document is written.
   func noteHistory(
     from old: OldDocument?, to new: CachedFeed, of address: URL, _ policy: HistoryPolicy, now: Date
   ) throws {
@@ -86,7 +87,7 @@ extension FeedTables {
     try db.step(row, expecting: SQLITE_DONE)
   }
 
-  /// Keeps the items of a feed that is deleted. Call it before that.
+  /// Moves the items of a feed to the history before it is deleted. Call this before the deletion.
   func keepAll(of feed: FeedRow, at address: URL, _ policy: HistoryPolicy) throws {
     var history = try madeHistoryRow(of: address)
     if let old = try oldDocument(feed) {
@@ -97,7 +98,7 @@ extension FeedTables {
     try write(history, title: feed.title, isPrivate: feed.isFromPrivateNetwork)
   }
 
-  /// Writes items as kept, the last of the document first: what is kept last is trimmed last.
+  /// Adds items to the history, the last of the document first, because the history is trimmed in order of addition.
   private func keep(
     _ places: [Int], of old: OldDocument, in history: inout HistoryRow, _ policy: HistoryPolicy
   ) throws {
@@ -128,9 +129,9 @@ extension FeedTables {
     history.kept += kept.count
   }
 
-  /// Removes an item that has come back from the history: the one with its id, or else the only one with its link.
+  /// Removes a returned item from the history: the one with its id, or else the only one with its link.
   ///
-  /// - Returns: when it was first seen; `nil` for one that was not kept.
+  /// - Returns: the time when it was first seen; `nil` if it was not in the history.
   private func takeBack(_ place: Int, of images: FeedImages, from history: inout HistoryRow) throws -> Int64? {
     let id = images.id(at: place)
     var found: (row: Int64, first: Int64)?
@@ -165,7 +166,7 @@ extension FeedTables {
     return found.first
   }
 
-  /// Deletes what is kept beyond the limits, what was seen last the longest ago first.
+  /// Deletes items beyond the limits, the least recently seen first.
   private func trim(_ history: inout HistoryRow, _ policy: HistoryPolicy, now: Date) throws {
     guard history.kept > 0 else { return }
     let unstarred = "item NOT IN (SELECT item FROM star WHERE star.history = kept.history)"
@@ -197,7 +198,7 @@ extension FeedTables {
     history.kept -= db.changesCount
   }
 
-  /// Writes the row of a feed's history; what is indexed of it is old then.
+  /// Writes the row of a feed's history; its index is then out of date.
   private func write(_ history: HistoryRow, title: String?, isPrivate: Bool?) throws {
     let row = try statement(
       """

@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The index of words of all items that are saved or kept, which SQLite's FTS5 keeps.
+/// The index of words of all saved and former items, in SQLite's FTS5.
 ///
-/// A save does not write it: a feed's `history.revision` counts its changes, and the next question indexes what differs. So
-/// polls cost what they did, and nobody who does not search has an index. The number of a row is the time that it is sorted by,
-/// in seconds since 1970 times 2^20: the newest are found first without sorting.
+/// Saves don't write it: a feed's `history.revision` counts its changes, and the next query indexes the differences. So
+/// polls cost the same, and without searches there is no index. The id of a row is the time by which it is sorted, in
+/// seconds since 1970 times 2^20: the newest are found first without sorting.
 extension FeedTables {
   private static let createIndex = """
     CREATE TABLE IF NOT EXISTS found (
@@ -26,14 +26,14 @@ extension FeedTables {
     get throws { try db.integer("SELECT count(*) FROM sqlite_master WHERE name = 'words'") > 0 }
   }
 
-  /// True when the index has all that it should have.
+  /// True if the index is complete.
   func isIndexed() throws -> Bool {
     return try db.integer("SELECT count(*) FROM history WHERE revision <> indexed") == 0
   }
 
-  /// Brings the index up to date. A feed that cannot be read has only its history.
+  /// Brings the index up to date. If a feed can't be read, only its history is indexed.
   ///
-  /// - Parameter limit: the number of items after which no further feed is begun.
+  /// - Parameter limit: the number of items after which no further feed is indexed.
   func updateIndex(atMost limit: Int = .max) throws {
     try db.execute(sql: Self.createIndex)
     let stale = try Row.fetchAll(
@@ -46,7 +46,7 @@ extension FeedTables {
     }
   }
 
-  /// The number of items, and how many of them are of feeds whose index is up to date.
+  /// The number of items, and the number of those in feeds whose index is up to date.
   func indexProgress() throws -> IndexProgress {
     let row = try Row.fetchOne(
       db,
@@ -60,7 +60,7 @@ extension FeedTables {
     return IndexProgress(indexed: total - rest, total: rest == 0 && feeds > 0 ? total + 1 : total)
   }
 
-  /// An item to be indexed.
+  /// An item to index.
   private struct Entry {
     let image: FeedImage
     let rank: Int64
@@ -84,7 +84,7 @@ extension FeedTables {
     }
   }
 
-  /// - Returns: how many items were read.
+  /// - Returns: the number of items read.
   private func index(_ history: HistoryRow, _ address: URL) throws -> Int {
     var known: [FeedImage.ID: (id: Int64, digest: Int64, place: Int?)] = [:]
     do {
@@ -113,7 +113,7 @@ extension FeedTables {
     return entries.count
   }
 
-  /// The items that a feed has, and then those that it had; of a repeated id the first.
+  /// The feed's current items, and then the former ones; of a repeated id, the first.
   private func entries(of history: HistoryRow, _ address: URL) throws -> [Entry] {
     var entries: [Entry] = []
     var seen: Set<FeedImage.ID> = []

@@ -3,7 +3,8 @@ import GRDBSQLite
 
 /// The journal of notes in its file: see ``NoteJournal``.
 extension FeedTables {
-  /// Reads the journal of a file that others have changed: what was added, or all of it when the tables may have changed.
+  /// Reads the journal of a file that other processes have changed: the additions, or all of it if the tables may have
+  /// changed.
   func readJournal() throws {
     let first = RawStatement(
       try db.cachedStatement(sql: "SELECT id FROM journal ORDER BY id LIMIT 1").sqliteStatement)
@@ -17,7 +18,7 @@ extension FeedTables {
     while try db.step(row, expecting: SQLITE_ROW) { journal.read(row.bytes(1), Int64(row.integer(0) ?? 0)) }
   }
 
-  /// Writes the entries of this transaction, or, when there are many, all of them into the tables.
+  /// Writes the entries of this transaction to the journal, or, if there are many, all entries to the tables.
   func writeJournal() throws {
     journal.trim()
     guard !journal.entries.isEmpty else { return }
@@ -34,9 +35,9 @@ extension FeedTables {
     journal.areWritten(as: number)
   }
 
-  /// Writes what is noted into the tables and empties the journal.
+  /// Writes the journal's entries to the tables, and empties the journal.
   ///
-  /// - Parameter forgetting: true when the tables are about to change.
+  /// - Parameter forgetting: true if the tables are about to change.
   func foldJournal(forgetting: Bool) throws {
     if journal.rows != nil || !journal.entries.isEmpty {
       try writeNotes()

@@ -4,10 +4,10 @@ import GRDBSQLite
 
 /// The statements about notes; they run inside a transaction, as those of ``FeedTables`` do.
 ///
-/// Notes are kept as bytes (``NoteFields``): they grow with every release, are read and written whole, and nothing looks for a
-/// part of one.
+/// Notes are kept as bytes (``NoteFields``): they grow with every release, are read and written whole, and are never
+/// searched.
 extension FeedTables {
-  /// - Parameter remembers: true to keep it for those who ask later, as transactions that write do.
+  /// - Parameter remembers: true to cache it for later reads, as writing transactions do.
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type, remembers: Bool) throws -> Note? {
     let known = remembers ? journal.note(key) : journal.notes[key]
     if let known, known.isRead { return known.value as? Note }
@@ -21,7 +21,7 @@ extension FeedTables {
     return note
   }
 
-  /// The note in the table. What cannot be read is not known.
+  /// The note in the table. An unreadable note counts as unknown.
   private func written<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) throws -> Note? {
     let sql = "SELECT content FROM note WHERE name = ? AND kind = ? AND place = ?"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
@@ -37,7 +37,7 @@ extension FeedTables {
     journal.append(stored, at: key)
   }
 
-  /// The row of a feed, from the table if nobody has asked before.
+  /// The row of a feed, from the table if it isn't cached.
   private func known(_ address: URL) throws -> NoteJournal.Row {
     let name = address.absoluteString
     let feed = journal.feed(name)
@@ -49,7 +49,7 @@ extension FeedTables {
     try known(address).row?.validators ?? FeedValidators()
   }
 
-  /// Notes that a feed is to be renewed, unless it has other validators by now or there is none.
+  /// Records the renewal of a feed, unless it has other validators meanwhile or doesn't exist.
   func noteRenewal(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement? {
     let feed = try known(address)
     guard let row = feed.row, row.validators == renewal.since else { return nil }
@@ -85,7 +85,7 @@ private final class NotesInFile: FeedNotes {
   private let tables: FeedTables
   private let policy: HistoryPolicy
   private let isWriting: Bool
-  /// The step that a failure belongs to.
+  /// The step to which a failure belongs.
   var step = FeedStoreError.Step.insertion
 
   init(_ tables: FeedTables, _ policy: HistoryPolicy, isWriting: Bool) {

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// Reading what a feed had, and its stars.
+/// Statements that read the history of a feed, and its stars.
 extension FeedTables {
 
   func kept(of address: URL, after place: SeenPage.Place?, limit: Int) throws -> SeenPage {
@@ -111,7 +111,7 @@ extension FeedTables {
     return images.indices.contains { images.id(at: $0) == id }
   }
 
-  /// Looks at everything: it is called by hand.
+  /// It reads everything, because it is called only by users.
   func items(named name: String) throws -> [SeenImage] {
     func isNamed(_ image: FeedImage) -> Bool {
       image.addressText == name || image.post.linkText == name || "\(image.id)" == name.uppercased()
@@ -171,7 +171,7 @@ extension FeedTables {
 }
 
 extension FeedImages.Builder {
-  /// The image in a pack that has one; `nil` when it is damaged.
+  /// The image in a pack that has one; `nil` if it is damaged.
   static func image(inPack pack: UnsafeRawBufferPointer) -> FeedImage? {
     var builder = FeedImages.Builder(count: 1)
     guard builder.append(pack: pack, of: 1) else { return nil }

@@ -4,7 +4,8 @@ import GRDBSQLite
 
 /// The statements of the store. They run inside a transaction of ``FeedDatabase``.
 ///
-/// Images are bound and read through SQLite's own functions: a GRDB row or argument list takes longer than the work itself.
+/// Images are bound and read through SQLite's own functions: a GRDB row or argument list takes longer than the work
+/// itself.
 struct FeedTables {
   let db: Database
   /// The notes that the tables do not have yet.
@@ -48,7 +49,7 @@ struct FeedTables {
     defer { row.clear() }
     guard try db.step(row, expecting: SQLITE_ROW) else { return nil }
     guard let id = row.integer(0), let timestamp = row.real(1), let count = row.integer(2) else {
-      throw FeedDatabaseFailure(.damaged("a feed has no valid address, time or number of images"))
+      throw FeedDatabaseFailure(.damaged("a feed has no valid URL, time or number of images"))
     }
     return FeedRow(
       id: Int64(id), timestamp: Date(timeIntervalSinceReferenceDate: timestamp), imageCount: count,
@@ -63,7 +64,7 @@ struct FeedTables {
     let rows = try Row.fetchAll(db.cachedStatement(sql: "SELECT address, timestamp, images FROM feed ORDER BY address"))
     return try rows.map { row in
       let address: String = try row.value(0)
-      guard let url = URL(string: address) else { throw FeedDatabaseFailure(.damaged("a feed has no valid address")) }
+      guard let url = URL(string: address) else { throw FeedDatabaseFailure(.damaged("a feed has no valid URL")) }
       let renewed = journal.feeds[address]?.renewal?.timestamp
       return CachedFeedSummary(
         address: url, timestamp: try renewed ?? Date(timeIntervalSinceReferenceDate: row.value(1)),
@@ -86,7 +87,7 @@ struct FeedTables {
     return images.finish()
   }
 
-  /// True when the packs of a feed are exactly these images, byte for byte. Damaged ones are not.
+  /// True when the packs of a feed are exactly these images, byte for byte. False for damaged packs.
   func packs(of feed: FeedRow, equal images: FeedImages) throws -> Bool {
     guard feed.imageCount == images.count else { return false }
     let pack = RawStatement(try db.cachedStatement(sql: Self.selectPacks).sqliteStatement)
@@ -145,7 +146,7 @@ struct FeedTables {
     }
   }
 
-  /// Writes what may change of a feed whose images are the same.
+  /// Writes the other fields of a feed whose images are unchanged.
   func renew(_ feed: FeedRow, with new: CachedFeed) throws {
     try renew(feed, timestamp: new.timestamp, validators: new.validators)
     let images = new.images
@@ -157,9 +158,9 @@ struct FeedTables {
       .execute(arguments: [images.title, images.omittedItems, images.isFromPrivateNetwork, feed.id])
   }
 
-  /// Replaces a saved feed, unless a newer one is there; the same images are only renewed.
+  /// Replaces a saved feed, unless a newer one is saved; the same images are only renewed.
   ///
-  /// - Parameter step: the one that a failure belongs to.
+  /// - Parameter step: the step to which a failure belongs.
   func replace(
     _ address: URL, with feed: CachedFeed, keeping policy: HistoryPolicy, now: Date, _ step: inout FeedStoreError.Step
   ) throws -> FeedReplacement {
@@ -183,7 +184,7 @@ struct FeedTables {
     return .replaced
   }
 
-  /// Renews a saved feed, unless it has other validators by now or there is none.
+  /// Renews a saved feed, unless it has other validators meanwhile or doesn't exist.
   func renewed(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement? {
     guard let row = try feedRow(for: address), row.validators == renewal.since else { return nil }
     if FeedCachePolicy.isSuperseded(renewal.timestamp, by: row.timestamp, now: now) {
@@ -193,14 +194,14 @@ struct FeedTables {
     return .renewed
   }
 
-  /// Writes one page: the one that the feed's row is on.
+  /// Writes one page: that of the feed's row.
   func renew(_ feed: FeedRow, timestamp: Date, validators: FeedValidators) throws {
     try renew(Renewal(timestamp: timestamp, validators: validators), where: "id") { $0.bind(feed.id, at: 7) }
   }
 
   /// - Parameters:
-  ///   - column: tells which row.
-  ///   - bind: binds that, the seventh parameter.
+  ///   - column: the column that identifies the row.
+  ///   - bind: binds that column's value, the seventh parameter.
   func renew(_ renewal: Renewal, where column: String, _ bind: (RawStatement) -> Void) throws {
     let columns = "timestamp = ?, etag = ?, last_modified = ?, source = ?, digest = ?, whole_asked = ?"
     let row = RawStatement(
@@ -254,11 +255,11 @@ struct FeedTables {
 
 extension Row {
   /// The value of a column; throws when it is damaged. GRDB's own subscripts end the process when a value has another
-  /// type, which a strict table excludes and a flipped bit does not.
+  /// type, which a strict table prevents but a flipped bit does not.
   func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
     let stored: DatabaseValue = self[column]
     guard let value = Value.fromDatabaseValue(stored) else {
-      throw FeedDatabaseFailure(.damaged("a feed has no valid address, time or number of images"))
+      throw FeedDatabaseFailure(.damaged("a feed has no valid URL, time or number of images"))
     }
     return value
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells files of ours from others, before anything is opened or made.
+/// Distinguishes this program's files from others, before anything is opened or created.
 package enum ForeignFiles {
   /// The kinds of cache files.
   package enum Kind {

@@ -2,9 +2,9 @@ import Foundation
 
 /// The form of images in a cache file: some 64 KiB of them at a time are one value of the database.
 ///
-/// SQLite takes five times as long to write a row for each. A pack has a head of 40 bytes for each image and then their
-/// texts, one after another, with its post after them where it has one (``PostFields``); numbers are as Linux's and Apple's machines have them, the lowest byte first. Of the same images
-/// the packs are the same.
+/// SQLite takes five times as long to write a row for each. A pack has a head of 40 bytes per image, and then the
+/// images' texts, one after another, each with its post, if any (``PostFields``); numbers are little-endian. Equal
+/// images have equal packs.
 enum ImagePack {
   /// The number of bytes at which a pack is full.
   static let size = 64 << 10
@@ -12,12 +12,12 @@ enum ImagePack {
   struct Head {
     var uuid: uuid_t
     var number: UInt32
-    /// The lengths of the texts; -1 where there is none.
+    /// The lengths of the texts; -1 if there is none.
     var description: Int32
     var location: Int32
-    /// Its bits are inverted where there is a post: packs of images without posts are those of before there were any.
+    /// Its bits are inverted if there is a post, so packs of images without posts are the same as before posts existed.
     var address: Int32
-    /// Seconds since 1970; `Int64.min` where there is no date.
+    /// Seconds since 1970; `Int64.min` without a date.
     var published: Int64
 
     static let size = 40
@@ -25,7 +25,7 @@ enum ImagePack {
 }
 
 extension FeedImages {
-  /// Calls `body` with each pack, and how many images it has, until it returns `false`.
+  /// Calls `body` with each pack, and its number of images, until it returns `false`.
   func forEachPack(_ body: (_ count: Int, _ bytes: UnsafeRawBufferPointer) throws -> Bool) rethrows {
     var (heads, pack): ([ImagePack.Head], [UInt8]) = ([], [])
     var position = startIndex
@@ -101,6 +101,6 @@ extension ImagePack.Head {
 }
 
 extension FeedImages.Record {
-  /// Of its texts.
+  /// The length of its texts.
   fileprivate var length: Int { Int(max(description, 0)) + Int(max(location, 0)) + Int(address) + Int(post) }
 }

@@ -1,21 +1,22 @@
 import Foundation
 
-/// The notes in a file that aren't in its tables yet, as a connection knows them.
+/// The notes in a file that aren't in its tables yet, from the view of a connection.
 ///
-/// A poll changes the rows of its feed, its host and their notes twice, on as many pages. It appends them instead to the table
-/// `journal`, one row for all polls of a transaction, and some hundreds of polls are folded into the tables together. Whoever
-/// reads looks here first. Every other change folds before, so what is here is newer than the tables.
+/// A poll changes the rows of its feed, its host and their notes twice, on as many pages. It appends them instead to
+/// the table `journal`, one row for all polls of a transaction, and some hundreds of polls are folded into the tables
+/// together. Readers check here first. Every other change folds the journal first, so the entries here are newer than
+/// the tables.
 // @unchecked: used within transactions, which run on the connection's queue, one at a time.
 final class NoteJournal: @unchecked Sendable {
   final class Note {
-    /// True when `value` is what the file has, its journal included.
+    /// True if `value` is the file's state, including its journal.
     var isRead = false
     var value: (any StoredNote)?
-    /// Not in the tables yet.
+    /// The notes that are not in the tables yet.
     var stored: [UInt8]?
   }
 
-  /// One feed's row, as far as it is known.
+  /// One feed's row, if known.
   final class Row {
     var isRead = false
     var row: FeedTables.FeedRow?
@@ -30,7 +31,7 @@ final class NoteJournal: @unchecked Sendable {
   /// feeds needs no more.
   private static let remembered = 24_000
 
-  /// The state of the file that this is of, as SQLite numbers what other connections do; `nil` when it is of none.
+  /// The state of the file to which this belongs, as SQLite numbers the changes by other connections; `nil` for none.
   var state: Int?
   // Here and below: touched a dozen times per poll, by one transaction at a time.
   @exclusivity(unchecked) private(set) var notes: [NoteKey: Note] = [:]
@@ -57,7 +58,7 @@ final class NoteJournal: @unchecked Sendable {
     return feed
   }
 
-  /// Forgets a feed's row, which has changed in the tables.
+  /// Drops the cached row of a feed that has changed in the tables.
   func forgetRow(of address: String) { feeds[address] = nil }
 
   /// The notes that the tables don't have, in their order: each page of the tables is then changed once.
@@ -76,7 +77,7 @@ final class NoteJournal: @unchecked Sendable {
     clear()
   }
 
-  /// Everything is in the tables, and somebody is about to change those.
+  /// Called when everything is in the tables, and those are about to change.
   func clear() {
     (notes, feeds) = ([:], [:])
     empty()
@@ -87,7 +88,7 @@ final class NoteJournal: @unchecked Sendable {
     entries.removeAll(keepingCapacity: true)
   }
 
-  /// Everything is in the tables.
+  /// Called when everything is in the tables.
   func isFolded() {
     notes = notes.filter { $0.value.isRead }
     guard notes.count <= Self.remembered else { return clear() }
@@ -96,17 +97,17 @@ final class NoteJournal: @unchecked Sendable {
     empty()
   }
 
-  /// Forgets what can be read again, when there is much of it: others may have asked for all feeds.
+  /// Drops cached entries that can be read again, if there are many, because all feeds may have been read.
   func trim() {
     guard notes.count > 2 * Self.remembered else { return }
     notes = notes.filter { $0.value.stored != nil }
     feeds = feeds.filter { $0.value.renewal != nil }
   }
 
-  /// True when the entries of this transaction are too many to be kept.
+  /// True when the entries of this transaction are too many for the journal.
   var isFull: Bool { size + entries.count > Self.limit }
 
-  /// The entries of this transaction are a row now.
+  /// Called when the entries of this transaction have become a row.
   func areWritten(as row: Int64) {
     rows = (rows?.first ?? row, row)
     size += entries.count
@@ -117,7 +118,7 @@ final class NoteJournal: @unchecked Sendable {
   var nextRow: Int64 { rows.map { $0.last + 1 } ?? .random(in: 0..<1 << 62) }
 }
 
-/// The entries: of each the sizes of its name and its content, its kind and place, the name, and the content.
+/// The entries: for each, the sizes of its name and its content, its kind and number, the name, and the content.
 extension NoteJournal {
   private static let headSize = 16
   /// The kind of an entry that renews a feed; notes of feeds have numbers below 128, others from there on.
@@ -149,7 +150,7 @@ extension NoteJournal {
     entries.append(contentsOf: content)
   }
 
-  /// Takes in a row of the table. What cannot be read is not known, nor what follows it.
+  /// Reads a row of the table. An unreadable entry counts as unknown, and so do the entries after it.
   func read(_ row: UnsafeRawBufferPointer, _ number: Int64) {
     rows = (rows?.first ?? number, number)
     size += row.count

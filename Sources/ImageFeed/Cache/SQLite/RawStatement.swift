@@ -61,12 +61,12 @@ struct RawStatement {
 
   // MARK: Columns, counted from 0
 
-  /// `nil` when the column holds something else.
+  /// `nil` if the column has another type.
   func integer(_ column: Int32) -> Int? {
     sqlite3_column_type(handle, column) == SQLITE_INTEGER ? Int(sqlite3_column_int64(handle, column)) : nil
   }
 
-  /// `nil` when the column holds something else.
+  /// `nil` if the column has another type.
   func real(_ column: Int32) -> Double? {
     switch sqlite3_column_type(handle, column) {
     case SQLITE_FLOAT, SQLITE_INTEGER: sqlite3_column_double(handle, column)
@@ -103,7 +103,7 @@ struct RawStatement {
     return memcmp(one, other, bytes.count) == 0
   }
 
-  /// The column's bytes; none for NULL. Valid until the next step.
+  /// The column's bytes; empty for NULL. Valid until the next step.
   func blob(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))

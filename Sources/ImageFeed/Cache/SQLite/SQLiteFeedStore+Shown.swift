@@ -29,7 +29,7 @@ extension FeedTables {
 }
 
 extension ShownImages {
-  /// Of each id the bytes of its UUID and four of its number, the highest first.
+  /// For each id, the bytes of its UUID and four of its number, the highest first.
   fileprivate var bytes: Data {
     var bytes = Data(capacity: ids.count * 20)
     for id in ids {

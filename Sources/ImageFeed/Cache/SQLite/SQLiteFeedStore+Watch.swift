@@ -2,8 +2,8 @@ public import FeedStream
 import Foundation
 
 extension SQLiteFeedStore: LiveFeedStore {
-  /// Watches the folder of the file: each save, by whichever process, writes to the file or its log (`-wal`). The folder is
-  /// made if it is missing. Network file systems announce nothing that other machines write.
+  /// Watches the folder of the file: each save, by any process, writes to the file or its log (`-wal`). The folder is
+  /// created if it is missing. Network file systems don't announce writes by other machines.
   public func watch(
     on scheduler: any LoopScheduler, _ changed: @escaping (Result<Void, FeedStoreError>) -> Void
   ) -> any Cancellable {
@@ -16,7 +16,7 @@ extension SQLiteFeedStore: LiveFeedStore {
 private final class FileWatch: Cancellable {
   /// The interval at which the folder is checked for lost announcements.
   private static let interval = StreamInstant.Stride.seconds(60)
-  /// The time after an announcement until the file is checked again: the log is written before its contents count.
+  /// The time after an announcement until the file is checked again: the log is written before its contents are valid.
   private static let echo = StreamInstant.Stride.milliseconds(50)
 
   private let file: CacheFile
@@ -24,7 +24,7 @@ private final class FileWatch: Cancellable {
   private var changed: ((Result<Void, FeedStoreError>) -> Void)?
   private var work: (any Cancellable)?
   private var echo: (any Cancellable)?
-  /// True when something was announced since the echo was set.
+  /// True if a change was announced since the echo was set.
   private var isFollowed = false
 
   init(

@@ -4,12 +4,12 @@ import Synchronization
 
 /// Keeps feeds in one SQLite file, which several processes may share.
 ///
-/// Nothing happens on creation; the file is opened on first use and created, with the folders that lead to it, by the
-/// first save. A call waits up to `busyTimeout` for other processes.
+/// Nothing happens on creation; the file is opened on first use and created, with its parent folders, by the first
+/// save. A call waits up to `busyTimeout` for other processes.
 ///
-/// **Damage.** ``retrieve(for:)`` reports what it cannot read, and changes nothing. The next save or deletion renames a
-/// damaged file, or one that is not a database, to `<file>.corrupt-<time>` and starts a new one. An intact
-/// database of another program, or one that a newer version of this one wrote, is refused and never changed.
+/// **Damage.** ``retrieve(for:)`` reports a feed that it can't read, and changes nothing. The next save or deletion
+/// renames a damaged file, or one that is not a database, to `<file>.corrupt-<time>` and starts a new one. An intact
+/// database of another program, or one that a newer version of this program wrote, is refused and never changed.
 ///
 /// **Read-only.** A cache in a folder that cannot be written to, or on a full disk, can still be read.
 public final class SQLiteFeedStore: FeedStore {
@@ -23,11 +23,12 @@ public final class SQLiteFeedStore: FeedStore {
   /// Creates a store on a file, which need not exist.
   ///
   /// - Parameters:
-  ///   - path: relative to the current directory at this moment, or absolute.
-  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  ///   - path: absolute, or relative to the current directory at this time.
+  ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
   ///   - policy: the limits of the history; 1,000 items and 365 days per feed by default. A smaller
   ///     limit takes effect with the next change of a feed.
-  ///   - onSetAside: receives the new path of a damaged file that was renamed, on the thread of the call that renamed it.
+  ///   - onSetAside: receives the new path of a damaged file that was renamed, on the thread of the call that renamed
+  ///     it.
   public init(
     path: String, busyTimeout: Duration = .seconds(10), keeping policy: HistoryPolicy = HistoryPolicy(),
     onSetAside: @escaping @Sendable (String) -> Void = { _ in }
@@ -41,7 +42,7 @@ public final class SQLiteFeedStore: FeedStore {
 
   /// Closes the file, which removes the files next to it; the next call opens it again.
   ///
-  /// Optional, for a program that is about to exit: nothing that was saved is lost without it.
+  /// Calling it is optional for a program that is about to exit: without it, no saved data is lost.
   public func close() {
     database.withLock { $0.close() }
   }
@@ -122,8 +123,8 @@ public final class SQLiteFeedStore: FeedStore {
   }
 
   /// - Parameters:
-  ///   - first: the step that a failure belongs to until `body` changes it.
-  ///   - noting: true when `body` changes nothing but notes, and renews feeds.
+  ///   - first: the step to which a failure belongs until `body` changes it.
+  ///   - noting: true if `body` only changes notes and renews feeds.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it.
   func write<R: Sendable>(
     _ first: FeedStoreError.Step, creating: Bool, noting: Bool = false,

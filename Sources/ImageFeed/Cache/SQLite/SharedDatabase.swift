@@ -29,11 +29,11 @@ struct SharedDatabase: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction that no other process can interrupt; sets a damaged file aside and tries again.
+  /// Runs `body` in a transaction that no other process can interrupt; renames a damaged file and tries again.
   ///
   /// - Parameters:
   ///   - creating: true to create a missing file or table.
-  ///   - noting: true when `body` changes nothing but what the journal notes.
+  ///   - noting: true if `body` makes only changes that the journal records.
   ///   - body: may run more than once; its earlier changes were rolled back.
   /// - Returns: `nil` if there is no file, or nothing was ever saved in it, and `creating` is false.
   func write<R>(

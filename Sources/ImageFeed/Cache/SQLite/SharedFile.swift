@@ -2,16 +2,16 @@ import FeedHTTP
 import Foundation
 import Synchronization
 
-/// The connection to a file of SQLite that other processes share: it opens the file when needed, again when another file
-/// has taken the path, waits for descriptors, and recovers from damage.
+/// The connection to a file of SQLite that other processes share: it opens the file when needed, again when another
+/// file has taken the path, waits for descriptors, and recovers from damage.
 ///
-/// The contents of the file are its owner's business, and so is that one thread at a time works on it.
+/// The owner is responsible for the contents of the file, and for using it on one thread at a time.
 final class SharedFile<Connection: Sendable>: Sendable {
   /// The treatment of a damaged file.
   enum Remedy {
-    /// It is renamed, for somebody may want to look at it; the closure receives its new path.
+    /// It is renamed, so that it can be examined; the closure receives its new path.
     case settingAside((String) -> Void)
-    /// It is removed, for all that is in it stands elsewhere too.
+    /// It is removed, because all of its content exists elsewhere, too.
     case removing
   }
 
@@ -21,14 +21,16 @@ final class SharedFile<Connection: Sendable>: Sendable {
   private let opensExclusively: Bool
   private let open: @Sendable (CacheFile) throws -> Connection
   private let current = Mutex<(connection: Connection, identity: CacheFile.Identity)?>(nil)
-  /// The file that was ours when it was opened: damage to its header does not make it another's.
+  /// The identity of a file that was checked when it was opened; later damage to its header doesn't make it another
+  /// program's.
   private let ours = Mutex<CacheFile.Identity?>(nil)
 
   /// - Parameters:
-  ///   - applicationID: what SQLite's header says of files of this kind. A file that says otherwise is refused unopened.
-  ///   - busyTimeout: how long a call waits for other processes, and for descriptors.
-  ///   - opensExclusively: true when `open` changes the file: no other process opens it meanwhile.
-  ///   - open: connects to the file, which is there, empty if it is new. Called under the folder lock.
+  ///   - applicationID: the number in SQLite's header of files of this kind. A file with another number is refused
+  ///     without being opened.
+  ///   - busyTimeout: the time for which a call waits for other processes, and for descriptors.
+  ///   - opensExclusively: true if `open` changes the file, so that no other process may open it meanwhile.
+  ///   - open: connects to the file, which exists, and is empty if it is new. Called under the folder lock.
   init(
     _ file: CacheFile, applicationID: Int, busyTimeout: Duration, opensExclusively: Bool,
     open: @escaping @Sendable (CacheFile) throws -> Connection
@@ -77,7 +79,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
     return opened?.0
   }
 
-  /// Runs `body`, and again after what a new connection, or a new file, may help against.
+  /// Runs `body`, and runs it again after failures that a new connection or a new file may solve.
   ///
   /// - Parameter body: may run more than once; its earlier changes were rolled back.
   func recovering<R>(by remedy: Remedy, _ body: () throws -> R) throws(FeedDatabaseFailure) -> R {
@@ -126,9 +128,9 @@ final class SharedFile<Connection: Sendable>: Sendable {
     }
   }
 
-  /// Repeats `body` while the process has no descriptor left for it, as long as it would wait for other processes.
+  /// Repeats `body` while the process has no descriptor left for it, for as long as it would wait for other processes.
   ///
-  /// Mostly connections to servers use them, and those come and go.
+  /// Descriptors are mostly used by connections to servers, which are short-lived.
   func waitingForDescriptors<R>(_ body: () throws(FeedDatabaseFailure) -> R) throws(FeedDatabaseFailure) -> R {
     let deadline = ContinuousClock.now + busyTimeout
     var guesses = 3

@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// A SQLite file with tables of one kind, which several processes may share. A damaged one is renamed, and a new one begun.
+/// A SQLite file with tables of one kind, which several processes may share. A damaged file is renamed, and a new one
+/// is created.
 package final class TableFile: Sendable {
   /// The kind of such a file: its name, its schema and its tables.
   package struct Kind: Sendable {
@@ -22,7 +23,7 @@ package final class TableFile: Sendable {
       self.schema = schema
     }
 
-    /// Throws when the file is another program's or a newer release's.
+    /// It throws if the file belongs to another program or a newer release.
     ///
     /// - Returns: true when it has the tables.
     @discardableResult fileprivate func check(_ db: Database) throws -> Bool {
@@ -50,8 +51,8 @@ package final class TableFile: Sendable {
   private let shared: Mutex<SharedFile<DatabaseConnection>>
 
   /// - Parameters:
-  ///   - path: relative to the current directory at this moment, or absolute.
-  ///   - busyTimeout: how long a call waits for other processes before it fails as busy.
+  ///   - path: absolute, or relative to the current directory at this time.
+  ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
   ///   - onSetAside: receives the new path of a damaged file.
   package init(
     path: String, _ kind: Kind, busyTimeout: Duration, onSetAside: @escaping @Sendable (String) -> Void
@@ -68,10 +69,10 @@ package final class TableFile: Sendable {
   /// The absolute path of the file.
   package var path: String { file.path }
 
-  /// Closes the file, which tidies up next to it; the next call opens it again.
+  /// Closes the file, which removes the temporary files next to it; the next call opens it again.
   package func close() { shared.withLock { $0.close() } }
 
-  /// Runs `body` in a transaction that no other process comes between; renames a damaged file, and tries again.
+  /// Runs `body` in a transaction that no other process can interrupt; renames a damaged file, and tries again.
   ///
   /// - Returns: `nil` if there is no file and `creating` is false.
   package func use<R: Sendable>(

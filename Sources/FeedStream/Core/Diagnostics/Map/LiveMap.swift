@@ -27,7 +27,7 @@ import Synchronization
     Introspection.mapIs(on: true)
   }
 
-  /// The list for the streams that are made by the calling code: of its loop, or else of its thread.
+  /// The list for streams made by the calling code: its loop's, or else its thread's.
   static func here() -> LoopMap {
     guard let domain = CurrentDomain.get() ?? CurrentDomain.resting(), let live = domain.subscriptions else {
       return ofThread()
@@ -60,7 +60,7 @@ import Synchronization
     return map
   }
 
-  /// Attaches a subscriber that no part of this library knows, so that it becomes a node. Not specialized: its chain is slow
+  /// Attaches a subscriber of an unknown type, so that it becomes a node. It isn't specialized, so its chain is slow
   /// while the map is on.
   ///
   /// - Returns: false when `subscriber` is known, and nothing has happened.
@@ -76,5 +76,5 @@ import Synchronization
   }
 }
 
-/// A subscriber that stands for a known end of a stream, such as that of `sink`.
+/// A subscriber that represents a known end of a stream, such as that of `sink`.
 protocol LinkToEnd {}

@@ -9,7 +9,7 @@
   /// The number of turns that the loop has begun: a stream's last event is known to a turn.
   @exclusivity(unchecked) @usableFromInline var turn = 0
   private weak var domain: (any StreamDomain)?
-  /// The domain whose time was read last, where there is no loop: that of virtual time.
+  /// The domain whose time was read last, if there is no loop but virtual time.
   private weak var clock: (any StreamDomain)?
   private var entries: [Entry] = []
   private var limit = 64
@@ -24,17 +24,17 @@
     entries.append(Entry(end: end, place: place, tally: tally))
   }
 
-  /// The turn for which a time that is read now counts: none where there is no loop, whose times are all different.
+  /// The turn for which the current time is valid; none without a loop, because every reading then differs.
   var countedTurn: Int { domain == nil ? -1 : turn }
 
-  /// The present time, in nanoseconds; `nil` where nothing has time.
+  /// The current time, in nanoseconds; `nil` without a clock.
   func now() -> Int64? {
     if let domain { return domain.instant }
     if let domain = CurrentDomain.get(), domain.instant != nil { clock = domain }
     return clock?.instant
   }
 
-  /// The streams as they are now.
+  /// The current streams.
   func read(atMost limit: Int) -> StreamMap {
     var reader = MapReader(domain?.label ?? "no loop", now: now(), limit: limit)
     for entry in entries {

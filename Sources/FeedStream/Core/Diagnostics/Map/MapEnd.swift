@@ -1,4 +1,4 @@
-/// The end of a stream whose subscriber is unknown to this library, with a count of what arrives.
+/// The end of a stream whose subscriber has an unknown type, with a count of arriving events.
 final class MapEnd<Base: Subscriber>: Subscriber, LiveSubscriber, CustomStringConvertible {
   private let base: Base
   let tally = Tally()
@@ -7,7 +7,7 @@ final class MapEnd<Base: Subscriber>: Subscriber, LiveSubscriber, CustomStringCo
   private weak var subscription: AnyObject?
   private var isOver = false
   private let home = CurrentDomain.get().map { ObjectIdentifier($0) }
-  /// True when it lives on a queue, where the map does not look.
+  /// True if it lives on a queue, which the map doesn't read.
   private(set) var isOnQueue = false
 
   init(_ base: Base, named name: String) {

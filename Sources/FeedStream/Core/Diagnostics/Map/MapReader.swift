@@ -56,7 +56,7 @@ struct MapReader {
     nodes[node].sinceLastEvent = min(nodes[node].sinceLastEvent ?? since, since)
   }
 
-  /// Adds what is above `node`, which is `object`.
+  /// Adds the members above `node`, which represents `object`.
   private mutating func visit(_ subscription: Any, above node: Int, _ object: AnyObject) {
     guard let member = subscription as? any MapMember else {
       // A subscription of somebody else's.

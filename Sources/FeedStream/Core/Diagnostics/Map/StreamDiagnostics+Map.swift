@@ -1,6 +1,6 @@
 extension StreamDiagnostics {
-  /// Turns the live map of streams on, or off again. The environment variable `FEEDSTREAM_MAP`, set to `on`, does the same
-  /// for the whole program.
+  /// Turns the live map of streams on, or off again. The environment variable `FEEDSTREAM_MAP`, set to `on`, does the
+  /// same for the whole program.
   ///
   /// The map shows the streams that are subscribed while it is on. ``snapshot(limit:)`` reads it.
   ///
@@ -10,15 +10,16 @@ extension StreamDiagnostics {
   ///     for number in 0..<5 { numbers.send(number) }
   ///     print(StreamDiagnostics.snapshot())
   ///
-  /// **Cost:** off, an atomic load per subscription, another for each boundary where a chain's type is erased, and nothing per
-  /// value. On, a few nanoseconds per value at each of these boundaries. A chain is not specialized, and slow, if it ends in a
-  /// subscriber of your own.
+  /// **Cost:** off, an atomic load per subscription, another for each boundary where a chain's type is erased, and
+  /// nothing per value. On, a few nanoseconds per value at each of these boundaries. A chain is not specialized, and
+  /// slow, if it ends in a subscriber of your own.
   public static func startMap(_ isOn: Bool = true) { LiveMap.turn(on: isOn) }
 
   /// True while the live map is on.
   public static var hasMap: Bool { Warnings.watch && LiveMap.isOn }
 
-  /// The streams of the calling code: of the loop that it runs on or owns, and those without a loop that its thread made.
+  /// The streams of the calling code: of the loop that it runs on or owns, and those that its thread made without a
+  /// loop.
   ///
   /// - Parameter limit: the maximum number of nodes; with more, ``StreamMap/isCut`` is true.
   public static func snapshot(limit: Int = 10_000) -> StreamMap {

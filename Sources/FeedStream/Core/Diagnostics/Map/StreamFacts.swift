@@ -1,19 +1,19 @@
-/// The state of a member of a live chain, as it tells it: read for the map only, on the thread of the stream.
+/// The state of a member of a live chain, as reported by the member; read only for the map, on the stream's thread.
 @usableFromInline struct StreamFacts {
   var name: String
   var place: String?
-  /// The subscriptions that it has to its upstreams.
+  /// Its subscriptions to its upstreams.
   var upstreams: [any Subscription] = []
   /// The subscriber below, which may be a chain of stateless operators.
   var below: Any?
-  /// Counts what arrives below.
+  /// Counts the events that arrive below.
   var delivered: Tally?
-  /// The demand that is requested and not served; `nil` where it is passed on to upstream.
+  /// The demand that is requested and not served; `nil` if it is passed on to upstream.
   var demand: Subscribers.Demand?
   /// The number of values held, and the number for which there is room.
   var held = 0
   var capacity: Int?
-  /// The number of values that are held for each upstream, where one waits for the others' values.
+  /// The number of values that are held for each upstream, if one waits for the others' values.
   var partners: [Int] = []
   /// True while a timer is set that delivers something.
   var waitsForTime = false
@@ -42,7 +42,7 @@
 extension GuardedSubscription: MapMember {}
 
 extension ErasedSubscriber {
-  /// Counts what arrives; `nil` if this was made while the map was off.
+  /// Counts arriving events; `nil` if this was made while the map was off.
   var tally: Tally? { holder as? Tally }
 }
 

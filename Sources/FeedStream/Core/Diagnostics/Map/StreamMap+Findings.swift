@@ -45,12 +45,12 @@ extension StreamMap {
     guard demand > .none else { return (.nobodyRequests, "nobody below has requested a value") }
     let count = node.delivered ?? 0
     guard let wanted = demand.max else {
-      return count == 0 ? (.demandNobodyServes, "unlimited demand, and no value has come") : nil
+      return count == 0 ? (.demandNobodyServes, "unlimited demand, but no value has arrived") : nil
     }
     let since = node.sinceLastEvent.map { ", the last \($0.readable) ago" } ?? ""
     return (
       .demandNobodyServes,
-      "demand for \(wanted) that nobody serves; \(count == 0 ? "no value has come" : "\(count) came before\(since)")"
+      "demand for \(wanted) is unmet; \(count == 0 ? "no value has arrived" : "\(count) arrived before\(since)")"
     )
   }
 

@@ -1,7 +1,8 @@
-/// The live streams of a program at one moment: a node for each member, and the way from the sources to the subscribers.
+/// The live streams of a program at one moment: a node for each member, and the paths from the sources to the
+/// subscribers.
 ///
-/// ``StreamDiagnostics/startMap(_:)`` turns the map on, and ``StreamDiagnostics/snapshot(limit:)`` takes one. As text, it names
-/// the stuck places first.
+/// ``StreamDiagnostics/startMap(_:)`` turns the map on, and ``StreamDiagnostics/snapshot(limit:)`` takes one. As text,
+/// it names the stuck places first.
 public struct StreamMap: Sendable, Hashable {
   /// A source, an operator, or the subscriber at the end of a stream.
   public struct Node: Sendable, Hashable, Identifiable {
@@ -14,29 +15,29 @@ public struct StreamMap: Sendable, Hashable {
     public internal(set) var place: String?
     /// The name of the loop where it lives.
     public let loop: String
-    /// The nodes above it, from which its values come.
+    /// The nodes above this one, from which it receives values.
     public internal(set) var upstreams: [Int] = []
-    /// The number of values that have arrived since it subscribed; `nil` where they aren't counted: between stateless
-    /// operators, which the compiler makes one, and for streams that began while the map was off.
+    /// The number of values that have arrived since it subscribed; `nil` if they aren't counted: between stateless
+    /// operators, which the compiler merges, and in streams that began while the map was off.
     public internal(set) var received: Int?
-    /// The number of values that it has passed on; `nil` where they aren't counted.
+    /// The number of values that it has passed on; `nil` if they aren't counted.
     public internal(set) var delivered: Int?
-    /// The number of values that the subscriber has requested and not received; `nil` where requests are passed on.
+    /// The number of values that the subscriber has requested and not received; `nil` if it passes requests on.
     public internal(set) var demand: Subscribers.Demand?
     /// The number of values that it holds.
     public internal(set) var held = 0
-    /// The number of values that it can hold, where that is limited.
+    /// The number of values that it can hold, if that is limited.
     public internal(set) var capacity: Int?
     /// True while it waits for a timer to deliver something.
     public internal(set) var waitsForTime = false
-    /// True when it has completed, or was cancelled.
+    /// True if the node has completed or was cancelled.
     public internal(set) var isOver = false
     /// True for the subscriber at the end of a stream.
     public internal(set) var isEnd = false
-    /// The failure that has passed it.
+    /// The failure that has passed through this node.
     public internal(set) var failure: String?
     /// The time since its last event, by the loop's clock; `nil` if none was counted. All events of one turn have the
-    /// time of the first.
+    /// same time, that of the first.
     public internal(set) var sinceLastEvent: Duration?
 
     init(id: Int, name: String, loop: String) {
@@ -46,19 +47,19 @@ public struct StreamMap: Sendable, Hashable {
     }
   }
 
-  /// The reason for which a stream may be stuck.
+  /// The reason why a stream may be stuck.
   public enum Reason: String, Sendable, Hashable, CaseIterable, Codable {
     /// A buffer has no room left.
     case bufferIsFull
-    /// Values are held that nobody has requested.
+    /// Values are held that have not been requested.
     case valuesNobodyRequested
     /// Values wait for those of another upstream.
     case waitsForPartner
-    /// Values are requested, and none has come.
+    /// Values are requested, but none has arrived.
     case demandNobodyServes
-    /// The source may deliver nothing: nobody has requested a value.
+    /// The source may deliver nothing: no value has been requested.
     case nobodyRequests
-    /// Values arrive, and none is passed on.
+    /// Values arrive, but none is passed on.
     case passesNothing
     /// Nothing is delivered before upstream completes.
     case waitsForCompletion
@@ -66,7 +67,7 @@ public struct StreamMap: Sendable, Hashable {
     case waitsForTime
   }
 
-  /// A place where a stream may be stuck. One that is only idle at the moment looks the same.
+  /// A place where a stream may be stuck. A stream that is only idle looks the same.
   public struct Finding: Sendable, Hashable, Encodable {
     /// The index of the node.
     public internal(set) var node: Int
@@ -75,7 +76,7 @@ public struct StreamMap: Sendable, Hashable {
     public let message: String
   }
 
-  /// The nodes. Each end of a stream comes before what is above it.
+  /// The nodes. The end of each stream comes before the nodes above it.
   public private(set) var nodes: [Node]
   /// The places where streams may be stuck, the most certain first.
   public internal(set) var findings: [Finding] = []
@@ -107,7 +108,7 @@ public struct StreamMap: Sendable, Hashable {
     silentLoops += other.silentLoops
   }
 
-  /// The ends of streams that the values of this node reach, by their index.
+  /// The indices of the streams' ends that this node's values reach.
   public func ends(below node: Int) -> [Int] {
     var (open, seen, ends) = ([node], Set([node]), [Int]())
     while let next = open.popLast() {

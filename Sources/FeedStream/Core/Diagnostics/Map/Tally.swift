@@ -33,7 +33,7 @@
   }
 }
 
-/// Holds a subscriber and counts what arrives at it.
+/// Holds a subscriber and counts the events that arrive at it.
 @usableFromInline final class TallyBox<S: Subscriber>: Tally {
   @usableFromInline let target: S
 
@@ -46,7 +46,7 @@
 }
 
 extension SubscriberMethods {
-  /// The methods of a subscriber that is counted. As the others, they are specialized.
+  /// The methods of a subscriber that is counted. Like the others, they are specialized.
   @inlinable init<S: Subscriber>(counting box: TallyBox<S>.Type) where S.Input == Input, S.Failure == Failure {
     next = {
       let box = unsafeDowncast($0, to: TallyBox<S>.self)
