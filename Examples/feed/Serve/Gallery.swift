@@ -15,7 +15,7 @@ final class Gallery {
   let started = Date()
   private(set) var changed = Date()
   let events: HTTPServer.EventLog
-  /// The events and the status for servers on other loops; `nil` without such servers.
+  /// What servers on other loops need of it.
   let shared: Shared?
   /// The id of the last event, of a gallery whose events others have, too: a client that was told more elsewhere waits for that.
   /// `nil` until the first is known, empty for a gallery that is the only one.

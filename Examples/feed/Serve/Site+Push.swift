@@ -57,7 +57,7 @@ extension Site {
     }
     let places = [part().place("/feed.json"), part().place("/feed.atom")].map { base + $0 }
     return FeedHub(
-      at: URL(string: hub) ?? publicURL, client: client, store: store, on: scheduler, options: options,
+      at: URL(string: hub) ?? publicURL, client: client, keptIn: store, on: scheduler, options: options,
       isTopic: { places.contains($0.absoluteString) },
       content: { topic in
         let part = part()

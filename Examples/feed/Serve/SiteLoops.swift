@@ -5,7 +5,7 @@ import FeedStream
 ///
 /// Requests and responses cross as values. Event streams don't: each loop has its log of the gallery's events.
 final class SiteLoops {
-  /// A message from one of the loops to the site.
+  /// What the loops want of the site.
   fileprivate enum Message: Sendable {
     case ask(Ticket, HTTPServer.WholeRequest, Site.Answer, StreamSender<HTTPServer.WholeResponse, HTTPServer.Status>)
     /// The response is not wanted any more.

@@ -33,7 +33,8 @@ extension HTTPServer.Request {
   ///     }
   ///
   /// **Demand:** reads the body when a value is requested. **Failure:** ``HTTPServer/Problem``: 415 for another type or
-  /// a compressed body, 400 for a body that is malformed, 422 for one that is well-formed and not such a value; the body's own failure.
+  /// a compressed body, 400 for a body that is malformed, 422 for one that is well-formed and not such a value; the body's
+  /// own failure.
   /// **Cancellation:** the rest of the body is discarded. **Policy:** holds the body, which has at most
   /// ``HTTPServer/Limits/bodyBytes``.
   public func decoded<Value: Decodable>(
@@ -43,30 +44,7 @@ extension HTTPServer.Request {
     do { form = try HTTPServer.BodyForm.accepted(forms, method, headers) } catch {
       return Fail(error: error).eraseToAnyPublisher()
     }
-    // A body that was compressed would only look malformed.
-    guard headers.values("Content-Encoding").allSatisfy({ HTTPServer.Headers.isSame($0, "identity") }) else {
-      var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send the body uncompressed.")
-      problem.headers = ["Accept-Encoding": "identity"]
-      return Fail(error: problem).eraseToAnyPublisher()
-    }
-    return body.whole().tryMap { bytes in
-      do {
-        if form == .form { return try FormDecoder().decode(type, from: bytes.text) }
-        return try decoder.decode(type, from: bytes.withUnsafeBytes { Data($0) })
-      } catch let error as DecodingError {
-        let isMalformed = if case .dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
-        throw HTTPServer.Problem(isMalformed ? .badRequest : .unprocessableContent, detail: error.forPeople)
-      }
-    }
-    .eraseToAnyPublisher()
-  }
-
-  private var bodyForm: HTTPServer.BodyForm? {
-    guard
-      let type = headers["Content-Type"]?.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased()
-    else { return nil }
-    if type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json") { return .json }
-    return type == "application/x-www-form-urlencoded" ? .form : nil
+    return body.whole().tryMap { try form.value(of: type, in: $0, decoder) }.eraseToAnyPublisher()
   }
 
   /// Writes the body to a file, which appears only when the body is complete.
@@ -88,8 +66,8 @@ extension HTTPServer.Request {
   /// The request with its whole body, for handlers that run elsewhere.
   public func whole() -> AnyPublisher<HTTPServer.WholeRequest, any Error> {
     let request = HTTPServer.WholeRequest(
-      method: method, path: path, query: query, parameters: parameters, headers: headers, notes: notes, id: id,
-      body: Chunk())
+      method: method, path: path, query: query, host: host, parameters: parameters, headers: headers, notes: notes,
+      id: id, body: Chunk())
     return body.whole().eraseFailureType().map { body in
       var request = request
       request.body = body
@@ -109,21 +87,43 @@ extension HTTPServer {
   }
 }
 
-  /// A request with its whole body, as a value that may cross threads: see ``Routes/onAsync(_:_:_:)``.
-  public struct WholeRequest: Sendable {
-    public var method: Method
-    /// The path as it came, without the query.
-    public var path: String
-    /// The query as it came; `nil` without one.
-    public var query: String?
-    /// The values of its route's placeholders.
-    public var parameters: [String: String]
-    public var headers: Headers
-    /// See ``Request/notes``.
-    public var notes: [String: String]
-    /// See ``Request/id``.
-    public var id: String?
-    public var body: Chunk
+extension HTTPServer.BodyForm {
+  /// The form of a body with these fields, if it is one of `forms`.
+  static func accepted(_ forms: [Self], _ method: HTTPServer.Method, _ headers: HTTPServer.Headers) throws -> Self {
+    // A body that was compressed would only look malformed.
+    guard headers.values("Content-Encoding").allSatisfy({ HTTPServer.Headers.isSame($0, "identity") }) else {
+      var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send the body uncompressed.")
+      problem.headers = ["Accept-Encoding": "identity"]
+      throw problem
+    }
+    if let form = Self(headers), forms.contains(form) { return form }
+    let types = forms.map(\.rawValue).joined(separator: ", ")
+    var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send \(types).")
+    problem.headers = [method == .patch ? "Accept-Patch" : "Accept": types]
+    throw problem
+  }
+
+  private init?(_ headers: HTTPServer.Headers) {
+    guard
+      let type = headers["Content-Type"]?.prefix(while: { $0 != ";" }).trimmingCharacters(in: .whitespaces).lowercased()
+    else { return nil }
+    if type == "application/json" || type.hasPrefix("application/") && type.hasSuffix("+json") {
+      self = .json
+    } else if type == "application/x-www-form-urlencoded" {
+      self = .form
+    } else {
+      return nil
+    }
+  }
+
+  func value<Value: Decodable>(of type: Value.Type, in body: Chunk, _ decoder: JSONDecoder) throws -> Value {
+    do {
+      if self == .form { return try FormDecoder().decode(type, from: body.text) }
+      return try decoder.decode(type, from: body.withUnsafeBytes { Data($0) })
+    } catch let error as DecodingError {
+      let isMalformed = if case .dataCorrupted(let context) = error { context.codingPath.isEmpty } else { false }
+      throw HTTPServer.Problem(isMalformed ? .badRequest : .unprocessableContent, detail: error.forPeople)
+    }
   }
 }
 

@@ -16,6 +16,8 @@ extension HTTPServer {
     public var headers: Headers
     /// See ``Request/notes``.
     public var notes: [String: String]
+    /// See ``Request/id``.
+    public var id: String?
     public var body: Chunk
 
     /// The value of a part of the query, `a=b&c=d`, with its escapes resolved.
@@ -35,8 +37,7 @@ extension HTTPServer {
   /// A response with its whole body, as a value that may cross threads: for servers on several loops whose handlers need
   /// state that lives on one.
   ///
-  ///     let whole = WholeResponse(response)          // where the handler lives
-  ///     request.respond(Response(whole, on: loop))   // on the server's loop
+  /// Make it where the handler lives; `request.respond(HTTPServer.Response(whole, on: loop))` sends it, on the server's loop.
   ///
   /// Its loop compresses and writes it.
   public struct WholeResponse: Sendable {

@@ -125,7 +125,7 @@ extension ServerConnection {
   }
 
   func serverIsEnding() {
-    if phase == .head, parser.state.isUntouched, input.isEmpty { beginClosing() }
+    if server.closesIdle, phase == .head, parser.state.isUntouched, input.isEmpty { beginClosing() }
     source?.serverIsEnding()
   }
 

@@ -1,7 +1,7 @@
 public import FeedHTTP
 public import FeedStream
 public import Foundation
-package import ImageFeed
+public import ImageFeed
 
 /// A hub for a server's own feeds: when a feed changes, it sends the whole feed to the subscribers (W3C WebSub).
 ///
@@ -107,6 +107,25 @@ public final class FeedHub {
     (self.options, self.now, self.isTopic, self.content) = (options, now, isTopic, content)
     saver = SerialWorker(on: scheduler)
     resume()
+  }
+
+  /// A hub whose subscriptions are kept in a cache file.
+  ///
+  /// - Parameters:
+  ///   - url: the public URL of the hub.
+  ///   - client: sends the requests to subscribers.
+  ///   - store: the cache file.
+  ///   - now: the wall clock.
+  ///   - isTopic: returns true for the URL of a feed whose changes are announced.
+  ///   - content: returns the content of such a feed.
+  public convenience init(
+    at url: URL, client: any HTTPClient, keptIn store: SQLiteFeedStore, on scheduler: any LoopScheduler,
+    options: Options = Options(), now: @escaping () -> Date = { Date() }, isTopic: @escaping (URL) -> Bool,
+    content: @escaping (URL) -> AnyPublisher<Content, Never>
+  ) {
+    self.init(
+      at: url, client: client, store: store, on: scheduler, options: options, now: now, isTopic: isTopic,
+      content: content)
   }
 
   /// The number of subscriptions that are verified and have not expired.

@@ -6,7 +6,7 @@ struct TurnWatch {
   // Freed in its close callback, like every handle of a loop.
   fileprivate var handle: UnsafeMutablePointer<uv_prepare_t>?
   fileprivate var isWatching = false
-  /// The turn for the monitor to read; made when the loop first runs with warnings on.
+  /// What the monitor reads; made when the loop first runs with warnings on.
   fileprivate var state: TurnState?
 }
 

@@ -44,5 +44,6 @@ struct StackText {
 @_silgen_name("swift_demangle")
 private func swiftDemangle(
   _ name: UnsafePointer<CChar>, _ length: UInt, _ buffer: UnsafeMutablePointer<CChar>?,
-  _ size: UnsafeMutablePointer<UInt>?, _ flags: UInt32
+  _ size: UnsafeMutablePointer<UInt>?,
+  _ flags: UInt32
 ) -> UnsafeMutablePointer<CChar>?

@@ -87,9 +87,10 @@ enum SymbolTable {
 
     private static func part(_ file: UnsafeRawBufferPointer, _ section: Elf64_Shdr) -> UnsafeRawBufferPointer? {
       let (start, size) = (section.sh_offset, section.sh_size)
-      guard start <= UInt64(file.count), size <= UInt64(file.count) - start else { return nil }
-      // Read as an array of aligned entries.
-      if section.sh_type == UInt32(SHT_SYMTAB), start % 8 != 0 { return nil }
+      guard start <= UInt64(file.count), size <= UInt64(file.count) - start, start % 8 == 0 || section.sh_type != 2
+      else {
+        return nil
+      }
       return UnsafeRawBufferPointer(rebasing: file[Int(start)..<Int(start + size)])
     }
   #endif

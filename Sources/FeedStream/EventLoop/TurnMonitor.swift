@@ -126,9 +126,9 @@ final class TurnMonitor: Sendable {
         }
         guard busy > limit else { continue }
         let delay = ProcessorDelay.of(turn.thread) &- entries[index].delay
-        guard busy - Int64(bitPattern: delay) > limit else { continue }
-        // A signal per second at most.
-        guard now &- entries[index].reportedAt > 1_000_000_000 else { continue }
+        guard busy - Int64(bitPattern: delay) > limit, now &- entries[index].reportedAt > 1_000_000_000 else {
+          continue
+        }
         (entries[index].reported, entries[index].reportedAt) = (turn.number, now)
         // Now: a thread whose loop is in the list has not ended.
         long.append(LongTurn(state: entries[index].state, turn: turn, stack: StackRequest(turn.thread)))

@@ -224,16 +224,16 @@ import Testing
       #expect(
         world.screen == """
            A blog · server, just now         1/8+
-
-
-
-
-
-
-                ⣿⣿⣿⣿⣿⣿               ⣿⣿⣿⣿⣿⣿
-                ⣿⣿⣿⣿⣿⣿               ⣿⣿⣿⣿⣿⣿
-          ▸Picture 1            Picture 2
-
+          ┏━━━━━━━━━━━━━━━━━━┓
+          ┃                  ┃
+          ┃                  ┃
+          ┃                  ┃
+          ┃                  ┃
+          ┃                  ┃
+          ┃      ⣿⣿⣿⣿⣿⣿      ┃       ⣿⣿⣿⣿⣿⣿
+          ┃      ⣿⣿⣿⣿⣿⣿      ┃       ⣿⣿⣿⣿⣿⣿
+          ┃    Picture 1     ┃     Picture 2
+          ┗━━━━━━━━━━━━━━━━━━┛
           Enter enlarge  ? help  q quit
           """)
     }

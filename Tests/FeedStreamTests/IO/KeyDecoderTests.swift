@@ -66,7 +66,8 @@ import Testing
         .character("a"),
       ])
     #expect(keys(["\u{1B}[M`!!"]) == [.mouse(TerminalMouse(.wheelUp, column: 0, row: 0))])
-    for cut in 2..<9 {
+    // Cut anywhere but after an escape that begins one.
+    for cut in 3..<9 {
       let report: Chunk = "\u{1B}[<0;12;3M"
       #expect(
         keys([report.prefix(cut), report.dropFirst(cut)]) == [.mouse(TerminalMouse(.press(0), column: 11, row: 2))])

@@ -10,19 +10,23 @@ import Synchronization
 
 /// Stops the process with a message that names the broken rule, even in release builds.
 ///
+/// The message ends with the section of `docs/Troubleshooting.md` that explains the rule: `section` is its anchor,
+/// and `nil` for a message that says everything itself.
+///
 /// The message ends with the section of `docs/Troubleshooting.md` that explains the rule: `section` is its anchor.
 ///
 /// Two threads that break a rule often do so at the same moment. The first one stops the process; the others wait for that,
 /// because Swift's backtraces of several threads that stop at once hide each other's and may never end.
 // Not inlined, so that release builds keep the message.
-@inline(never) func halt(
-  _ message: String, section: StaticString = "a-stream-lives-on-one-thread", file: StaticString = #fileID,
+@inline(never) @usableFromInline func halt(
+  _ message: String, section: StaticString? = "a-stream-lives-on-one-thread", file: StaticString = #fileID,
   line: UInt = #line
 ) -> Never {
   if isHalting.exchange(true, ordering: .relaxed) {
     while true { pause() }
   }
-  fatalError("\(message) (docs/Troubleshooting.md#\(section))", file: file, line: line)
+  let place = section.map { " (docs/Troubleshooting.md#\($0))" } ?? ""
+  fatalError(message + place, file: file, line: line)
 }
 
 private let isHalting = Atomic(false)
@@ -34,12 +38,12 @@ func precondition(
   _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,
   line: UInt = #line
 ) {
-  if _slowPath(!condition()) { halt(message(), file: file, line: line) }
+  if _slowPath(!condition()) { halt(message(), section: nil, file: file, line: line) }
 }
 
 /// Stops the process with a message, in release builds too.
 @inlinable func preconditionFailure(
   _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) -> Never {
-  halt(message(), file: file, line: line)
+  halt(message(), section: nil, file: file, line: line)
 }
