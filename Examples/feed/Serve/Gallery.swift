@@ -15,7 +15,7 @@ final class Gallery {
   let started = Date()
   private(set) var changed = Date()
   let events: HTTPServer.EventLog
-  /// What servers on other loops need of it.
+  /// The parts that servers on other loops need.
   let shared: Shared?
   /// The id of the last event, of a gallery whose events others have, too: a client that was told more elsewhere waits for that.
   /// `nil` until the first is known, empty for a gallery that is the only one.

@@ -5,7 +5,7 @@ import FeedStream
 ///
 /// Requests and responses cross as values. Event streams don't: each loop has its log of the gallery's events.
 final class SiteLoops {
-  /// What the loops want of the site.
+  /// The requests of the loops to the site.
   fileprivate enum Message: Sendable {
     case ask(Ticket, HTTPServer.WholeRequest, Site.Answer, StreamSender<HTTPServer.WholeResponse, HTTPServer.Status>)
     /// The response is not wanted any more.

@@ -49,7 +49,7 @@ struct SiteRoutes {
     func add(_ path: String, _ method: HTTPServer.Method = .get, _ answer: @escaping Site.Answer) {
       add(path, method) { [ask] request in ask(request, answer) }
     }
-    /// What is the same for everybody is here.
+    /// Responds with a text that is the same for everybody.
     func show(_ path: String, _ type: String, _ text: String) {
       routes.get(path) { [door] request in
         request.whole().map { Site.answer($0, type, text, door) }

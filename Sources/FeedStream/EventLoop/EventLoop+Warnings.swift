@@ -6,7 +6,7 @@ struct TurnWatch {
   // Freed in its close callback, like every handle of a loop.
   fileprivate var handle: UnsafeMutablePointer<uv_prepare_t>?
   fileprivate var isWatching = false
-  /// What the monitor reads; made when the loop first runs with warnings on.
+  /// The facts that the monitor reads; made when the loop first runs with warnings on.
   fileprivate var state: TurnState?
 }
 

@@ -22,7 +22,7 @@ private let topic = "https://feeds.example/feed.atom"
     var options = FeedHub.Options()
     var version = 1
     var isReachable = true
-    /// What subscribers were sent: the host, and the body.
+    /// The deliveries to subscribers: the host, and the body.
     private(set) var sent: [(host: String, body: String, at: Double)] = []
     private(set) var fields: [String: String] = [:]
     private(set) var verified: [String] = []
