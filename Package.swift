@@ -50,6 +50,7 @@ let package = Package(
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", .upToNextMinor(from: "1.13.1")),
   ],
   targets: [
+    .systemLibrary(name: "CThread"),
     .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -57,7 +58,7 @@ let package = Package(
     // simdjson behind a few functions of C: nothing else of the package is written in C++.
     .target(name: "CSimdJSON", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(
-      name: "FeedStream", dependencies: ["CLibUV"],
+      name: "FeedStream", dependencies: ["CLibUV", "CThread"],
       // `Chunk.bytes` is a span whose life is its chunk's.
       swiftSettings: [.enableExperimentalFeature("Lifetimes")]),
     // Nothing without the trait Lifecycle.

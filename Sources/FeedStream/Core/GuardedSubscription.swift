@@ -10,6 +10,9 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 {
   @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
 
+  /// Its upstream, if that may deliver on any thread.
+  @exclusivity(unchecked) @usableFromInline final var unconfined: UnconfinedUpstream?
+
   @inlinable init() {}
 
   // MARK: For subclasses
@@ -24,6 +27,15 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// or ignored.
   @usableFromInline var takesNone: Bool { false }
 
+  /// Handles the subscriber's cancellation on a thread that must not touch this, because upstream delivers on another.
+  @usableFromInline func cancelledFromElsewhere() { unconfined?.cancel() }
+
+  /// False if its publisher, or one above it, may deliver on any thread.
+  @usableFromInline package var _isConfined: Bool { unconfined == nil }
+
+  /// True if several threads take turns in it, or above it.
+  var isShared: Bool { unconfined?.isShared ?? false }
+
   /// Its upstreams, its subscriber, and its held values, for the map. Read on the stream's thread only.
   @usableFromInline func tell(_ facts: inout StreamFacts) {}
 
@@ -37,6 +49,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
   @usableFromInline package final func cancel() {
     confinement.check(self)
+    if let unconfined, !unconfined.mayTouch() { return cancelledFromElsewhere() }
     cancelled()
   }
 

@@ -6,6 +6,15 @@ public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
   ///
   /// - Precondition: `demand` is more than zero.
   func request(_ demand: Subscribers.Demand)
+
+  /// True for the subscriptions of this library, which stay in the place of their stream. Don't implement it.
+  @_documentation(visibility: internal)
+  var _isConfined: Bool { get }
+}
+
+extension Subscription {
+  @_documentation(visibility: internal)
+  @inlinable public var _isConfined: Bool { false }
 }
 
 /// Ready-made subscriptions.

@@ -38,6 +38,9 @@ extension Subscribers {
     private var status = Status.waiting
     /// The lane in which this lives, if its values arrive on a queue.
     private var lane: SerialLane?
+    /// The subscription, if upstream may deliver on any thread; and true until its first event.
+    private var unconfined: UnconfinedUpstream?
+    private var isBeginning = false
 
     public init(object: Root, keyPath: ReferenceWritableKeyPath<Root, Input>) {
       self.object = object
@@ -49,20 +52,35 @@ extension Subscribers {
         subscription.cancel()
         return
       }
+      if !subscription._isConfined {
+        unconfined = UnconfinedUpstream(subscription)
+        isBeginning = true
+      }
+      let subscription = unconfined ?? subscription
       status = .subscribed(subscription)
       lane = .ofSubscriptionHandedDown
       subscription.request(.unlimited)
     }
 
     public func receive(_ value: Input) -> Subscribers.Demand {
-      if case .subscribed = status, let object { object[keyPath: keyPath] = value }
+      if begins(), case .subscribed = status, let object { object[keyPath: keyPath] = value }
       return .none
     }
 
-    public func receive(completion: Subscribers.Completion<Never>) { end() }
+    public func receive(completion: Subscribers.Completion<Never>) { if begins() { end() } }
+
+    /// False if it was cancelled on another thread before the first event.
+    private func begins() -> Bool {
+      guard isBeginning, let unconfined else { return true }
+      guard unconfined.begin() else { return false }
+      isBeginning = false
+      return true
+    }
 
     public func cancel() {
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
+      // The thread on which upstream delivers uses the rest.
+      if let unconfined, !unconfined.mayTouch() { return unconfined.cancel() }
       end()?.cancel()
     }
 
@@ -82,7 +100,7 @@ extension Subscribers.Assign: LiveSubscriber {
   }
   @usableFromInline var isOnQueue: Bool { lane != nil }
   @usableFromInline var upstream: AnyObject? {
-    if case .subscribed(let subscription) = status { subscription as AnyObject } else { nil }
+    if case .subscribed(let subscription) = status { (unconfined?.current ?? subscription) as AnyObject } else { nil }
   }
 }
 

@@ -1,3 +1,5 @@
+public import Synchronization
+
 extension Publisher {
   /// Subscribes closures to this publisher.
   ///
@@ -56,9 +58,18 @@ extension Subscribers {
     public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void { onCompletion ?? { _ in } }
 
     @exclusivity(unchecked) private var subscription: (any Subscription)?
+    /// The subscription, if upstream may deliver on any thread.
+    @exclusivity(unchecked) private var unconfined: UnconfinedUpstream?
     /// The lane in which this lives, if its values arrive on a queue.
     @exclusivity(unchecked) private var lane: SerialLane?
-    @exclusivity(unchecked) @usableFromInline private(set) var isOpen = true
+    /// Atomic, because a cancellation may come from another thread than upstream's values.
+    @usableFromInline let phase = Atomic(open)
+
+    /// The phase in which values are for the closure.
+    @inlinable static var open: UInt8 { 0 }
+    /// The phase until the first event of an upstream that may deliver on any thread.
+    private static var beginning: UInt8 { 1 }
+    private static var closed: UInt8 { 2 }
 
     public init(
       receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void,
@@ -69,23 +80,31 @@ extension Subscribers {
     }
 
     public func receive(subscription: any Subscription) {
-      guard isOpen, self.subscription == nil else {
+      guard phase.load(ordering: .relaxed) == Self.open, self.subscription == nil else {
         subscription.cancel()
         return
       }
-      self.subscription = subscription
+      if subscription._isConfined {
+        self.subscription = subscription
+      } else {
+        unconfined = UnconfinedUpstream(subscription)
+        self.subscription = unconfined
+        phase.store(Self.beginning, ordering: .relaxed)
+      }
       lane = .ofSubscriptionHandedDown
-      subscription.request(.unlimited)
+      self.subscription?.request(.unlimited)
     }
 
     public func receive(_ value: Input) -> Subscribers.Demand {
-      onValue?(value)
+      if takesEvents { onValue?(value) }
       return .none
     }
 
     public func receive(completion: Subscribers.Completion<Failure>) {
+      // Otherwise, this has been cancelled, perhaps on another thread.
+      guard takesEvents else { return }
       subscription = nil
-      guard isOpen else { return }
+      unconfined?.replace(with: nil)
       // Taken out before the call and released after it, as releasing them may call back into this.
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()
@@ -96,8 +115,10 @@ extension Subscribers {
     public func cancel() {
       // What is below a queue is touched only there.
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
+      let mayTouch = unconfined?.mayTouch() ?? true
       // The subscription may still be on its way, as with `subscribe(on:)`: it will be refused.
-      isOpen = false
+      phase.store(Self.closed, ordering: .relaxed)
+      guard mayTouch else { return unconfined?.cancel() ?? () }
       guard let subscription = subscription.take() else { return }
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()
@@ -105,8 +126,22 @@ extension Subscribers {
       _ = (onCompletion, onValue)
     }
 
+    /// True when an event that arrives is for the closures.
+    @inlinable var takesEvents: Bool {
+      @inline(__always) get { phase.load(ordering: .relaxed) == Self.open || begins() }
+    }
+
+    /// True if this is the first event of an upstream that may deliver on any thread, unless it was cancelled before it.
+    @inline(never) @usableFromInline func begins() -> Bool {
+      guard phase.load(ordering: .relaxed) == Self.beginning, let unconfined, unconfined.begin() else { return false }
+      return phase.compareExchange(expected: Self.beginning, desired: Self.open, ordering: .relaxed).exchanged
+    }
+
+    /// True until the completion or the cancellation.
+    fileprivate var isActive: Bool { phase.load(ordering: .relaxed) != Self.closed }
+
     private func close() {
-      isOpen = false
+      phase.store(Self.closed, ordering: .relaxed)
       onCompletion = nil
       onValue = nil
     }
@@ -120,9 +155,9 @@ extension Subscribers.Sink: CustomStringConvertible, CustomReflectable, CustomPl
 }
 
 extension Subscribers.Sink: LiveSubscriber {
-  @usableFromInline var isLive: Bool { isOpen }
+  @usableFromInline var isLive: Bool { isActive }
   @usableFromInline var isOnQueue: Bool { lane != nil }
-  @usableFromInline var upstream: AnyObject? { subscription.map { $0 as AnyObject } }
+  @usableFromInline var upstream: AnyObject? { (unconfined?.current ?? subscription).map { $0 as AnyObject } }
 }
 
 extension SubscriptionWatch {
@@ -173,7 +208,7 @@ private struct WatchedSinkLink<Input, Failure: Error>: Subscriber, CustomStringC
   @inlinable func receive(subscription: any Subscription) { sink.receive(subscription: subscription) }
 
   @inlinable func receive(_ value: Input) -> Subscribers.Demand {
-    if sink.isOpen { receiveValue(value) }
+    if sink.takesEvents { receiveValue(value) }
     return .none
   }
 

@@ -303,6 +303,31 @@ import Testing
     #expect(seen.entries.sorted() == ["delayed", "in arrays", "received", "subscribed"])
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `a loop doesn't wait for cancelled work on a scheduler that it does not know`() async {
+    let seen = Journal<String>()
+    await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        let loop = EventLoop()
+        let scheduler = Returning(loop: loop)
+        let values = (0..<2).publisher.append(Empty(completeImmediately: false))
+        let subscriptions = [
+          values.delay(for: .seconds(3600), scheduler: scheduler).sink { _ in seen.note("delayed") },
+          values.throttle(for: .seconds(3600), scheduler: scheduler, latest: true).sink { _ in seen.note("throttled") },
+          values.debounce(for: .seconds(3600), scheduler: scheduler).sink { _ in seen.note("debounced") },
+          values.timeout(.seconds(3600), scheduler: scheduler).sink { _ in seen.note("timed") },
+        ]
+        loop.schedule(after: loop.now.advanced(by: .milliseconds(20))) {
+          for subscription in subscriptions { subscription.cancel() }
+        }
+        loop.run()
+        loop.close()
+        done.resume()
+      }
+    }
+    #expect(seen.entries == ["throttled", "timed", "timed"])
+  }
+
   @Test func `a loop waits for streams that were subscribed on its thread before it was made`() async {
     let seen = Journal<Int>()
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in

@@ -34,7 +34,7 @@ private let isHalting = Atomic(false)
 /// Stops the process with a message unless `condition` is true. It takes the place of Swift's own, which says nothing in
 /// release builds.
 @inlinable @inline(__always)
-func precondition(
+package func precondition(
   _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,
   line: UInt = #line
 ) {
@@ -42,7 +42,7 @@ func precondition(
 }
 
 /// Stops the process with a message, in release builds too.
-@inlinable func preconditionFailure(
+@inlinable package func preconditionFailure(
   _ message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) -> Never {
   halt(message(), section: nil, file: file, line: line)

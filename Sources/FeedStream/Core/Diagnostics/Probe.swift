@@ -44,6 +44,8 @@ private final class ProbedSubscription: Subscription, MapMember {
     Introspection.report { $0.didCancel(subscription: base) }
   }
 
+  var _isConfined: Bool { base._isConfined }
+
   var description: String { String(describing: base) }
 
   func tell(_ facts: inout StreamFacts) {

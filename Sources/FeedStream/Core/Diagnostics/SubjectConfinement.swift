@@ -1,3 +1,5 @@
+public import CThread
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -99,13 +101,7 @@
 }
 
 /// The calling thread, never 0.
-@inlinable @inline(__always) func currentThread() -> UInt {
-  #if canImport(Darwin)
-    UInt(bitPattern: pthread_self())
-  #else
-    UInt(pthread_self())
-  #endif
-}
+@inlinable @inline(__always) func currentThread() -> UInt { cthread_self() }
 
 /// Code of the main queue.
 enum MainQueueCode {

@@ -109,6 +109,8 @@ extension Publisher {
     crossing.atSource { [self] in up.take()?.cancel() }
   }
 
+  @usableFromInline var _isConfined: Bool { crossing != nil || gate != nil || up?._isConfined ?? true }
+
   @usableFromInline var combineIdentifier: CombineIdentifier { base.combineIdentifier }
   @usableFromInline var description: String { String(describing: base) }
 }

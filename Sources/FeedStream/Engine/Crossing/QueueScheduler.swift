@@ -119,6 +119,13 @@ extension Scheduler {
   /// queue; `nil` where nothing has to be held.
   @inlinable func newHold() -> CrossedHome? { Self._isBuiltIn || isQueue ? nil : CrossedHome.ofCaller() }
 
+  /// Lets the caller's loop continue running while a queue repeats work for a timer; `nil` where nothing has to be held.
+  var newHoldOfTimer: CrossedHome? {
+    guard isQueue, let holder = Home.holder else { return nil }
+    let isOnMainQueue = (self as? any QueueScheduler)?.isHere != nil
+    return CrossedHome(holder, holder: holder, isOnMainQueue: isOnMainQueue)
+  }
+
   @usableFromInline func schedule(
     holding hold: CrossedHome?, options: SchedulerOptions?, _ action: @escaping () -> Void
   ) {

@@ -59,6 +59,10 @@
     if !isCancelled { down.receive(completion: completion) }
   }
 
+  /// Without a home, it delivers on the thread that finds it free.
+  @usableFromInline final override var _isConfined: Bool { gate.isHomed }
+  final override var isShared: Bool { gate.isShared.load(ordering: .relaxed) }
+
   @usableFromInline override func tell(_ facts: inout StreamFacts) {
     facts.delivers(to: down)
     facts.demand = demand

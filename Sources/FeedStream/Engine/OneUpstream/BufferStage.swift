@@ -63,7 +63,7 @@ extension Publishers {
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     if hasEnding { if case .failure = ending { return .none } }
     if values.isEmpty, !isDraining, demand > .none { return deliver(input) }
     if values.count >= size, !makeRoom(for: input) { return .none }
@@ -106,7 +106,7 @@ extension Publishers {
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, !hasEnding else { return }
+    guard takesEvents, !hasEnding else { return }
     ending = completion
     hasEnding = true
     up = nil

@@ -15,7 +15,7 @@
   override func requested(_ demand: Subscribers.Demand) {
     switch phase {
     case .waiting, .ended: pending += demand
-    case .live: up?.request(demand)
+    case .begun, .live: up?.request(demand)
     case .draining: break
     }
   }

@@ -11,7 +11,7 @@
   ///
   /// - Parameter cancelling: true if upstream has not completed by itself.
   @usableFromInline final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {
-    guard phase == .live else { return }
+    guard isLive else { return }
     phase = .draining
     let up = self.up.take()
     if cancelling { up?.cancel() }

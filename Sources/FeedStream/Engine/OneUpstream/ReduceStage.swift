@@ -38,7 +38,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     var current = result.enter(for: placed(self))
     do throws(Mode.RuleError) {
       let isSettled = try rule(&current, input)

@@ -8,8 +8,9 @@
 /// A stage keeps its subscriber as long as it lives itself, and releases its upstream at the completion. A subscriber
 /// breaks the retain cycle by releasing its subscription, as ``Subscribers/Sink`` does.
 @usableFromInline class Stage<Output, Failure: Error>: GuardedSubscription {
-  /// `draining`: upstream has completed, but the subscriber has not received everything yet.
-  @usableFromInline enum Phase { case waiting, live, draining, ended }
+  /// `begun`: live, but the first event is still to come from an upstream that may deliver on any thread. `draining`:
+  /// upstream has completed, but the subscriber has not received everything yet.
+  @usableFromInline enum Phase { case waiting, begun, live, draining, ended }
 
   /// The treatment of strays: events that upstream sends against the rules, before its subscription or after the
   /// completion.
@@ -45,17 +46,51 @@
       subscription.cancel()
       return
     }
-    phase = .live
-    up = subscription
     confinement.follow()
+    attach(subscription)
     began()
+  }
+
+  /// Takes `subscription` as the one to upstream.
+  @inlinable final func attach(_ subscription: any Subscription) {
+    if unconfined == nil, subscription._isConfined {
+      phase = .live
+      up = subscription
+    } else {
+      attachUnconfined(subscription)
+    }
+  }
+
+  @inline(never) @usableFromInline final func attachUnconfined(_ subscription: any Subscription) {
+    if let unconfined {
+      unconfined.replace(with: subscription)
+    } else {
+      unconfined = UnconfinedUpstream(subscription)
+      phase = .begun
+    }
+    up = unconfined
+    confinement = .anywhere
+  }
+
+  /// Called at the first event of an upstream that may deliver on any thread.
+  ///
+  /// - Returns: false if the stream was cancelled before it.
+  @inline(never) @usableFromInline final func begin() -> Bool {
+    if let unconfined, !unconfined.begin() { return false }
+    phase = .live
+    return true
   }
 
   /// Delivers itself as the subscription; an operator that starts with its own request overrides this.
   @inlinable func began() { down.receive(subscription: self) }
 
-  /// True when a value is expected. Off the hot path, `takesStray()` decides about an unexpected one.
-  @inlinable final var isLive: Bool { @inline(__always) get { phase == .live } }
+  /// True when an event that arrives is expected. Off the hot path, `takesStray()` decides about an unexpected value.
+  @inlinable final var takesEvents: Bool {
+    @inline(__always) get { phase == .live || phase == .begun && begin() }
+  }
+
+  /// True when an event is expected.
+  @inlinable final var isLive: Bool { @inline(__always) get { phase == .live || phase == .begun } }
 
   @usableFromInline var strays: Strays { .ignored }
 
@@ -80,6 +115,7 @@
     trapIfEarly("a completion arrived")
     switch phase {
     case .live: return true
+    case .begun: return begin()
     case .waiting: return strays == .earlyPass || strays == .allPass
     case .ended: return strays == .allPass
     case .draining: return false
@@ -97,7 +133,7 @@
 
   /// Completes the stream from inside: cancels upstream, then completes downstream.
   @inlinable @inline(never) final func stop(_ completion: Subscribers.Completion<Failure>) {
-    guard phase == .live || phase == .waiting && strays == .earlyPass else { return }
+    guard isLive || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
     up.take()?.cancel()
     forget()

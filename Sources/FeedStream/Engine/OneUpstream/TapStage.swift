@@ -40,7 +40,7 @@
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     if reportsValues, isReporting {
-      let wasLive = isLive
+      let wasLive = takesEvents
       onValue(input)
       // The closure has cancelled the stream.
       if wasLive, !isLive { return .none }
@@ -55,7 +55,7 @@
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    let (wasLive, wasReporting) = (isLive, isReporting)
+    let (wasLive, wasReporting) = (takesEvents, isReporting)
     // First: the closure may call back into this.
     isReporting = reportsAfterEnd
     if wasReporting { report(.completion(completion)) }
@@ -78,6 +78,11 @@
     if isLive { isReporting = reportsAfterEnd }
     if wasReporting { report(.cancel) }
     super.cancelled()
+  }
+
+  override func cancelledFromElsewhere() {
+    report(.cancel)
+    super.cancelledFromElsewhere()
   }
 
   override var description: String { "\(name)" }

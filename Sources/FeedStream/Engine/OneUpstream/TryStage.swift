@@ -22,7 +22,7 @@
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    let isStray = !isLive
+    let isStray = !takesEvents
     guard !isStray || takesStray() else { return .none }
     do {
       return try body(input)

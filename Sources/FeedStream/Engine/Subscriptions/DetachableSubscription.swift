@@ -20,6 +20,8 @@ final class DetachableSubscription: Subscription, CustomStringConvertible, Custo
     stage.take()?.cancel()
   }
 
+  @usableFromInline var _isConfined: Bool { stage?._isConfined ?? true }
+
   @usableFromInline func release() { stage = nil }
 
   @usableFromInline var description: String { "\(name)" }

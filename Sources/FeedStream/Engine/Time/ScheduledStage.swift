@@ -13,6 +13,8 @@
   /// cancel it.
   @usableFromInline final let schedule: (@escaping () -> Void) -> (any Cancellable)?
   @usableFromInline final let turn: Turn
+  /// Is held while work waits on a scheduler that isn't known here.
+  @usableFromInline final let hold: CrossedHome?
   /// Calls `deliverNext()`, as long as an event waits.
   @usableFromInline final let serve: () -> Void
   /// The cancellables of the scheduled work, in the order of the queue.
@@ -32,10 +34,11 @@
   }
 
   @inlinable init(
-    _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>,
+    _ name: StaticString, _ down: ErasedSubscriber<Input, Failure>, hold: CrossedHome? = nil,
     schedule: @escaping (@escaping () -> Void) -> (any Cancellable)?
   ) {
     self.name = name
+    self.hold = hold
     self.schedule = schedule
     let turn = Turn()
     self.turn = turn
@@ -86,6 +89,8 @@
   override func forget() {
     if !works.isEmpty { turn.stage = nil }
     while let work = works.popFirst() { work.cancel() }
+    // A scheduler that can't cancel its work still has it.
+    hold?.leave()
     _ = waiting.take()
   }
 
@@ -102,11 +107,11 @@
 /// overridden is called through the class's vtable, and never specialized (470 instead of 25 ns per value).
 @usableFromInline final class ReceiveOnStage<Input, Failure: Error>: ScheduledStage<Input, Failure>, Subscriber {
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    if isLive, isOpen { enqueue(input) }
+    if takesEvents, isOpen { enqueue(input) }
     return .none
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    if isLive, isOpen { enqueue(completion) }
+    if takesEvents, isOpen { enqueue(completion) }
   }
 }

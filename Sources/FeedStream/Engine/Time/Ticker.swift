@@ -8,6 +8,8 @@
   private let alarm: Alarm
   private let due: Due
   private var isSetting = false
+  /// Is held from the start to the stop.
+  private let hold: CrossedHome?
 
   /// The time when the next tick is due; a separate object, so that the alarm does not keep the ticker alive.
   private final class Due {
@@ -21,6 +23,7 @@
   ) {
     self.interval = interval
     self.scheduler = scheduler
+    hold = scheduler.newHoldOfTimer
     let due = Due(scheduler.now)
     self.due = due
     let timer = OneShot(scheduler, tolerance: tolerance, options: options)
@@ -31,6 +34,7 @@
   @usableFromInline
   func start(after delay: Context.SchedulerTimeType.Stride, _ tick: @escaping (Context.SchedulerTimeType) -> Void) {
     due.date = scheduler.now.advanced(by: delay)
+    hold?.hold()
     waitForNext(tick)
   }
 
@@ -49,7 +53,10 @@
     isSetting = false
   }
 
-  @usableFromInline func stop() { alarm.cancel() }
+  @usableFromInline func stop() {
+    alarm.cancel()
+    hold?.letGo()
+  }
 
   /// Traps unless the interval is more than zero.
   @inlinable static func check(_ interval: Context.SchedulerTimeType.Stride, _ name: StaticString) {

@@ -74,7 +74,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
   }
 
   @inlinable func receive(_ input: Chunk) -> Subscribers.Demand {
-    guard isLive, ending == nil else { return .none }
+    guard takesEvents, ending == nil else { return .none }
     isWaiting = false
     decoder?.feed(input)
     // Upstream need not know the types, and would not call what is specialized for them.
@@ -84,7 +84,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Mode.UpstreamFailure>) {
-    guard isLive, ending == nil else { return }
+    guard takesEvents, ending == nil else { return }
     ending = completion.mapError(Mode.failure(ofUpstream:))
     isWaiting = false
     up = nil

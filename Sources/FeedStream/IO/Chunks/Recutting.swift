@@ -146,7 +146,7 @@ extension Publishers {
   }
 
   @usableFromInline func receive(_ input: Chunk) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     guard input.count >= left else {
       left -= input.count
       return down.receive(input)

@@ -112,7 +112,7 @@ extension Publishers {
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, !hasEnding else { return .none }
+    guard takesEvents, !hasEnding else { return .none }
     if demand == .none || isHolding { overflow(input) } else { deliver(input) }
     return .none
   }
@@ -165,7 +165,7 @@ extension Publishers {
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, !hasEnding else { return }
+    guard takesEvents, !hasEnding else { return }
     guard isHolding else { return finish(completion) }
     up = nil
     hasEnding = true

@@ -125,7 +125,7 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     guard let latest else { return .max(1) }
     return down.receive(transform(input, latest))
   }

@@ -55,7 +55,7 @@ final class MeasureIntervalStage<Input, Failure: Error, Instant: Strideable>: St
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, let last else { return .none }
+    guard takesEvents, let last else { return .none }
     let now = self.now()
     self.last = now
     let more = down.receive(last.distance(to: now))

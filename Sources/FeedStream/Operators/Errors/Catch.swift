@@ -90,7 +90,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesStray() else { return .none }
+    guard takesEvents || takesStray() else { return .none }
     demand.takeOne(for: self)
     let more = down.receive(input)
     guard more > .none else { return .none }
@@ -108,7 +108,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
       if !hasFailed { finish(.finished) }
       return
     }
-    guard phase == .live else { return }
+    guard isLive else { return }
     precondition(!hasFailed, "\(self): upstream failed a second time; deliver one completion")
     hasFailed = true
     up = nil
@@ -120,7 +120,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   }
 
   @inlinable override func requested(_ demand: Subscribers.Demand) {
-    guard phase == .live else { return }
+    guard isLive else { return }
     guard let up else {
       // No publisher is subscribed at the moment.
       self.demand += demand
@@ -156,11 +156,11 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   }
 
   @inlinable func receive(fallback subscription: any Subscription) {
-    guard phase == .live, up == nil else {
+    guard isLive, up == nil else {
       subscription.cancel()
       return
     }
-    up = subscription
-    if demand > .none { subscription.request(demand) }
+    attach(subscription)
+    if demand > .none { up?.request(demand) }
   }
 }

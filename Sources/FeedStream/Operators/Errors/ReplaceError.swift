@@ -45,7 +45,7 @@ extension Publishers.ReplaceError: Equatable where Upstream: Equatable, Upstream
     super.init(down)
   }
 
-  @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? pass(input) : .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { takesEvents ? pass(input) : .none }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     switch completion {

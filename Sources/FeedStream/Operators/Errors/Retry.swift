@@ -68,12 +68,12 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
   }
 
   @usableFromInline override func receive(subscription: any Subscription) {
-    guard phase == .live, up == nil else {
+    guard isLive, up == nil else {
       super.receive(subscription: subscription)
       return
     }
-    up = subscription
-    if demand > .none { subscription.request(demand) }
+    attach(subscription)
+    if demand > .none { up?.request(demand) }
   }
 
   @usableFromInline override func began() {
@@ -83,7 +83,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesStray() else { return .none }
+    guard takesEvents || takesStray() else { return .none }
     demand.takeOne(for: self)
     let more = down.receive(input)
     if more > .none { requested(more) }
@@ -118,7 +118,7 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
   }
 
   @usableFromInline override func requested(_ demand: Subscribers.Demand) {
-    guard phase == .live else { return }
+    guard isLive else { return }
     self.demand += demand
     up?.request(demand)
   }

@@ -62,7 +62,7 @@ extension Publishers {
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     return seen.insert(key(input)).inserted ? down.receive(input) : .max(1)
   }
 

@@ -106,7 +106,7 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     trigger.cancel()
-    if isOver, isLive {
+    if isOver, takesEvents {
       phase = .ended
       up = nil
     } else {

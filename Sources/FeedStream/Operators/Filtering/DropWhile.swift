@@ -65,7 +65,7 @@ final class DropWhileStage<Input, Mode: Publishers.FailureMode>: ThrowingStage<I
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     guard isDropping else { return down.receive(input) }
     do throws(Mode.RuleError) {
       if try predicate(input) { return .max(1) }

@@ -91,7 +91,7 @@ extension Publishers.Output: Equatable where Upstream: Equatable {}
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesStray() else { return .none }
+    guard takesEvents || takesStray() else { return .none }
     if toDrop > 0 {
       toDrop &-= 1
       return .max(1)

@@ -55,11 +55,11 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
     down.attach(ending: .finished)
   }
 
-  @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.receive(input) : .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { takesEvents ? down.receive(input) : .none }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     trigger.cancel()
-    if isLive { finish(completion) } else { phase = .ended }
+    if takesEvents { finish(completion) } else { phase = .ended }
   }
 
   /// A request for zero values passes here, as in Combine.

@@ -88,7 +88,7 @@ final class PrefixWhileStage<Input, Mode: Publishers.FailureMode>: ThrowingStage
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesStray() else { return .none }
+    guard takesEvents || takesStray() else { return .none }
     do throws(Mode.RuleError) {
       if try predicate(input) { return down.receive(input) }
     } catch {

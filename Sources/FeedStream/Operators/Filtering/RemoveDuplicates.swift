@@ -90,7 +90,7 @@ final class RemoveDuplicatesStage<Input, Mode: Publishers.FailureMode>: Throwing
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive || takesStray() else { return .none }
+    guard takesEvents || takesStray() else { return .none }
     if let last {
       do throws(Mode.RuleError) {
         if try isDuplicate(last, input) {

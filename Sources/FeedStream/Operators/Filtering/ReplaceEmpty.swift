@@ -46,7 +46,7 @@ extension Publishers.ReplaceEmpty: Equatable where Upstream: Equatable, Upstream
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     isEmpty = false
     return down.receive(input)
   }

@@ -53,14 +53,14 @@ extension Publishers.TakeLast: Equatable where Upstream: Equatable {}
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, count > 0 else { return .none }
+    guard takesEvents, count > 0 else { return .none }
     if kept.count == count { _ = kept.popFirst() }
     kept.append(input)
     return .none
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive else { return }
+    guard takesEvents else { return }
     guard case .finished = completion else {
       while let value = kept.popFirst() { StreamDiagnostics.dropped(value, "TakeLast", .terminated) }
       return finish(completion)

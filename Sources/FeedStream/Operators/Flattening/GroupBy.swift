@@ -130,7 +130,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, ending == nil else { return .none }
+    guard takesEvents, ending == nil else { return .none }
     let key = self.key(input)
     if let group = groups[key] {
       group.send(input)
@@ -147,7 +147,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, ending == nil else { return }
+    guard takesEvents, ending == nil else { return }
     ending = completion
     up = nil
     endGroups(completion)

@@ -59,7 +59,7 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     collected.append(input)
     return collected.count == count ? deliver() : .none
   }
@@ -72,7 +72,7 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    if case .finished = completion, isLive, !collected.isEmpty {
+    if case .finished = completion, takesEvents, !collected.isEmpty {
       // An upstream that respects the demand leaves a rest only when an array has been requested.
       phase = .draining
       up = nil

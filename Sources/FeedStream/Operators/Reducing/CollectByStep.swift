@@ -72,7 +72,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, failure == nil else { return .none }
+    guard takesEvents, failure == nil else { return .none }
     guard gap == 0 else {
       gap -= 1
       return .none
@@ -114,7 +114,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, failure == nil else { return }
+    guard takesEvents, failure == nil else { return }
     up = nil
     if case .failure = completion {
       // Arrays that have been requested come first.
@@ -133,7 +133,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   }
 
   override func requested(_ demand: Subscribers.Demand) {
-    guard phase == .live || phase == .draining else { return }
+    guard isLive || phase == .draining else { return }
     self.demand += demand
     let asked = hasAsked ? demand * step : (demand - 1) * step + count
     hasAsked = true

@@ -110,7 +110,7 @@ extension Publishers.MakeConnectable: OwnConnectable {
   @inlinable override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     let more = down.receive(input)
     if more > .none { up?.request(more) }
     return .none

@@ -82,7 +82,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, !isClosed else { return .none }
+    guard takesEvents, !isClosed else { return .none }
     collected.append(input)
     // As Combine does, `collect(.byTime)` requests one value at a time.
     guard let count else { return hop == nil ? .none : .max(1) }
@@ -100,7 +100,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, !isClosed else { return }
+    guard takesEvents, !isClosed else { return }
     isClosed = true
     trigger?.cancel()
     if let hop { call(by: hop) { [self] in end(completion) } } else { end(completion) }
@@ -116,7 +116,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   }
 
   private func end(_ completion: Subscribers.Completion<Failure>) {
-    guard isLive else { return }
+    guard takesEvents else { return }
     ending = completion
     if case .finished = completion { isDue = true }
     deliver()

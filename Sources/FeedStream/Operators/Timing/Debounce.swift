@@ -87,7 +87,7 @@ extension Publishers {
   }
 
   @usableFromInline func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, isOpen else { return .none }
+    guard takesEvents, isOpen else { return .none }
     latest = input
     alarm.set { [self] in deliver() }
     return .none
@@ -102,7 +102,7 @@ extension Publishers {
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, isOpen else { return }
+    guard takesEvents, isOpen else { return }
     isOpen = false
     alarm.cancel()
     if let input = latest {

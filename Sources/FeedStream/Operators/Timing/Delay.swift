@@ -53,9 +53,10 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       if scheduler.isQueue { return cross(to: ErasedSubscriber(subscriber)) }
       let work = OneShot(scheduler, tolerance: tolerance, options: options)
+      let hold = scheduler.newHold()
       upstream.receive(
-        subscriber: ReceiveOnStage<Output, Failure>("Delay", ErasedSubscriber(subscriber)) {
-          [interval, hold = scheduler.newHold()] in
+        subscriber: ReceiveOnStage<Output, Failure>("Delay", ErasedSubscriber(subscriber), hold: hold) {
+          [interval] in
           work.run(in: interval, CrossedHome.held(hold, $0))
         })
     }

@@ -73,7 +73,7 @@ extension Publishers {
     if isLive { alarm.set { [self] in stop(.finished) } }
   }
 
-  @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? down.receive(input) : .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { takesEvents ? down.receive(input) : .none }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 

@@ -76,7 +76,7 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    if isLive { latest = input }
+    if takesEvents { latest = input }
     return .none
   }
 

@@ -73,7 +73,7 @@ extension Publishers {
   @usableFromInline func checkPlace() { place.checkScheduled("subscribe(on:)") }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     let more = down.receive(input)
     // Upstream runs until the cancellation reaches it: the answer to a value that cancels requests no more.
     return isLive ? more : .none
@@ -84,7 +84,7 @@ extension Publishers {
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {
-    guard isLive else { return }
+    guard takesEvents else { return }
     checkPlace()
     schedule { [self] in
       checkPlace()

@@ -105,7 +105,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, ending == nil else { return .none }
+    guard takesEvents, ending == nil else { return .none }
     time = scheduler.now
     if waiting != nil {
       if latest { waiting = input }
@@ -120,7 +120,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, ending == nil else { return }
+    guard takesEvents, ending == nil else { return }
     time = scheduler.now
     ending = completion
     if waiting == nil { schedule(after: nil) }
@@ -173,6 +173,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
 
   override func forget() {
     work.take()?.cancel()
+    hold?.leave()
     _ = waiting.take()
   }
 }

@@ -164,14 +164,14 @@ extension Publishers {
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, isOpen else { return .none }
+    guard takesEvents, isOpen else { return .none }
     startTime()
     enqueue(input)
     return .none
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, isOpen else { return }
+    guard takesEvents, isOpen else { return }
     alarm.cancel()
     enqueue(completion)
   }

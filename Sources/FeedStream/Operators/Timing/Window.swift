@@ -140,7 +140,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard isLive, ending == nil else { return .none }
+    guard takesEvents, ending == nil else { return .none }
     if let open { fill(open, input) } else { beginWindow(with: input) }
     return .none
   }
@@ -160,7 +160,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
   }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard isLive, ending == nil else { return }
+    guard takesEvents, ending == nil else { return }
     trigger?.cancel()
     end(completion)
   }

@@ -61,7 +61,7 @@ extension Publishers.Dematerialize: Equatable where Upstream: Equatable {}
 final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<Input, Failure>, Never>, Subscriber {
   @inlinable override init(_ down: ErasedSubscriber<Signal<Input, Failure>, Never>) { super.init(down) }
 
-  @inlinable func receive(_ input: Input) -> Subscribers.Demand { isLive ? pass(.value(input)) : .none }
+  @inlinable func receive(_ input: Input) -> Subscribers.Demand { takesEvents ? pass(.value(input)) : .none }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     finish(with: .completion(completion), isAsked: demand > .none)
@@ -84,7 +84,7 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
   }
 
   @inlinable func receive(_ input: Signal<Output, Failure>) -> Subscribers.Demand {
-    guard isLive else { return .none }
+    guard takesEvents else { return .none }
     switch input {
     case .value(let value):
       guard demand > .none else {
@@ -103,7 +103,7 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
   }
 
   @usableFromInline func end(_ completion: Subscribers.Completion<Failure>) {
-    guard isLive else { return }
+    guard takesEvents else { return }
     guard held != nil else { return stop(completion) }
     phase = .draining
     ending = completion
@@ -113,7 +113,7 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
   @usableFromInline func receive(completion: Subscribers.Completion<Never>) { end(.finished) }
 
   override func requested(_ demand: Subscribers.Demand) {
-    guard phase == .live || phase == .draining else { return }
+    guard isLive || phase == .draining else { return }
     self.demand += demand
     let more = demand + deliverHeld()
     if isLive { up?.request(more) }
