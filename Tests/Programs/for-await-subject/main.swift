@@ -1,6 +1,6 @@
 // A plain task takes the values of a subject: in the Swift 5 mode, on another thread than the subject's.
 // Expects: 1
-// Swift 5 traps: touched on another thread
+// Swift 5 traps: touched on a thread other than
 import FeedStream
 
 let loop = EventLoop()

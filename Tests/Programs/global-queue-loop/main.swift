@@ -1,10 +1,10 @@
 // The same where a loop runs instead of the main queue.
-// Expects: 20000
+// Expects: 2000
 import Dispatch
 import FeedStream
 
 let loop = EventLoop()
-let subscription = (0..<20_000).publisher
+let subscription = (0..<2_000).publisher
   .flatMap { Just($0).receive(on: DispatchQueue.global()) }
   .collect()
   .receive(on: DispatchQueue.main)

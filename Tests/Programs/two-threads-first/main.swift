@@ -1,5 +1,5 @@
 // The same, where the subject is made before the loop and nobody has touched it.
-// Traps: touched on another thread
+// Traps: touched on a thread other than
 import FeedStream
 import Foundation
 

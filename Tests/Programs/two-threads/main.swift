@@ -1,5 +1,5 @@
 // Two threads send to a subject that was made before its loop runs. Without `unsafe`, the Swift 6 mode does not compile it.
-// Traps: touched on another thread
+// Traps: touched on a different thread
 import FeedStream
 import Foundation
 

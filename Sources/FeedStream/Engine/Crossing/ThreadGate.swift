@@ -17,7 +17,8 @@ import Synchronization
 /// ``SerialLane``. No thread waits for another, so stages can be joined in any way.
 // @unchecked: what is not atomic is used under the mutex, or where the stage lives.
 @usableFromInline final class ThreadGate: @unchecked Sendable {
-  /// The thread that may enter; 0 when the stage is shared.
+  /// The thread that may enter without a further check; 0 when the stage is shared, or lives in a lane, whose thread
+  /// changes.
   @usableFromInline let thread: Atomic<UInt>
   /// The depth of nested events on the thread.
   @usableFromInline let depth = Atomic<Int>(0)
@@ -37,8 +38,8 @@ import Synchronization
   @usableFromInline init() {
     let domain = Home.current
     isHomed = domain != nil
-    thread = Atomic(currentThread())
     lane = domain as? SerialLane
+    thread = Atomic(lane == nil ? currentThread() : 0)
     if lane == nil { home = domain }
   }
 
@@ -49,6 +50,7 @@ import Synchronization
     guard let lane = SerialLane.ofSubscriptionHandedDown else { return false }
     self.lane = lane
     isHomed = true
+    thread.store(0, ordering: .relaxed)
     return true
   }
 
@@ -101,8 +103,13 @@ import Synchronization
 
   /// A loop may move to another thread, and a queue's thread is not always the same.
   @inline(never) @usableFromInline func enterFromElsewhere() -> Bool {
-    guard isHomed, lane?.isHere ?? home?.isHere ?? false else { return false }
-    thread.store(currentThread(), ordering: .relaxed)
+    guard isHomed else { return false }
+    if let lane {
+      guard lane.isHere else { return false }
+    } else {
+      guard home?.isHere ?? false else { return false }
+      thread.store(currentThread(), ordering: .relaxed)
+    }
     depth.store(depth.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     return true
   }

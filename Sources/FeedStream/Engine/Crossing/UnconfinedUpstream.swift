@@ -66,6 +66,8 @@ import Synchronization
 }
 
 extension UnconfinedUpstream: MapMember {
+  @usableFromInline var description: String { current.map { String(describing: $0) } ?? "a publisher" }
+
   @usableFromInline func tell(_ facts: inout StreamFacts) {
     facts.isTransparent = true
     facts.upstreams = [current].compactMap { $0 }

@@ -76,6 +76,12 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     super.init(name, down)
   }
 
+  @usableFromInline override func receive(subscription: any Subscription) {
+    // A queue's time is where upstream delivers; see `Scheduler.subscribe(_:to:)`.
+    if hop != nil, phase == .waiting { _ = gate.follow() }
+    super.receive(subscription: subscription)
+  }
+
   override func began() {
     super.began()
     if count == nil { up?.request(hop == nil ? .unlimited : .max(1)) }
