@@ -131,7 +131,7 @@ import Testing
     @Test func `work waits while the system has no threads to give, and runs when it has`() async {
       await #expect(processExitsWith: .success) {
         // The limit does not hold for root.
-        if getuid() == 0 { precondition(setuid(54_321) == 0) }
+        if getuid() == 0 { precondition(setuid(54_321) == 0, "the user stays root") }
         let loop = EventLoop()
         let log = Log<String>()
         let unlimited = limitThreads(to: 1)
@@ -172,10 +172,10 @@ import Testing
   private func limitThreads(to count: rlim_t) -> rlim_t {
     let resource = __rlimit_resource_t(__RLIMIT_NPROC.rawValue)
     var limit = rlimit()
-    precondition(getrlimit(resource, &limit) == 0)
+    precondition(getrlimit(resource, &limit) == 0, "the limit is unknown")
     let before = limit.rlim_cur
     limit.rlim_cur = count
-    precondition(setrlimit(resource, &limit) == 0)
+    precondition(setrlimit(resource, &limit) == 0, "the limit stays")
     return before
   }
 #endif

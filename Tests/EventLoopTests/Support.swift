@@ -32,7 +32,7 @@ final class SocketPair {
     #else
       let stream = SOCK_STREAM
     #endif
-    precondition(socketpair(AF_UNIX, stream, 0, &ends) == 0)
+    precondition(socketpair(AF_UNIX, stream, 0, &ends) == 0, "no pair of sockets")
     (near, far) = (ends[0], ends[1])
   }
 

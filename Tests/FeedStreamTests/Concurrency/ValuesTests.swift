@@ -78,7 +78,7 @@ import Testing
           }
         }
       }
-      precondition(received.entries == [1, 2])
+      precondition(received.entries == [1, 2], "\(received.entries)")
     }
   }
 
