@@ -101,7 +101,7 @@ struct SnippetCompiler {
   }
 
   private var options: String {
-    var maps = ["CLibUV", "COpenSSL", "CCurl", "CZlib"].map {
+    var maps = ["CLibUV", "CThread", "COpenSSL", "CCurl", "CZlib"].map {
       project.appending(path: "Sources/\($0)/module.modulemap")
     }
     maps.append(products.appending(path: "CSimdJSON.build/module.modulemap"))

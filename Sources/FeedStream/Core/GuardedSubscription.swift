@@ -10,9 +10,6 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 {
   @exclusivity(unchecked) @usableFromInline final var confinement = Confinement()
 
-  /// Its upstream, if that may deliver on any thread.
-  @exclusivity(unchecked) @usableFromInline final var unconfined: UnconfinedUpstream?
-
   @inlinable init() {}
 
   // MARK: For subclasses
@@ -27,14 +24,17 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// or ignored.
   @usableFromInline var takesNone: Bool { false }
 
+  /// Decides what a cancellation may touch; `nil` if upstream stays in the place of the stream.
+  @usableFromInline var cancellationGate: (any CancellationGate)? { nil }
+
   /// Handles the subscriber's cancellation on a thread that must not touch this, because upstream delivers on another.
-  @usableFromInline func cancelledFromElsewhere() { unconfined?.cancel() }
+  @usableFromInline func cancelledFromElsewhere() { cancellationGate?.cancelUpstream() }
 
   /// False if its publisher, or one above it, may deliver on any thread.
-  @usableFromInline package var _isConfined: Bool { unconfined == nil }
+  @usableFromInline package var _isConfined: Bool { true }
 
   /// True if several threads take turns in it, or above it.
-  var isShared: Bool { unconfined?.isShared ?? false }
+  @usableFromInline var isShared: Bool { cancellationGate?.isShared ?? false }
 
   /// Its upstreams, its subscriber, and its held values, for the map. Read on the stream's thread only.
   @usableFromInline func tell(_ facts: inout StreamFacts) {}
@@ -49,7 +49,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
   @usableFromInline package final func cancel() {
     confinement.check(self)
-    if let unconfined, !unconfined.mayTouch() { return cancelledFromElsewhere() }
+    if let gate = cancellationGate, !gate.mayTouch() { return cancelledFromElsewhere() }
     cancelled()
   }
 
@@ -64,6 +64,20 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   final func mirror(_ children: KeyValuePairs<String, Any>) -> Mirror {
     Mirror(self, children: children, ancestorRepresentation: .suppressed)
   }
+}
+
+/// Decides what a cancellation may touch in a stream whose upstream may deliver on any thread.
+@usableFromInline protocol CancellationGate: AnyObject {
+  /// Called at a cancellation.
+  ///
+  /// - Returns: true if the calling thread may use what belongs to the stream.
+  func mayTouch() -> Bool
+
+  /// Cancels upstream. Safe from any thread.
+  func cancelUpstream()
+
+  /// True if several threads take turns in upstream.
+  var isShared: Bool { get }
 }
 
 /// The operator's name for messages: "DropWhileStage<Int, Never>" becomes "DropWhile".

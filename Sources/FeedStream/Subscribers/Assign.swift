@@ -38,7 +38,7 @@ extension Subscribers {
     private var status = Status.waiting
     /// The lane in which this lives, if its values arrive on a queue.
     private var lane: SerialLane?
-    /// The subscription, if upstream may deliver on any thread; and true until its first event.
+    /// Upstream, if it may deliver on any thread; and true until its first event.
     private var unconfined: UnconfinedUpstream?
     private var isBeginning = false
 
@@ -52,11 +52,13 @@ extension Subscribers {
         subscription.cancel()
         return
       }
+      var subscription = subscription
       if !subscription._isConfined {
-        unconfined = UnconfinedUpstream(subscription)
+        let upstream = UnconfinedUpstream()
+        unconfined = upstream
         isBeginning = true
+        subscription = upstream.attach(subscription)
       }
-      let subscription = unconfined ?? subscription
       status = .subscribed(subscription)
       lane = .ofSubscriptionHandedDown
       subscription.request(.unlimited)
@@ -80,7 +82,7 @@ extension Subscribers {
     public func cancel() {
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       // The thread on which upstream delivers uses the rest.
-      if let unconfined, !unconfined.mayTouch() { return unconfined.cancel() }
+      if let unconfined, !unconfined.mayTouch() { return unconfined.cancelUpstream() }
       end()?.cancel()
     }
 

@@ -58,7 +58,7 @@ extension Subscribers {
     public var receiveCompletion: (Subscribers.Completion<Failure>) -> Void { onCompletion ?? { _ in } }
 
     @exclusivity(unchecked) private var subscription: (any Subscription)?
-    /// The subscription, if upstream may deliver on any thread.
+    /// Upstream, if it may deliver on any thread.
     @exclusivity(unchecked) private var unconfined: UnconfinedUpstream?
     /// The lane in which this lives, if its values arrive on a queue.
     @exclusivity(unchecked) private var lane: SerialLane?
@@ -87,8 +87,9 @@ extension Subscribers {
       if subscription._isConfined {
         self.subscription = subscription
       } else {
-        unconfined = UnconfinedUpstream(subscription)
-        self.subscription = unconfined
+        let upstream = UnconfinedUpstream()
+        unconfined = upstream
+        self.subscription = upstream.attach(subscription)
         phase.store(Self.beginning, ordering: .relaxed)
       }
       lane = .ofSubscriptionHandedDown
@@ -104,7 +105,6 @@ extension Subscribers {
       // Otherwise, this has been cancelled, perhaps on another thread.
       guard takesEvents else { return }
       subscription = nil
-      unconfined?.replace(with: nil)
       // Taken out before the call and released after it, as releasing them may call back into this.
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()
@@ -118,7 +118,7 @@ extension Subscribers {
       let mayTouch = unconfined?.mayTouch() ?? true
       // The subscription may still be on its way, as with `subscribe(on:)`: it will be refused.
       phase.store(Self.closed, ordering: .relaxed)
-      guard mayTouch else { return unconfined?.cancel() ?? () }
+      guard mayTouch else { return unconfined?.cancelUpstream() ?? () }
       guard let subscription = subscription.take() else { return }
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()

@@ -64,6 +64,9 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     record.subscription = self
   }
 
+  /// It delivers in its virtual time alone.
+  var _isConfined: Bool { true }
+
   func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
     // Cancelled within the subscription: nothing is left to deliver.
     guard !isOver else { return }

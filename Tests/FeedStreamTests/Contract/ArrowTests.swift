@@ -62,7 +62,7 @@ import Testing
   func `streams need neither Foundation nor libuv`(_ folder: String) throws {
     let house = try House("Sources/FeedStream")
     let imports = house.imports(in: folder)
-    #expect(Set(imports.map(\.module)).isSubset(of: ["Synchronization", "Glibc", "Musl", "Darwin"]))
+    #expect(Set(imports.map(\.module)).isSubset(of: ["Synchronization", "CThread", "Glibc", "Musl", "Darwin"]))
     // The C library has another name on each system.
     #expect(imports.filter { $0.module == "Glibc" && !$0.isConditional }.map(\.file) == [])
   }

@@ -40,11 +40,12 @@ private struct Snippet: CustomTestStringConvertible, Sendable {
       to: folder.appendingPathComponent(Self.fileName), atomically: false, encoding: .utf8)
     let products = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
     let project = (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
-    // The module of the running build, and the map that tells it where libuv's header is.
+    // The module of the running build, and the maps that tell it where the headers of C are.
+    let maps = ["CLibUV", "CThread"].map { "-Xcc '-fmodule-map-file=\(project.path)/Sources/\($0)/module.modulemap'" }
     let output = try await shell(
       """
       cd '\(folder.path)' && swiftc -emit-sil -o /dev/null -swift-version 6 \
-      -module-cache-path '\(products.path)/ModuleCache' -I '\(products.path)/Modules' -Xcc '-fmodule-map-file=\(project.path)/Sources/CLibUV/module.modulemap' \
+      -module-cache-path '\(products.path)/ModuleCache' -I '\(products.path)/Modules' \(maps.joined(separator: " ")) \
       \(Self.fileName) 2>&1
       """)
     #expect(!output.contains("no such module") && !output.contains("missing required module"), "\(output)")

@@ -92,6 +92,9 @@ package enum HoldingPlace: Sendable {
     /// The stream lives where its subscription is delivered.
     @usableFromInline mutating func follow() { self = Confinement() }
 
+    /// Upstream may deliver on any thread: without a loop, any thread may request values and cancel.
+    @usableFromInline mutating func relax() { if home == nil { isAnywhere = true } }
+
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
       SubscriptionWatch.somethingHappens()
       guard !isAnywhere else { return }
@@ -112,6 +115,7 @@ package enum HoldingPlace: Sendable {
     init(home: any StreamDomain) {}
     static var anywhere: Self { Self() }
     @inlinable @inline(__always) func follow() {}
+    @inlinable @inline(__always) func relax() {}
     @inlinable @inline(__always) func check(_ touched: @autoclosure () -> some CustomStringConvertible) {}
   #endif
 }

@@ -1,22 +1,38 @@
 import Synchronization
 
-/// A stage's or sink's subscription to an upstream that may deliver on any thread, because its publisher is a user's.
+/// Keeps a stage or a sink apart from an upstream that may deliver on any thread, because its publisher is a user's.
 ///
 /// The first event tells on which thread upstream delivers. A cancellation on another thread must not touch what that
 /// thread is using: it only cancels upstream. What the stage holds is released with the stage.
 ///
 /// Values cost nothing: only the first event is slower.
 // @unchecked: the atomics and the lock are for all threads.
-@usableFromInline final class UnconfinedUpstream: Subscription, @unchecked Sendable {
+@usableFromInline final class UnconfinedUpstream: CancellationGate, @unchecked Sendable {
+  private struct State {
+    var subscription: (any Subscription)?
+    /// The number of the subscription: a stage that subscribes again has several.
+    var number = 0
+  }
+
   /// The thread of the first event; 0 before it.
   private let thread = Atomic<UInt>(0)
   private let isRevoked = Atomic(false)
-  private let upstream: Locked<(any Subscription)?>
-  @usableFromInline let combineIdentifier: CombineIdentifier
+  private let state = Locked(State())
 
-  init(_ upstream: any Subscription) {
-    self.upstream = Locked(Carried(uncheckedly: upstream).value)
-    combineIdentifier = upstream.combineIdentifier
+  /// Takes `subscription`, in place of an earlier one.
+  ///
+  /// - Returns: the subscription to use instead. When it is released, so is the given one.
+  func attach(_ subscription: any Subscription) -> UnconfinedSubscription {
+    let carried = Carried(uncheckedly: subscription)
+    let (number, earlier) = state.withLock { state in
+      state.number += 1
+      let earlier = Carried(uncheckedly: state.subscription)
+      state.subscription = carried.value
+      return (state.number, earlier)
+    }
+    // Released outside of the lock.
+    _ = earlier
+    return UnconfinedSubscription(self, number, subscription.combineIdentifier)
   }
 
   // MARK: The thread of upstream
@@ -32,44 +48,54 @@ import Synchronization
 
   // MARK: Any thread
 
-  /// Called at a cancellation.
-  ///
-  /// - Returns: true if the calling thread may use what belongs to the stage.
-  func mayTouch() -> Bool {
+  @usableFromInline func mayTouch() -> Bool {
     isRevoked.store(true, ordering: .sequentiallyConsistent)
     let thread = thread.load(ordering: .sequentiallyConsistent)
     return (thread == 0 || thread == currentThread()) && !isShared
   }
 
-  /// True if threads take turns in upstream.
-  var isShared: Bool { (current as? GuardedSubscription)?.isShared ?? false }
+  @usableFromInline func cancelUpstream() { take()?.cancel() }
+
+  @usableFromInline var isShared: Bool { (current as? GuardedSubscription)?.isShared ?? false }
 
   /// The subscription; `nil` when it is over.
-  var current: (any Subscription)? { upstream.withLock { Carried(uncheckedly: $0) }.value }
+  var current: (any Subscription)? { state.withLock { Carried(uncheckedly: $0.subscription) }.value }
 
-  @usableFromInline func request(_ demand: Subscribers.Demand) { current?.request(demand) }
-
-  @usableFromInline func cancel() {
-    let upstream = upstream.withLock { Carried(uncheckedly: $0.take()) }.value
-    upstream?.cancel()
-  }
-
-  /// Upstream is over, or another one follows.
-  func replace(with subscription: (any Subscription)?) {
-    let subscription = Carried(uncheckedly: subscription)
-    // The old one is released outside of the lock.
-    _ = upstream.withLock { upstream in
-      defer { upstream = subscription.value }
-      return Carried(uncheckedly: upstream)
+  /// - Parameter number: the number of the subscription to take; `nil` for any.
+  fileprivate func take(_ number: Int? = nil) -> (any Subscription)? {
+    state.withLock { state in
+      Carried(uncheckedly: number == nil || number == state.number ? state.subscription.take() : nil)
     }
+    .value
   }
 }
 
-extension UnconfinedUpstream: MapMember {
-  @usableFromInline var description: String { current.map { String(describing: $0) } ?? "a publisher" }
+/// A stage's or sink's subscription to an ``UnconfinedUpstream``.
+@usableFromInline final class UnconfinedSubscription: GuardedSubscription {
+  private let upstream: UnconfinedUpstream
+  private let number: Int
+  private let identifier: CombineIdentifier
 
-  @usableFromInline func tell(_ facts: inout StreamFacts) {
-    facts.isTransparent = true
-    facts.upstreams = [current].compactMap { $0 }
+  fileprivate init(_ upstream: UnconfinedUpstream, _ number: Int, _ identifier: CombineIdentifier) {
+    self.upstream = upstream
+    self.number = number
+    self.identifier = identifier
+    super.init()
+    confinement = .anywhere
   }
+
+  deinit { _ = upstream.take(number) }
+
+  /// A request for zero values is passed on.
+  override var takesNone: Bool { true }
+  override func requested(_ demand: Subscribers.Demand) { upstream.current?.request(demand) }
+  override func cancelled() { upstream.cancelUpstream() }
+
+  override func tell(_ facts: inout StreamFacts) {
+    facts.isTransparent = true
+    facts.upstreams = [upstream.current].compactMap { $0 }
+  }
+
+  override var combineIdentifier: CombineIdentifier { identifier }
+  override var description: String { upstream.current.map { String(describing: $0) } ?? "a publisher" }
 }

@@ -61,7 +61,7 @@
 
   /// Without a home, it delivers on the thread that finds it free.
   @usableFromInline final override var _isConfined: Bool { gate.isHomed }
-  final override var isShared: Bool { gate.isShared.load(ordering: .relaxed) }
+  @usableFromInline final override var isShared: Bool { gate.isShared.load(ordering: .relaxed) }
 
   @usableFromInline override func tell(_ facts: inout StreamFacts) {
     facts.delivers(to: down)

@@ -35,6 +35,8 @@
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>
   @exclusivity(unchecked) @usableFromInline final var phase: Phase = .waiting
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
+  /// Upstream, if it may deliver on any thread.
+  @exclusivity(unchecked) @usableFromInline final var unconfined: UnconfinedUpstream?
 
   @inlinable init(_ down: ErasedSubscriber<Output, Failure>) { self.down = down }
 
@@ -62,14 +64,11 @@
   }
 
   @inline(never) @usableFromInline final func attachUnconfined(_ subscription: any Subscription) {
-    if let unconfined {
-      unconfined.replace(with: subscription)
-    } else {
-      unconfined = UnconfinedUpstream(subscription)
-      phase = .begun
-    }
-    up = unconfined
-    confinement = .anywhere
+    if unconfined == nil { phase = .begun }
+    let upstream = unconfined ?? UnconfinedUpstream()
+    unconfined = upstream
+    up = upstream.attach(subscription)
+    confinement.relax()
   }
 
   /// Called at the first event of an upstream that may deliver on any thread.
@@ -176,6 +175,9 @@
     facts.delivers(to: down)
     facts.isOver = phase == .ended
   }
+
+  @usableFromInline override var cancellationGate: (any CancellationGate)? { unconfined }
+  @usableFromInline override var _isConfined: Bool { unconfined == nil }
 
   // MARK: Descriptions
 
