@@ -38,6 +38,7 @@ extension Publisher {
 
   @usableFromInline let base: Base
   @usableFromInline let gate: ThreadGate?
+  @usableFromInline let entry: GateEntry?
   @exclusivity(unchecked) @usableFromInline var crossing: HomePair?
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   @exclusivity(unchecked) private var hasBegun = false
@@ -45,6 +46,7 @@ extension Publisher {
   @inlinable init(_ base: Base, _ gate: ThreadGate? = nil) {
     self.base = base
     self.gate = gate
+    entry = gate.map(GateEntry.init)
   }
 
   // MARK: Upstream, where it delivers
@@ -75,11 +77,11 @@ extension Publisher {
   }
 
   /// True if an event is handled on this thread, by ``handle(_:)``.
-  @inlinable @inline(__always) func isHere() -> Bool { crossing == nil && gate?.enter() ?? true }
+  @inlinable @inline(__always) func isHere() -> Bool { crossing == nil && entry?.enter() ?? true }
 
   @inlinable @inline(__always) func handle<R>(_ event: () -> R) -> R {
     let result = event()
-    gate?.leave()
+    entry?.leave()
     return result
   }
 

@@ -151,3 +151,14 @@ import Synchronization
     occupied?.vacate()
   }
 }
+
+/// A gate as its stage and its inlets enter it for each event. It doesn't own the gate, which lives as long as they do:
+/// retaining it for each event would take longer than the rest.
+@frozen @usableFromInline struct GateEntry {
+  @usableFromInline let gate: Unmanaged<ThreadGate>
+
+  @inlinable init(_ gate: ThreadGate) { self.gate = .passUnretained(gate) }
+
+  @inlinable @inline(__always) func enter() -> Bool { gate._withUnsafeGuaranteedRef { $0.enter() } }
+  @inlinable @inline(__always) func leave() { gate._withUnsafeGuaranteedRef { $0.leave() } }
+}

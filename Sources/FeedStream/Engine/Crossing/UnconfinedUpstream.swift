@@ -89,7 +89,7 @@ import Synchronization
   /// A request for zero values is passed on.
   override var takesNone: Bool { true }
   override func requested(_ demand: Subscribers.Demand) { upstream.current?.request(demand) }
-  override func cancelled() { upstream.cancelUpstream() }
+  override func cancelled() { upstream.current?.cancel() }
 
   override func tell(_ facts: inout StreamFacts) {
     facts.isTransparent = true

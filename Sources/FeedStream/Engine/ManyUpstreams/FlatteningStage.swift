@@ -31,9 +31,9 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @usableFromInline func receive(subscription: any Subscription) {
     // The gate brings requests and the cancellation to the queue.
     if gate.follow() { confinement = .anywhere }
-    guard gate.enter() else { return gate.perform { [self] in accept(subscription) } }
+    guard entry.enter() else { return gate.perform { [self] in accept(subscription) } }
     accept(subscription)
-    gate.leave()
+    entry.leave()
   }
 
   private func accept(_ subscription: any Subscription) {
@@ -49,12 +49,12 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard gate.enter() else {
+    guard entry.enter() else {
       gate.perform { [self] in arrived(input) }
       return .none
     }
     arrived(input)
-    gate.leave()
+    entry.leave()
     return .none
   }
 
@@ -100,9 +100,9 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   @inlinable var isTaking: Bool { isActive && upcoming == nil }
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
-    guard gate.enter() else { return gate.perform { [self] in upstreamEnded(completion) } }
+    guard entry.enter() else { return gate.perform { [self] in upstreamEnded(completion) } }
     upstreamEnded(completion)
-    gate.leave()
+    entry.leave()
   }
 
   private func upstreamEnded(_ completion: Subscribers.Completion<Failure>) {

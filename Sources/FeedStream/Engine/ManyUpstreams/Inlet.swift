@@ -87,17 +87,19 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   @usableFromInline typealias Failure = P.Failure
 
   @usableFromInline final let owner: P.Owner
+  @usableFromInline final let entry: GateEntry
 
   @inlinable init(_ owner: P.Owner, index: Int = 0) {
     self.owner = owner
+    entry = GateEntry(owner.gate)
     super.init(index: index)
   }
 
   @inlinable final func receive(subscription: any Subscription) {
     let crossing = HomePair.ofSubscriptionHandedDown(to: owner.gate, owner.description)
-    if crossing == nil, owner.gate.enter() {
+    if crossing == nil, entry.enter() {
       accept(subscription, nil)
-      owner.gate.leave()
+      entry.leave()
     } else if let crossing {
       crossing.atHome { [self] in accept(subscription, crossing) }
     } else {
@@ -117,9 +119,9 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inlinable final func receive(_ input: P.Input) -> Subscribers.Demand {
-    guard crossing == nil, owner.gate.enter() else { return bring(input) }
+    guard crossing == nil, entry.enter() else { return bring(input) }
     let more = take(input)
-    owner.gate.leave()
+    entry.leave()
     return more
   }
 
@@ -137,9 +139,9 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
   }
 
   @inlinable final func receive(completion: Subscribers.Completion<P.Failure>) {
-    guard crossing == nil, owner.gate.enter() else { return atHome { [self] in end(completion) } }
+    guard crossing == nil, entry.enter() else { return atHome { [self] in end(completion) } }
     end(completion)
-    owner.gate.leave()
+    entry.leave()
   }
 
   @usableFromInline final func atHome(_ action: @escaping () -> Void) {

@@ -6,7 +6,8 @@
 @usableFromInline class Junction<Output, Failure: Error>: GuardedSubscription, GatedStage {
   @usableFromInline final let name: StaticString
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>
-  @usableFromInline final let gate = ThreadGate()
+  @usableFromInline final let gate: ThreadGate
+  @usableFromInline final let entry: GateEntry
   /// The demand requested and not yet served.
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
   /// True until the cancellation or the completion.
@@ -16,6 +17,8 @@
   @usableFromInline init(_ name: StaticString, _ down: ErasedSubscriber<Output, Failure>) {
     self.name = name
     self.down = down
+    gate = ThreadGate()
+    entry = GateEntry(gate)
     super.init()
     // Without a home, several threads may use it.
     if !gate.isHomed { confinement = .anywhere }
@@ -33,15 +36,15 @@
   @usableFromInline override var takesNone: Bool { !isActive }
 
   @usableFromInline final override func requested(_ demand: Subscribers.Demand) {
-    guard gate.enter() else { return gate.perform { [self] in demanded(demand) } }
+    guard entry.enter() else { return gate.perform { [self] in demanded(demand) } }
     demanded(demand)
-    gate.leave()
+    entry.leave()
   }
 
   @usableFromInline final override func cancelled() {
-    guard gate.enter() else { return gate.revoke { [self] in cancelHere() } }
+    guard entry.enter() else { return gate.revoke { [self] in cancelHere() } }
     cancelHere()
-    gate.leave()
+    entry.leave()
   }
 
   private func cancelHere() {

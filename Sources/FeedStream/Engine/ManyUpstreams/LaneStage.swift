@@ -48,12 +48,12 @@
   @usableFromInline func start(_ upstreams: [() -> Void], assemble: @escaping () -> Output) {
     self.assemble = assemble
     isExhausted = upstreams.isEmpty
-    guard gate.enter() else { return }
+    guard entry.enter() else { return }
     for attach in upstreams { attach() }
     isDelivering = false
     down.receive(subscription: self)
     endIfDone()
-    gate.leave()
+    entry.leave()
   }
 
   // MARK: Upstream

@@ -29,13 +29,13 @@
     let (first, second) = (Inlet<FirstPort<Rule, Failure>>(self), Inlet<SecondPort<Rule, Failure>>(self))
     self.first = first
     self.second = second
-    guard gate.enter() else { return }
+    guard entry.enter() else { return }
     a.receive(subscriber: first)
     b.receive(subscriber: second)
     isDelivering = false
     down.receive(subscription: self)
     endIfDone()
-    gate.leave()
+    entry.leave()
   }
 
   // MARK: Upstream

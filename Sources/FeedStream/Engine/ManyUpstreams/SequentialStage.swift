@@ -17,9 +17,9 @@
   /// Cancels the current upstream and subscribes to another.
   @inlinable final func subscribe(_ attach: @escaping (Upstream) -> Void) {
     // Not `subscribe` again: the lane of a shared stage is not entered.
-    guard gate.enter() else { return gate.perform { [self] in subscribeHere(attach) } }
+    guard entry.enter() else { return gate.perform { [self] in subscribeHere(attach) } }
     subscribeHere(attach)
-    gate.leave()
+    entry.leave()
   }
 
   @inlinable final func subscribeHere(_ attach: @escaping (Upstream) -> Void) {

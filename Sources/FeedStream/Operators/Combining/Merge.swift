@@ -97,12 +97,12 @@ extension MergeStage {
 
   /// Subscribes to a fixed number of upstreams.
   @inlinable func start(_ upstreams: [Attach]) {
-    guard gate.enter() else { return }
+    guard entry.enter() else { return }
     down.receive(subscription: self)
     // All are added before the first begins: one that finishes immediately must not look like the last.
     for (attach, inlet) in zip(upstreams, upstreams.map { _ in addInlet() }) where isActive { attach(inlet) }
     close()
-    gate.leave()
+    entry.leave()
   }
 }
 

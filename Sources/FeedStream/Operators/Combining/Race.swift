@@ -93,12 +93,12 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
   @usableFromInline init(_ down: ErasedSubscriber<Output, Failure>) { super.init("Race", down) }
 
   @usableFromInline func start(_ upstreams: [(Inlet<RacePort<Output, Failure>>) -> Void]) {
-    guard gate.enter() else { return }
+    guard entry.enter() else { return }
     runners = upstreams.map { _ in Inlet(self) }
     down.receive(subscription: self)
     for (attach, runner) in zip(upstreams, runners) where isActive && winner == nil { attach(runner) }
     if upstreams.isEmpty { end(.finished) }
-    gate.leave()
+    entry.leave()
   }
 
   fileprivate func began(_ inlet: Inlet<RacePort<Output, Failure>>) {

@@ -106,9 +106,9 @@ extension Publishers {
   @usableFromInline func receive(subscription: any Subscription) {
     // The gate brings requests and the cancellation to the queue.
     if gate.follow() { confinement = .anywhere }
-    guard gate.enter() else { return gate.perform { [self] in accept(subscription) } }
+    guard entry.enter() else { return gate.perform { [self] in accept(subscription) } }
     accept(subscription)
-    gate.leave()
+    entry.leave()
   }
 
   private func accept(_ subscription: any Subscription) {
@@ -129,12 +129,12 @@ extension Publishers {
   }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
-    guard gate.enter() else {
+    guard entry.enter() else {
       gate.perform { [self] in take(input) }
       return .none
     }
     take(input)
-    gate.leave()
+    entry.leave()
     return .none
   }
 
@@ -166,9 +166,9 @@ extension Publishers {
   }
 
   @inlinable func receive(completion: Subscribers.Completion<Failure>) {
-    guard gate.enter() else { return gate.perform { [self] in upstreamEnded(completion) } }
+    guard entry.enter() else { return gate.perform { [self] in upstreamEnded(completion) } }
     upstreamEnded(completion)
-    gate.leave()
+    entry.leave()
   }
 
   @inlinable func upstreamEnded(_ completion: Subscribers.Completion<Failure>) {
