@@ -9,6 +9,7 @@ sections 9.3.1 and 9.6), to the server that runs then. The script counts it as r
 import asyncio
 import random
 import signal
+import socket
 import sys
 import time
 
@@ -56,7 +57,7 @@ class Round:
         reader, writer = await self.connect()
         await asyncio.sleep(random.uniform(0, pause))
         is_first = True
-        while not reader.at_eof() and await self.ask(reader, writer, path, is_first):
+        while not self.has_ended(writer) and await self.ask(reader, writer, path, is_first):
             is_first = False
             # Ends early when the server closes the connection, as a pool of connections notices.
             try:
@@ -65,6 +66,11 @@ class Round:
                 continue
             break
         writer.close()
+
+    def has_ended(self, writer):
+        """Tells whether the server has closed its side, as clients check before they use a connection again."""
+        established = 1
+        return writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != established
 
     async def closed(self, reader):
         # Nothing but the end may come between responses.
