@@ -52,7 +52,7 @@ struct LoadCommand: ParsableCommand {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
     if picture.choice == .always || saveImages { try load.common.checkImages() }
-    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet)
+    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet, format: load.common.log.logFormat)
     let source = FeedSource(load, of: selection, on: session)
     let screen = FeedScreen(load, of: selection, on: session, source.marks)
     let pictures = PictureShow(
