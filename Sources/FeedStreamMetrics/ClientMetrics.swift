@@ -43,7 +43,9 @@
     }
 
     public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
-      timed(client.events(for: request), request) { if case .finished(let response) = $0 { response.status } else { nil } }
+      timed(client.events(for: request), request) {
+        if case .finished(let response) = $0 { response.status } else { nil }
+      }
     }
 
     /// - Parameter status: the status of a value with which the request is over.

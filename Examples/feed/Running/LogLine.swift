@@ -9,7 +9,9 @@ enum LogFormat: String, CaseIterable, ExpressibleByArgument {
 
 /// The option of every command that logs.
 struct LogOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Format of messages on standard error: text, or one JSON object per line.", valueName: "text|json"))
+  @Option(
+    help: ArgumentHelp(
+      "Format of messages on standard error: text, or one JSON object per line.", valueName: "text|json"))
   var logFormat = LogFormat.text
 }
 
@@ -24,7 +26,8 @@ struct LogLine: Encodable {
   let metadata: [String: Value]?
 
   init(
-    _ level: Logger.Level, _ message: String, source: String? = nil, metadata: Logger.Metadata = [:], at now: Date = .now
+    _ level: Logger.Level, _ message: String, source: String? = nil, metadata: Logger.Metadata = [:],
+    at now: Date = .now
   ) {
     time = now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     self.level = level.rawValue

@@ -34,7 +34,10 @@ import Testing
     let urls = ["slow", "slow", "broken", "missing"].map { URL(string: "http://127.0.0.1:\(port)/\($0)")! }
     let asking = urls.publisher
       .flatMap(maxPublishers: .max(1)) { client.get($0) }
-      .sink { _ in loop.stop() } receiveValue: { _ in }
+      .sink { _ in
+        loop.stop()
+      } receiveValue: { _ in
+      }
     loop.run(.untilStopped)
     asking.cancel()
     serving.cancel()
@@ -51,7 +54,8 @@ import Testing
 
     let asked = Self.timers(metrics, "http.client.request.duration")
     var attributes = [
-      name.method: "GET", name.scheme: "http", name.serverAddress: "127.0.0.1", name.serverPort: "\(port)", name.status: "200",
+      name.method: "GET", name.scheme: "http", name.serverAddress: "127.0.0.1", name.serverPort: "\(port)",
+      name.status: "200",
     ]
     #expect(asked[attributes]?.count == 2)
     attributes[name.status] = "404"
@@ -76,7 +80,10 @@ import Testing
       .flatMap(maxPublishers: .max(1)) { cached.get($0) }
       .handleEvents(receiveCompletion: { _ in server.close() })
       .append(client.get(url))
-      .sink { _ in loop.stop() } receiveValue: { _ in }
+      .sink { _ in
+        loop.stop()
+      } receiveValue: { _ in
+      }
     loop.run(.untilStopped)
     asking.cancel()
     serving.cancel()
@@ -93,7 +100,8 @@ import Testing
     let serving = server.serve { _ in .text("") }
     let recording = LoopMetrics(of: loop, named: "main", every: .milliseconds(20), factory: metrics)
     recording.add(server)
-    let connecting = Connection.connect(to: try #require(server.address), on: loop).sink { _ in } receiveValue: { connection in
+    let connecting = Connection.connect(to: try #require(server.address), on: loop).sink { _ in
+    } receiveValue: { connection in
       // Closed with the loop.
       loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { connection.close() }
     }
