@@ -2,11 +2,12 @@
 import PackageDescription
 
 /// For the streams only, pass `traits: []`: that resolves, downloads and builds nothing but this package. To test streams too,
-/// pass `traits: ["Testing"]`, which adds one package; to join them to other libraries, "Lifecycle", "Metrics" or "NIO".
+/// pass `traits: ["Testing"]`, which adds one package; to join them to other libraries, "Lifecycle", "Metrics", "NIO" or "Tracing".
 let testing = TargetDependencyCondition.when(traits: ["Testing"])
 let nio = TargetDependencyCondition.when(traits: ["NIO"])
 let lifecycle = TargetDependencyCondition.when(traits: ["Lifecycle"])
 let metrics = TargetDependencyCondition.when(traits: ["Metrics"])
+let tracing = TargetDependencyCondition.when(traits: ["Tracing"])
 let everything = TargetDependencyCondition.when(traits: ["Everything"])
 
 let package = Package(
@@ -18,6 +19,7 @@ let package = Package(
     .library(name: "FeedStreamMetrics", targets: ["FeedStreamMetrics"]),
     .library(name: "FeedStreamNIO", targets: ["FeedStreamNIO"]),
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
+    .library(name: "FeedStreamTracing", targets: ["FeedStreamTracing"]),
     .library(name: "FeedFormats", targets: ["FeedFormats"]),
     .library(name: "FeedHTTP", targets: ["FeedHTTP"]),
     .library(name: "FeedHTTPServer", targets: ["FeedHTTPServer"]),
@@ -41,6 +43,8 @@ let package = Package(
     .trait(name: "Metrics", description: "swift-metrics, for FeedStreamMetrics; not among everything"),
     .trait(name: "NIO", description: "SwiftNIO, for FeedStreamNIO; not among everything"),
     .trait(
+      name: "Tracing", description: "swift-distributed-tracing, for FeedStreamTracing; not among everything"),
+    .trait(
       name: "Everything", description: "What the image feed, the command and the examples need",
       enabledTraits: ["Testing"]),
   ],
@@ -49,6 +53,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
     .package(url: "https://github.com/apple/swift-nio", from: "2.83.0"),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", .upToNextMinor(from: "1.13.1")),
@@ -86,6 +91,13 @@ let package = Package(
         "FeedStream",
         .product(name: "NIOCore", package: "swift-nio", condition: nio),
         .product(name: "NIOPosix", package: "swift-nio", condition: nio),
+      ]),
+    // Nothing without the trait Tracing.
+    .target(
+      name: "FeedStreamTracing",
+      dependencies: [
+        "FeedHTTP", "FeedHTTPServer", "FeedStream",
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: tracing),
       ]),
     .target(name: "FeedFormats", dependencies: ["CSimdJSON"]),
     .target(

@@ -11,8 +11,8 @@ struct Snippet: Sendable {
   static func all(in project: URL) throws -> [Snippet] {
     let pages = try files(in: project, ["", "docs", "Sources", "Examples"], ending: ".md")
     // These are empty without their traits; the packages in Integrations compile them.
-    let sources = try files(in: project, ["Sources"], ending: ".swift").filter {
-      !$0.contains("/FeedStreamLifecycle/") && !$0.contains("/FeedStreamMetrics/")
+    let sources = try files(in: project, ["Sources"], ending: ".swift").filter { file in
+      !["Lifecycle", "Metrics", "Tracing"].contains { file.contains("/FeedStream\($0)/") }
     }
     return try pages.flatMap { try fences(of: $0, project) } + sources.flatMap { try comments(of: $0, project) }
   }

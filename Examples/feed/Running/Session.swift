@@ -41,7 +41,8 @@ final class Session {
     // Log lines and a status line would overwrite each other.
     console =
       switch format {
-      case .json: Console(style: .plain, showsStatus: false, isQuiet: quiet) { StandardError.shared.report($0, $1) }
+      case .json:
+        Console(style: .plain, showsStatus: false, isQuiet: quiet, log: { StandardError.shared.report($0, $1) })
       case .text where verbose || quiet: Console(showsStatus: false, isQuiet: quiet)
       case .text: Console()
       }
