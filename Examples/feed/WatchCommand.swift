@@ -128,7 +128,7 @@ struct WatchCommand: ParsableCommand {
       .flatMap(maxPublishers: .max(1)) { new -> AnyPublisher<Update, Never> in
         guard case .failure(let error) = new.report.result else { return Just(.images(new)).eraseToAnyPublisher() }
         return source.explain(error, for: new.report.address)
-          .handleEvents(receiveOutput: { session.console.report(screen.text(of: $0)) })
+          .handleEvents(receiveOutput: { session.console.showFailure(screen.text(of: $0)) })
           .map { .failure($0) }
           .eraseToAnyPublisher()
       }

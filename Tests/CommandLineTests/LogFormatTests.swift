@@ -39,7 +39,7 @@ import Testing
 
   @Test func `errors, hints and quiet are the same as in text`() async throws {
     try await withFolder { folder in
-      // Nobody listens at the port that is reserved for nothing.
+      // Nobody listens at that port.
       let arguments = ["load", "http://127.0.0.1:1/", "--cache", folder.appendingPathComponent("feeds.db").path]
       let text = try await FeedBinary.run(arguments)
       let run = try await FeedBinary.run(arguments + ["--log-format", "json"])

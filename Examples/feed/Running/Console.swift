@@ -52,6 +52,16 @@ final class Console {
   /// Reports why something failed, in a text that is already safe to show.
   func fail(_ text: String) { report(log == nil ? "\(style.bad("feed:")) \(text)" : text, .error) }
 
+  /// Reports a failure in the text of a ``FeedScreen``, in which a line is a hint.
+  func showFailure(_ text: String) {
+    guard log != nil else { return report(text) }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let start = lines.firstIndex { $0.hasPrefix("hint: ") } ?? lines.endIndex
+    // The line has its own time.
+    report(lines[..<start].joined(separator: "\n").replacing(#/^(\[[0-9:]+\] )?feed: /#, with: ""), .error)
+    for hint in lines[start...] where !hint.isEmpty { note(String(hint)) }
+  }
+
   /// Says what to try, in a text that is already safe to show.
   func hint(_ text: String) { note("hint: \(text)") }
 

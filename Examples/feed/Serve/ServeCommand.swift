@@ -230,7 +230,7 @@ struct ServeCommand: ParsableCommand {
     polling.report = options.report
     polling.onDecision = { [isVerbose = common.verbose, unowned loop] address, decision in
       if isVerbose {
-        console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))")
+        console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
       }
       // What the decision is about is delivered after it.
       loop.schedule { if let place = places[address] { gallery.noteCheck(of: place) } }
