@@ -2,10 +2,12 @@
 import PackageDescription
 
 /// For the streams only, pass `traits: []`: that resolves, downloads and builds nothing but this package. To test streams too,
-/// pass `traits: ["Testing"]`, which adds one package; to join them to other libraries, "NIO" or "Lifecycle".
+/// pass `traits: ["Testing"]`, which adds one package; to join them to other libraries, "Lifecycle", "Metrics", "NIO" or "Tracing".
 let testing = TargetDependencyCondition.when(traits: ["Testing"])
 let nio = TargetDependencyCondition.when(traits: ["NIO"])
 let lifecycle = TargetDependencyCondition.when(traits: ["Lifecycle"])
+let metrics = TargetDependencyCondition.when(traits: ["Metrics"])
+let tracing = TargetDependencyCondition.when(traits: ["Tracing"])
 let everything = TargetDependencyCondition.when(traits: ["Everything"])
 
 let package = Package(
@@ -14,8 +16,10 @@ let package = Package(
   products: [
     .library(name: "FeedStream", targets: ["FeedStream"]),
     .library(name: "FeedStreamLifecycle", targets: ["FeedStreamLifecycle"]),
+    .library(name: "FeedStreamMetrics", targets: ["FeedStreamMetrics"]),
     .library(name: "FeedStreamNIO", targets: ["FeedStreamNIO"]),
     .library(name: "FeedStreamTesting", targets: ["FeedStreamTesting"]),
+    .library(name: "FeedStreamTracing", targets: ["FeedStreamTracing"]),
     .library(name: "FeedFormats", targets: ["FeedFormats"]),
     .library(name: "FeedHTTP", targets: ["FeedHTTP"]),
     .library(name: "FeedHTTPServer", targets: ["FeedHTTPServer"]),
@@ -36,7 +40,10 @@ let package = Package(
     .default(enabledTraits: ["Everything"]),
     .trait(name: "Testing", description: "What the testing kit needs to report failures"),
     .trait(name: "Lifecycle", description: "ServiceLifecycle, for FeedStreamLifecycle; not among everything"),
+    .trait(name: "Metrics", description: "swift-metrics, for FeedStreamMetrics; not among everything"),
     .trait(name: "NIO", description: "SwiftNIO, for FeedStreamNIO; not among everything"),
+    .trait(
+      name: "Tracing", description: "swift-distributed-tracing, for FeedStreamTracing; not among everything"),
     .trait(
       name: "Everything", description: "What the image feed, the command and the examples need",
       enabledTraits: ["Testing"]),
@@ -46,6 +53,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
     .package(url: "https://github.com/apple/swift-nio", from: "2.83.0"),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", .upToNextMinor(from: "1.13.1")),
   ],
@@ -68,6 +77,13 @@ let package = Package(
         "FeedHTTPServer", "FeedStream",
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: lifecycle),
       ]),
+    // Only names without the trait Metrics.
+    .target(
+      name: "FeedStreamMetrics",
+      dependencies: [
+        "FeedHTTP", "FeedHTTPServer", "FeedStream",
+        .product(name: "CoreMetrics", package: "swift-metrics", condition: metrics),
+      ]),
     // Nothing without the trait NIO.
     .target(
       name: "FeedStreamNIO",
@@ -75,6 +91,13 @@ let package = Package(
         "FeedStream",
         .product(name: "NIOCore", package: "swift-nio", condition: nio),
         .product(name: "NIOPosix", package: "swift-nio", condition: nio),
+      ]),
+    // Nothing without the trait Tracing.
+    .target(
+      name: "FeedStreamTracing",
+      dependencies: [
+        "FeedHTTP", "FeedHTTPServer", "FeedStream",
+        .product(name: "Tracing", package: "swift-distributed-tracing", condition: tracing),
       ]),
     .target(name: "FeedFormats", dependencies: ["CSimdJSON"]),
     .target(
@@ -129,8 +152,8 @@ let package = Package(
     .executableTarget(
       name: "feed",
       dependencies: [
-        "CZlib", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream", "ImageFeed",
-        "PlainText",
+        "CZlib", "FeedFleet", "FeedFormats", "FeedHTTP", "FeedHTTPServer", "FeedRedis", "FeedStream",
+        "FeedStreamMetrics", "ImageFeed", "PlainText",
         "Samples", "TerminalPictures",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: everything),
         .product(name: "Logging", package: "swift-log", condition: everything),

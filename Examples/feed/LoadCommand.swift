@@ -52,7 +52,7 @@ struct LoadCommand: ParsableCommand {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
     if picture.choice == .always || saveImages { try load.common.checkImages() }
-    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet)
+    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet, format: load.common.log.logFormat)
     let source = FeedSource(load, of: selection, on: session)
     let screen = FeedScreen(load, of: selection, on: session, source.marks)
     let pictures = PictureShow(
@@ -87,7 +87,7 @@ struct LoadCommand: ParsableCommand {
           source.finder.note(feed.images, of: address)
           if let saver { return saver.save([(address, feed.images)], then: done) }
         case .failure(let failure):
-          session.console.report(screen.text(of: failure))
+          session.console.showFailure(screen.text(of: failure))
           session.fail()
         }
         done()
@@ -102,7 +102,7 @@ struct LoadCommand: ParsableCommand {
       return [(address, feed.images)]
     } ended: { completion in
       if case .failure(let failure) = completion {
-        session.console.report(screen.text(of: failure))
+        session.console.showFailure(screen.text(of: failure))
         session.fail()
       }
     }
@@ -115,7 +115,7 @@ struct LoadCommand: ParsableCommand {
     let reports = source.afterMarks(source.feeds.load(mode))
       .handleEvents(receiveOutput: { report in
         guard case .failure(let error) = report.result else { return }
-        session.console.report(screen.text(of: source.nothingToShow(error, for: report.address)))
+        session.console.showFailure(screen.text(of: source.nothingToShow(error, for: report.address)))
       })
       .collect()
       .map { reports in

@@ -73,7 +73,7 @@ struct WatchCommand: ParsableCommand {
     let selection = try load.selection()
     try load.request.check(for: selection.addresses)
     if saveImages { try load.common.checkImages() }
-    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet)
+    let session = Session(verbose: load.common.verbose, quiet: load.common.quiet, format: load.common.log.logFormat)
     if let exec, !shell, try CommandWords.split(exec).contains(where: { $0.contains("$") }) {
       session.console.hint("--exec runs without a shell, so $ isn't expanded; add --shell to expand it")
     }
@@ -128,7 +128,7 @@ struct WatchCommand: ParsableCommand {
       .flatMap(maxPublishers: .max(1)) { new -> AnyPublisher<Update, Never> in
         guard case .failure(let error) = new.report.result else { return Just(.images(new)).eraseToAnyPublisher() }
         return source.explain(error, for: new.report.address)
-          .handleEvents(receiveOutput: { session.console.report(screen.text(of: $0)) })
+          .handleEvents(receiveOutput: { session.console.showFailure(screen.text(of: $0)) })
           .map { .failure($0) }
           .eraseToAnyPublisher()
       }

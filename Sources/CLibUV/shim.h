@@ -10,6 +10,7 @@
 #include <uv.h>
 #ifdef __linux__
 #include <elf.h>
+#include <linux/filter.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
@@ -61,6 +62,43 @@ static inline int clibuv_share_port(const uv_handle_t *handle) {
   if (code != 0) return code;
   if (setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) return 0;
   return uv_translate_sys_error(errno);
+}
+
+/// Makes a TCP socket that listens ignore requests for new connections, while those that are being established complete; 0, or a negative
+/// error. Clients repeat an ignored request after a second.
+static inline int clibuv_ignore_new_connections(const uv_handle_t *handle) {
+#ifdef __linux__
+  uv_os_fd_t descriptor;
+  int code = uv_fileno(handle, &descriptor);
+  if (code != 0) return code;
+  // The packet begins with the TCP header, whose byte 13 has SYN (2) and ACK (16).
+  struct sock_filter instructions[] = {
+    BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
+    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, 18),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 2, 0, 1),
+    BPF_STMT(BPF_RET | BPF_K, 0),
+    BPF_STMT(BPF_RET | BPF_K, 0xFFFFFFFF),
+  };
+  struct sock_fprog program = {sizeof instructions / sizeof *instructions, instructions};
+  if (setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0) return 0;
+  return uv_translate_sys_error(errno);
+#else
+  (void)handle;
+  return UV_ENOTSUP;
+#endif
+}
+
+/// True if bytes wait in a socket.
+static inline int clibuv_has_input(const uv_handle_t *handle) {
+  uv_os_fd_t descriptor;
+  char byte;
+  return uv_fileno(handle, &descriptor) == 0 && recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+/// Tells the peer of a socket immediately that nothing more will be written. Every write must be complete.
+static inline void clibuv_end_writing(const uv_handle_t *handle) {
+  uv_os_fd_t descriptor;
+  if (uv_fileno(handle, &descriptor) == 0) (void)shutdown(descriptor, SHUT_WR);
 }
 
 /// Puts the null device where the process has no standard stream, so that no other descriptor gets its number: libuv

@@ -88,6 +88,8 @@ final class TLSChannel: ByteChannel {
     stopBelow()
   }
 
+  var hasInput: Bool { !isClosed && (engine.holdsInput || inner.hasInput) }
+
   private func readBelow() {
     // What answers the peer's control messages has to go before more of them are read.
     guard !isReadingBelow, ending == nil, !isClosed, engine.outputCount < Self.batch else { return }

@@ -149,6 +149,48 @@ import Testing
     loop.run()
   }
 
+  #if os(Linux)
+    @Test func `a listener that ignores new connections still accepts those that are established`() throws {
+      let listener = try listener()
+      var accepted: [Connection] = []
+      var results: [String] = []
+      func connect(_ name: String) -> AnyCancellable {
+        Connection.connect(to: listener.address, on: loop).sink { _ in
+        } receiveValue: {
+          results.append(name)
+          accepted.append($0)
+        }
+      }
+      let early = connect("early")
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(50))) { [loop] in loop.stop() }
+      loop.run(.untilStopped)
+      #expect(results == ["early"])
+      #expect(listener.ignoreNewConnections())
+      let late = connect("late")
+      let server = listener.connections.sink {
+        results.append("accepted")
+        accepted.append($0)
+      }
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(50))) { [loop] in loop.stop() }
+      loop.run(.untilStopped)
+      // The system repeats the attempt after a second.
+      #expect(results == ["early", "accepted"])
+      for connection in accepted { connection.close() }
+      for subscription in [early, late, server] { subscription.cancel() }
+      listener.close()
+      #expect(!listener.ignoreNewConnections())
+      loop.run()
+    }
+
+    @Test func `a listener in the file system can't ignore new connections`() throws {
+      let path = "/tmp/feedstream-\(UInt64.random(in: 0 ... .max))"
+      let listener = try Listener(at: .unix(path), on: loop)
+      #expect(!listener.ignoreNewConnections())
+      listener.close()
+      loop.run()
+    }
+  #endif
+
   @Test func `errors name what was tried, with what, and why`() throws {
     let listener = try listener()
     let address = listener.address

@@ -26,6 +26,22 @@ import Testing
     }
   }
 
+  @Test func `the loop counts what it has offloaded, and its active handles`() {
+    withLoop { loop in
+      let log = Log<Int>()
+      #expect(loop.offloadedCount == 0)
+      for _ in 0..<10 { loop.offload({ usleep(1_000) }, completion: { log.note(loop.offloadedCount) }) }
+      loop.offload({}, completion: {}).cancel()
+      #expect(loop.offloadedCount == 11)
+      let timer = loop.schedule(after: loop.now.advanced(by: .milliseconds(1)), interval: .milliseconds(1)) {}
+      #expect(loop.activeHandleCount > 0)
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(5))) { timer.cancel() }
+      loop.run()
+      #expect(log.entries.count == 10 && log.entries.allSatisfy { $0 < 11 })
+      #expect(loop.offloadedCount == 0 && loop.activeHandleCount == 0)
+    }
+  }
+
   @Test func `a thousand pieces of work all come back`() {
     withLoop { loop in
       let log = Log<Int>()

@@ -2,6 +2,12 @@ import FeedStream
 import TestSupport
 import Testing
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 @Suite(.settled) struct TurnTests {
   @Test func `scheduled work runs in the order it was scheduled, and never before the call returns`() {
     withLoop { loop in
@@ -24,6 +30,24 @@ import Testing
       #expect(log.entries == ["first"])
       loop.run(.oneTurn)
       #expect(log.entries == ["first", "second"])
+    }
+  }
+
+  @Test func `a handler receives the length of each turn, without the time that the loop waits`() {
+    withLoop { loop in
+      let log = Log<Duration>()
+      loop.onTurn { log.note($0) }
+      loop.schedule { usleep(20_000) }
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(300))) {}
+      loop.run()
+      #expect(log.entries.contains { $0 >= .milliseconds(20) })
+      // Most of the time, the loop waited.
+      #expect(log.entries.reduce(.zero, +) < .milliseconds(250), "\(log.entries)")
+      let count = log.entries.count
+      loop.onTurn(nil)
+      loop.schedule {}
+      loop.run()
+      #expect(log.entries.count == count)
     }
   }
 

@@ -132,7 +132,7 @@ final class MemoryChannel: ByteChannel {
   }
 
   private func pump() {
-    while let deliver, !arrived.isEmpty, !isClosed { deliver(arrived.removeFirst()) }
+    while !isHeld, let deliver, !arrived.isEmpty, !isClosed { deliver(arrived.removeFirst()) }
   }
 
   /// The bytes that the client has received and not looked at.
@@ -148,6 +148,9 @@ final class MemoryChannel: ByteChannel {
 
   /// The bytes that were sent and the server has not read.
   var unread: Int { arrived.count }
+  /// True while bytes that arrive wait in the system.
+  var isHeld = false { didSet { pump() } }
+  var hasInput: Bool { !arrived.isEmpty }
   var isReading: Bool { deliver != nil }
 
   // MARK: The server

@@ -216,6 +216,40 @@ import Testing
     bench.end()
   }
 
+  @Test func `a request that has arrived at the end of the grace, but is not read, gets a response`() {
+    let bench = Bench().serve { _ in .text("last") }
+    let (client, empty) = (bench.send(), bench.send())
+    bench.server.shutdown(grace: .milliseconds(200))
+    bench.pass(.milliseconds(199))
+    for client in [client, empty] { client.isHeld = true }
+    client.send(Self.get)
+    // An empty line is not a request.
+    empty.send("\r\n")
+    bench.pass(.milliseconds(1))
+    #expect(!client.hasEndedWriting && !empty.hasEndedWriting)
+    for client in [client, empty] { client.isHeld = false }
+    bench.settle()
+    let answer = client.receive()
+    #expect(answer.contains("Connection: close\r\n") && answer.hasSuffix("last"), "\(answer)")
+    #expect(client.hasEndedWriting && empty.hasEndedWriting && empty.receive() == "")
+    bench.end()
+  }
+
+  @Test func `a connection that is accepted during the grace has another one for its first request`() {
+    let bench = Bench().serve { _ in .text("last") }
+    bench.send()
+    bench.server.shutdown(grace: .milliseconds(200))
+    let (late, silent) = (bench.connect(), bench.connect())
+    bench.pass(.milliseconds(300))
+    #expect(!late.hasEndedWriting && !silent.hasEndedWriting)
+    late.send(Self.get)
+    bench.settle()
+    #expect(late.receive().hasSuffix("last") && late.hasEndedWriting)
+    bench.pass(.milliseconds(100))
+    #expect(silent.hasEndedWriting && silent.receive() == "")
+    bench.end()
+  }
+
   @Test func `a grace that nobody uses ends with the last connection`() {
     let bench = Bench().serve { _ in .text("last") }
     bench.settle()

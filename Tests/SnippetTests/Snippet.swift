@@ -10,8 +10,10 @@ struct Snippet: Sendable {
   /// All of the project's.
   static func all(in project: URL) throws -> [Snippet] {
     let pages = try files(in: project, ["", "docs", "Sources", "Examples"], ending: ".md")
-    // FeedStreamLifecycle is empty without its trait; Integrations/FeedStreamLifecycle compiles it.
-    let sources = try files(in: project, ["Sources"], ending: ".swift").filter { !$0.contains("/FeedStreamLifecycle/") }
+    // These are empty without their traits; the packages in Integrations compile them.
+    let sources = try files(in: project, ["Sources"], ending: ".swift").filter { file in
+      !["Lifecycle", "Metrics", "Tracing"].contains { file.contains("/FeedStream\($0)/") }
+    }
     return try pages.flatMap { try fences(of: $0, project) } + sources.flatMap { try comments(of: $0, project) }
   }
 

@@ -39,6 +39,8 @@ struct FleetOptions: ParsableArguments {
 
   @Flag(name: .shortAndLong, help: "Report each step on standard error.")
   var verbose = false
+
+  @OptionGroup var log: LogOptions
 }
 
 extension Session {

@@ -90,7 +90,7 @@ struct WorkCommand: ParsableCommand {
   func run() throws {
     let list = try opml.map { try MistakenPlace.list(at: $0) } ?? SubscriptionPlace.file().read()
     let feeds = list?.subscriptions ?? []
-    let session = Session(verbose: fleet.verbose)
+    let session = Session(verbose: fleet.verbose, format: fleet.log.logFormat)
     let store = session.fleet(at: fleet.store)
     let configuration = trust.configuration()
     let listed = ListedHTTPClient(CurlHTTPClient(on: session.loop, configuration), feeds)

@@ -39,13 +39,15 @@ struct GetCommand: ParsableCommand {
   @Flag(name: .shortAndLong, help: "Report each step on standard error.")
   var verbose = false
 
+  @OptionGroup var log: LogOptions
+
   func validate() throws {
     if cache?.isEmpty == true { throw ValidationError("--cache needs the path of a file.") }
     if let cache { try CommonOptions.check(cache, as: .responses) }
   }
 
   func run() throws {
-    let session = Session(verbose: verbose)
+    let session = Session(verbose: verbose, format: log.logFormat)
     let store = cache.map { path in
       SQLiteHTTPCache(
         path: path, on: session.loop,

@@ -41,7 +41,7 @@ struct StarCommand: ParsableCommand {
   }
 
   func run() throws {
-    let session = Session(verbose: common.verbose)
+    let session = Session(verbose: common.verbose, format: common.log.logFormat)
     let desk = HistoryDesk(common, on: session)
     if items.isEmpty {
       let found = desk.history.results(of: SeenQuery(isStarred: true, limit: 10_000))

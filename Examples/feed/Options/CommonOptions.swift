@@ -34,6 +34,8 @@ struct CommonOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Write only errors to standard error: no warnings, notes or status line.")
   var quiet = false
 
+  @OptionGroup var log: LogOptions
+
   func validate() throws {
     if cache?.isEmpty == true { throw ValidationError("--cache needs the path of a file.") }
     if verbose, quiet { throw ValidationError("Use --verbose or --quiet, not both.") }

@@ -59,6 +59,8 @@ extension LoadOptions {
     (common.cache, common.maxAge) = (cache, MaxAge(FeedCachePolicy.defaultMaxAge))
     (common.imageCacheSize, common.verbose, common.quiet) = (ByteCount(150_000_000), false, false)
     common.keep = HistoryPolicy()
+    common.log = LogOptions()
+    common.log.logFormat = .text
     trust = TrustOptions()
     (trust.cacert, trust.contact) = (nil, nil)
     request = RequestOptions()

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import PlainText
 
 /// Standard error: messages, and on a terminal one line that shows that the program is running.
@@ -11,6 +12,8 @@ final class Console {
   private let isQuiet: Bool
   private let columns: () -> Int?
   private let write: (String) -> Void
+  /// Receives messages instead, with their level and without highlighting.
+  private let log: ((Logger.Level, String) -> Void)?
   private var status = ""
   /// The number of columns of the status line on the screen.
   private var drawn = 0
@@ -22,13 +25,16 @@ final class Console {
   ///   - isQuiet: true to leave out warnings and notes.
   ///   - columns: the present width of the screen; `nil` when it is unknown.
   ///   - write: receives the text; standard error by default.
+  ///   - log: receives messages instead, with their level.
   init(
     style: Style = .suiting(STDERR_FILENO),
     showsStatus: Bool = Style.isScreen(STDERR_FILENO) && !Output.isPipe(STDOUT_FILENO),
     isQuiet: Bool = false,
     columns: @escaping () -> Int? = { Style.columns(of: STDERR_FILENO) },
-    write: @escaping (String) -> Void = StandardError.shared.write
+    write: @escaping (String) -> Void = StandardError.shared.write,
+    log: ((Logger.Level, String) -> Void)? = nil
   ) {
+    self.log = log
     self.style = style
     self.showsStatus = showsStatus
     self.isQuiet = isQuiet
@@ -37,22 +43,35 @@ final class Console {
   }
 
   /// Shows a message, whose text is already safe to show.
-  func report(_ text: String) {
+  func report(_ text: String, _ level: Logger.Level = .info) {
+    if let log { return log(level, text) }
     if let onReport { return onReport(text) }
     aboveStatus { write(text.hasSuffix("\n") ? text : text + "\n") }
   }
 
   /// Reports why something failed, in a text that is already safe to show.
-  func fail(_ text: String) { report("\(style.bad("feed:")) \(text)") }
+  func fail(_ text: String) { report(log == nil ? "\(style.bad("feed:")) \(text)" : text, .error) }
+
+  /// Reports a failure in the text of a ``FeedScreen``, in which a line is a hint.
+  func showFailure(_ text: String) {
+    guard log != nil else { return report(text) }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let start = lines.firstIndex { $0.hasPrefix("hint: ") } ?? lines.endIndex
+    // The line has its own time.
+    report(lines[..<start].joined(separator: "\n").replacing(#/^(\[[0-9:]+\] )?feed: /#, with: ""), .error)
+    for hint in lines[start...] where !hint.isEmpty { note(String(hint)) }
+  }
 
   /// Says what to try, in a text that is already safe to show.
   func hint(_ text: String) { note("hint: \(text)") }
 
   /// Reports a problem that did not prevent the feed from being shown.
-  func warn(_ text: String) { note("\(style.warning("Warning:")) \(text.printable)") }
+  func warn(_ text: String) {
+    note(log == nil ? "\(style.warning("Warning:")) \(text.printable)" : text.printable, .warning)
+  }
 
   /// Says what may be left out, in a text that is already safe to show.
-  func note(_ text: String) { if !isQuiet { report(text) } }
+  func note(_ text: String, _ level: Logger.Level = .notice) { if !isQuiet { report(text, level) } }
 
   /// Removes the status line while somebody else writes on the screen.
   func pause() {

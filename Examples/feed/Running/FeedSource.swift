@@ -104,7 +104,7 @@ struct FeedSource {
     polling.report = { console.warn("\($0)") }
     if options.common.verbose {
       polling.onDecision = { address, decision in
-        console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))")
+        console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
       }
     }
     var poller = FeedPoller(polled, client: client, cache: cache, store: store, on: session.loop, options: polling)

@@ -32,12 +32,20 @@ final class Session {
   private var running: [any Cancellable] = []
   private var watches: [any Cancellable] = []
 
-  init(verbose: Bool, quiet: Bool = false) {
+  /// - Parameter format: the form of messages on standard error.
+  init(verbose: Bool, quiet: Bool = false, format: LogFormat = .text) {
+    StandardError.shared.format = format
     Self.prepareDescriptors()
     Self.requireDescriptors()
     loop = EventLoop()
     // Log lines and a status line would overwrite each other.
-    console = verbose || quiet ? Console(showsStatus: false, isQuiet: quiet) : Console()
+    console =
+      switch format {
+      case .json:
+        Console(style: .plain, showsStatus: false, isQuiet: quiet, log: { StandardError.shared.report($0, $1) })
+      case .text where verbose || quiet: Console(showsStatus: false, isQuiet: quiet)
+      case .text: Console()
+      }
     outputStyle = .suiting(STDOUT_FILENO)
     var log = Logger(label: "feed") { StandardErrorLogHandler(label: $0) }
     log.logLevel = verbose ? .debug : .critical

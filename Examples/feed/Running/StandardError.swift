@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Synchronization
 
 /// Standard error. It never blocks for long: when nobody reads for half a second, messages are dropped and counted
@@ -8,8 +9,29 @@ final class StandardError: Sendable {
 
   private let patience: Int32 = 500
   private let dropped = Mutex(0)
+  private let isJSON = Atomic(false)
 
+  /// The form of messages: text by default.
+  var format: LogFormat {
+    get { isJSON.load(ordering: .relaxed) ? .json : .text }
+    set { isJSON.store(newValue == .json, ordering: .relaxed) }
+  }
+
+  /// Writes a message in the chosen form.
+  func report(
+    _ level: Logger.Level, _ message: String, source: String? = nil, metadata: Logger.Metadata = [:]
+  ) {
+    let message = message.hasSuffix("\n") ? String(message.dropLast()) : message
+    guard format == .json else { return send(message + "\n") }
+    send(LogLine(level, message, source: source, metadata: metadata).text)
+  }
+
+  /// Writes a text, which is a message of the level `notice` in JSON.
   func write(_ text: String) {
+    if format == .json { report(.notice, text) } else { send(text) }
+  }
+
+  private func send(_ text: String) {
     dropped.withLock { dropped in
       // After the reader was silent for that long, the next message doesn't wait again.
       guard hasRoom(within: dropped > 0 ? 0 : patience) else {
@@ -18,9 +40,14 @@ final class StandardError: Sendable {
       }
       let missing = dropped
       dropped = 0
-      if missing > 0 { put("(\(missing) messages were dropped here, because standard error was not read.)\n") }
+      if missing > 0 { put(Self.note(missing, format)) }
       if !put(text) { dropped = 1 }
     }
+  }
+
+  private static func note(_ missing: Int, _ format: LogFormat) -> String {
+    let text = "\(missing) messages were dropped here, because standard error was not read."
+    return format == .json ? LogLine(.warning, text).text : "(\(text))\n"
   }
 
   /// - Returns: true when all of it was written.

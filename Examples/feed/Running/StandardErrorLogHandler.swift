@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// Logs to standard error like `StreamLogHandler`, but does not block when the reader does not read.
+/// Logs to standard error like `StreamLogHandler`, or as lines of JSON, but does not block when the reader does not read.
 struct StandardErrorLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel = Logger.Level.info
@@ -16,6 +16,9 @@ struct StandardErrorLogHandler: LogHandler {
 
   func log(event: LogEvent) {
     let values = metadata.merging(event.metadata ?? [:]) { $1 }
+    guard StandardError.shared.format == .text else {
+      return StandardError.shared.report(event.level, "\(event.message)", source: event.source, metadata: values)
+    }
     let details = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value) " }.joined()
     let now = Date.now.formatted(.iso8601)
     StandardError.shared.write("\(now) \(event.level) \(label): \(details)[\(event.source)] \(event.message)\n")

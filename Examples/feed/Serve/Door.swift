@@ -110,34 +110,50 @@ struct Door: Sendable {
 extension HTTPServer {
   /// Answers requests that `door` lets in, and says to browsers what the pages may do: nothing but show what is from here.
   ///
-  /// - Parameter guesses: counts wrong tokens, of all servers together.
-  func serve(_ routes: Routes, behind door: Door, _ guesses: SharedValue<TokenGuesses>) -> AnyCancellable {
+  /// - Parameters:
+  ///   - guesses: counts wrong tokens, of all servers together.
+  ///   - served: counts all requests, even those that aren't let in.
+  func serve(
+    _ routes: Routes, behind door: Door, _ guesses: SharedValue<TokenGuesses>, _ served: ServedRequests
+  ) -> AnyCancellable {
     headers = Site.protection
-    return requests.sink { [scheduler] request in
-      guard door.knows(request.host) else {
-        return request.respond(
-          .text("Unknown host name. Restart \"feed serve\" with --allow-host <name>.\n", .misdirectedRequest))
-      }
-      // Hubs have no token: see Site+Push.
-      var isAdmitted = door.knows(request) || Site.isPush(request.path)
-      let offers = isAdmitted ? [] : Door.offers(request)
-      if !offers.isEmpty {
-        let (peer, now) = (request.peer, scheduler.now)
-        guard guesses.update({ $0.areAllowed(to: peer, at: now) }) else {
-          var response = Response.text("Too many wrong tokens; try again in a minute.\n", .tooManyRequests)
-          response.headers["Retry-After"] = "60"
-          return request.respond(response)
+    var routes = routes
+    served.watch(&routes)
+    routes.use(door.middleware(guesses))
+    return serve(routes)
+  }
+}
+
+extension Door {
+  /// Responds to requests that it doesn't let in.
+  fileprivate func middleware(_ guesses: SharedValue<TokenGuesses>) -> HTTPServer.Middleware {
+    HTTPServer.Middleware { [door = self] next in
+      { request in
+        guard door.knows(request.host) else {
+          return .now(
+            .text("Unknown host name. Restart \"feed serve\" with --allow-host <name>.\n", .misdirectedRequest))
         }
-        isAdmitted = offers.contains(where: door.isToken)
-        guesses.update { [isAdmitted] in $0.note(isRight: isAdmitted, of: peer) }
+        // Hubs have no token: see Site+Push.
+        var isAdmitted = door.knows(request) || Site.isPush(request.path)
+        let offers = isAdmitted ? [] : Door.offers(request)
+        if !offers.isEmpty {
+          let (peer, now) = (request.peer, request.scheduler.now)
+          guard guesses.update({ $0.areAllowed(to: peer, at: now) }) else {
+            var response = HTTPServer.Response.text("Too many wrong tokens; try again in a minute.\n", .tooManyRequests)
+            response.headers["Retry-After"] = "60"
+            return .now(response)
+          }
+          isAdmitted = offers.contains(where: door.isToken)
+          guesses.update { [isAdmitted] in $0.note(isRight: isAdmitted, of: peer) }
+        }
+        guard isAdmitted else {
+          var response = HTTPServer.Response.text(
+            "A token is required. Open the URL that \"feed serve\" printed.\n", .unauthorized)
+          response.headers["WWW-Authenticate"] = "Bearer realm=\"feed serve\""
+          return .now(response)
+        }
+        return try next(request)
       }
-      guard isAdmitted else {
-        var response = Response.text(
-          "A token is required. Open the URL that \"feed serve\" printed.\n", .unauthorized)
-        response.headers["WWW-Authenticate"] = "Bearer realm=\"feed serve\""
-        return request.respond(response)
-      }
-      routes.answer(request, on: scheduler)
     }
   }
 }

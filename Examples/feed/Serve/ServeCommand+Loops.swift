@@ -31,7 +31,7 @@ extension ServeCommand {
       server.onError = { [console = session.console] in console.warn("\($0.method) \($0.path): \($0.error)") }
       var site = makeSite(door(passed.isEmpty ? address : Door.widest(server.addresses)))
       site.load = { [unowned server] in Just((server.connectionCount, server.waitingBytes)).eraseToAnyPublisher() }
-      session.keep(server.serve(SiteRoutes(site).routes, behind: site.door, SharedValue(TokenGuesses())))
+      session.keep(server.serve(SiteRoutes(site).routes, behind: site.door, SharedValue(TokenGuesses()), site.served))
       session.keep(AnyCancellable { server.close() })
       return Serving(place: Site.place(server.address, port: server.address?.port ?? port, site.door)) {}
     }

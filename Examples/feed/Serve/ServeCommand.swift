@@ -146,7 +146,7 @@ struct ServeCommand: ParsableCommand {
     let feeds = selection.map { $0.subscriptions.map(Gallery.Name.init) } ?? []
     try common.checkImages()
     let secret = try PageSecret.kept(besideCacheAt: common.cachePath)
-    let session = Session(verbose: common.verbose, quiet: common.quiet)
+    let session = Session(verbose: common.verbose, quiet: common.quiet, format: common.log.logFormat)
     let store = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache
@@ -174,9 +174,10 @@ struct ServeCommand: ParsableCommand {
     var serving: Serving?
     do {
       let started = try serve(on: session, sharing: shared, secret: secret) { door in
-        var site = Site(gallery, shown, door, history: history, fleet: fleet, on: session.loop) {
-          [console = session.console] in console.warn($0)
-        }
+        var site = Site(
+          gallery, shown, door, history: history, fleet: fleet, served: ServedRequests(log: session.log),
+          on: session.loop
+        ) { [console = session.console] in console.warn($0) }
         site.hubs = hubs
         if let publicUrl {
           var options = FeedHub.Options()
@@ -229,7 +230,7 @@ struct ServeCommand: ParsableCommand {
     polling.report = options.report
     polling.onDecision = { [isVerbose = common.verbose, unowned loop] address, decision in
       if isVerbose {
-        console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))")
+        console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
       }
       // What the decision is about is delivered after it.
       loop.schedule { if let place = places[address] { gallery.noteCheck(of: place) } }

@@ -23,14 +23,18 @@ struct Site {
   var hubs: HubSubscriber?
   /// Announces the changes of this server's own feeds; `nil` without a public URL.
   var hub: FeedHub?
+  /// Counts the requests of all loops.
+  let served: ServedRequests
   /// Open connections, and the bytes that wait to be written to them.
   var load: () -> AnyPublisher<(connections: Int, waiting: Int), Never> = { Just((0, 0)).eraseToAnyPublisher() }
 
   /// - Parameter warn: is told what goes wrong after an answer.
   init(
     _ gallery: Gallery, _ pictures: Pictures, _ door: Door, history: GalleryHistory? = nil,
-    fleet: RedisFleet? = nil, on scheduler: any LoopScheduler, warn: @escaping (String) -> Void = { _ in }
+    fleet: RedisFleet? = nil, served: ServedRequests, on scheduler: any LoopScheduler,
+    warn: @escaping (String) -> Void = { _ in }
   ) {
+    self.served = served
     self.warn = warn
     self.history = history
     self.gallery = gallery
@@ -96,9 +100,9 @@ struct Site {
 
   func metrics(_ request: HTTPServer.WholeRequest) -> Reply {
     Self.figures(of: fleet, gallery).zip(load())
-      .map { [gallery, pictures, door] figures, load in
+      .map { [gallery, pictures, door, served] figures, load in
         let own = GalleryMetrics.text(gallery, pictures, connections: load.connections, waiting: load.waiting)
-        return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", own + figures, door)
+        return Self.answer(request, "text/plain; version=0.0.4; charset=utf-8", own + served.metrics + figures, door)
       }
       .setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
   }

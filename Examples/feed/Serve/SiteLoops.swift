@@ -36,7 +36,7 @@ final class SiteLoops {
   ) throws {
     self.site = site
     group = try EventLoopGroup(count: count, name: "serve")
-    let (door, hasHubs, numbers) = (site.door, site.hubs != nil, SharedValue(0))
+    let (door, hasHubs, served, numbers) = (site.door, site.hubs != nil, site.served, SharedValue(0))
     let guesses = SharedValue(TokenGuesses())
     let sender = messages.sender(on: loop, keepsLoopAlive: false)
     do {
@@ -49,7 +49,7 @@ final class SiteLoops {
         let link = SiteLink(number, sender, shared, on: server.scheduler)
         let routes = SiteRoutes(
           door: door, hasHubs: hasHubs, ask: { link.ask($0, $1) }, events: { link.events($0) })
-        return server.serve(routes.routes, behind: door, guesses)
+        return server.serve(routes.routes, behind: door, guesses, served)
       }
     } catch {
       group.shutdown()

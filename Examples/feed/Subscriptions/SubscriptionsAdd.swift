@@ -60,7 +60,7 @@ struct SubscriptionsAdd: ParsableCommand {
     try request.check(for: addresses)
     let file = try options.file()
     let known = Set(try file.read()?.subscriptions.map(\.address) ?? [])
-    let session = Session(verbose: common.verbose, quiet: common.quiet)
+    let session = Session(verbose: common.verbose, quiet: common.quiet, format: common.log.logFormat)
     let store = SQLiteFeedStore(cacheAt: common.cachePath, on: session)
     let cache = FeedCache(store: LoggingStore(store: store, log: session.log), on: session.loop)
     session.cache = cache

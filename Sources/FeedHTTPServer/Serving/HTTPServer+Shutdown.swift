@@ -4,8 +4,12 @@ extension HTTPServer {
   /// Accepts no more connections, and completes the requests that have begun.
   ///
   /// Event streams end, and idle connections are closed. A client may send a request at that moment; it must send it again
-  /// to another server. With a `grace`, that request is responded to, as are those of connections that wait to be accepted:
-  /// each of these responses says `Connection: close`.
+  /// to another server. With a `grace`, that request is responded to, as are those of connections that wait to be accepted
+  /// or are being established: each of these responses says `Connection: close`.
+  ///
+  /// During the grace, requests for new connections are ignored on Linux; their clients repeat them after a second, and
+  /// reach the server that listens then. Elsewhere, they are refused. A connection that is accepted during the grace has
+  /// another one for its first request.
   ///
   /// **Demand:** begins at the call. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
   /// does not stop it. Policy: delivers nothing.
@@ -34,25 +38,55 @@ extension HTTPServer {
     return future.ignoreOutput().eraseToAnyPublisher()
   }
 
-  /// Accepts what waits in the backlog, and closes what is still idle when the time is over.
+  /// Accepts connections that have begun, and closes what is still idle when the time is over.
   private func beginGrace(of grace: StreamInstant.Stride) {
-    // A turn looks for connections after its work, so that after the second one there are none left.
-    scheduler.schedule { [weak self] in
-      self?.scheduler.schedule { [weak self] in
-        guard let self, isListening else { return }
-        stopListening()
-        if connections.isEmpty { ended() }
+    // A connection that the system has established would be reset by the end of listening, and with it, its request.
+    let waitsForBegun = listeners.reduce(false) { $1.ignoreNewConnections() || $0 }
+    if !waitsForBegun {
+      afterInput {
+        $0.stopListening()
+        $0.endIfDone()
       }
     }
-    let over = scheduler.once(after: grace) { [weak self] in
-      guard let self else { return }
-      closesIdle = true
-      for connection in connections { connection.serverIsEnding() }
+    later(grace) { server in
+      server.afterInput { server in
+        server.stopListening()
+        server.closesIdle = true
+        for connection in server.connections { connection.serverIsEnding() }
+        server.endIfDone()
+      }
     }
-    whenEnded.append { over.cancel() }
+    later(grace + grace) { server in
+      server.afterInput { server in
+        server.closesUnused = true
+        for connection in server.connections { connection.serverIsEnding() }
+        server.endIfDone()
+      }
+    }
+  }
+
+  private func later(_ delay: StreamInstant.Stride, _ action: @escaping (HTTPServer) -> Void) {
+    let timer = scheduler.once(after: delay) { [weak self] in self.map(action) }
+    whenEnded.append { timer.cancel() }
+  }
+
+  /// Runs `action` when the loop has looked for connections and bytes once more. A turn does so after its work, so that after
+  /// the second one nothing is left that was there at the call.
+  private func afterInput(_ action: @escaping (HTTPServer) -> Void) {
+    scheduler.schedule { [weak self] in
+      self?.scheduler.schedule { [weak self] in
+        guard let self, isEnding else { return }
+        action(self)
+      }
+    }
+  }
+
+  private func endIfDone() {
+    if connections.isEmpty, !isListening { ended() }
   }
 
   private func stopListening() {
+    guard isListening else { return }
     isListening = false
     for listener in listeners { listener.close() }
     subscription?.stopAccepting()

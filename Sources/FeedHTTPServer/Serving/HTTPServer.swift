@@ -30,6 +30,8 @@ public final class HTTPServer {
   var isListening = true
   /// True when it is ending, and a connection that waits for a request is closed.
   var closesIdle = false
+  /// True when that applies to connections that were accepted while it was ending and have had no request.
+  var closesUnused = false
   var whenEnded: [() -> Void] = []
   var shares: ConnectionShares
   /// The maximum number of body bytes of a request for this path, if it isn't ``Limits/bodyBytes``.
@@ -167,6 +169,7 @@ public final class HTTPServer {
     guard isAdmitted else { return }
     let served = ServerConnection(connection, self, client)
     served.index = connections.count
+    served.isLate = isEnding
     connections.append(served)
     if ticker == nil {
       let tick = limits.tick

@@ -125,7 +125,12 @@ extension ServerConnection {
   }
 
   func serverIsEnding() {
-    if server.closesIdle, phase == .head, parser.state.isUntouched, input.isEmpty { beginClosing() }
+    // A request that has arrived is read next, and gets the last response.
+    if mayNotWait, phase == .head, parser.state.isUntouched, input.isEmpty, !channel.hasInput {
+      // Immediately, and not after the other connections: a request that arrives from now on is lost.
+      if outBytes == 0, !isWriting { channel.announceEnd() }
+      beginClosing()
+    }
     source?.serverIsEnding()
   }
 

@@ -35,6 +35,8 @@ final class ServerConnection {
   @exclusivity(unchecked) var phase = Phase.head
   /// Counts requests.
   @exclusivity(unchecked) var number = 0
+  /// True if it was accepted while the server was ending.
+  @exclusivity(unchecked) var isLate = false
 
   // Reading.
   @exclusivity(unchecked) var parser: HeadParser
@@ -168,7 +170,8 @@ final class ServerConnection {
   func advanceHead() -> Bool {
     guard hasRoom else { return false }
     guard !input.isEmpty else {
-      if inputHasEnded { beginClosing() }
+      // Only an empty line may have come after the last moment for a request.
+      if inputHasEnded || parser.state.isUntouched && mayNotWait { beginClosing() }
       return false
     }
     if parser.state.isUntouched { ticks = 0 }
@@ -234,6 +237,9 @@ final class ServerConnection {
     (phase, ticks) = (.head, 0)
     return true
   }
+
+  /// True if the server is ending, and the time for another request is over.
+  var mayNotWait: Bool { server.closesIdle && (number > 0 || !isLate || server.closesUnused) }
 
   /// True if the rest of the body is worth reading to keep the connection.
   var canDrain: Bool {

@@ -20,6 +20,13 @@ extension EventLoop {
     return offload
   }
 
+  /// The number of pieces of work that the loop has offloaded and that have not ended: those that run on the pool's threads,
+  /// and those that wait for a thread.
+  public var offloadedCount: Int {
+    checkOwner("offloadedCount")
+    return offloadsInPool + waitingForThreads.count
+  }
+
   /// Passes work to the pool, or holds it until there is a pool.
   @usableFromInline func start(_ offload: Offload) {
     checkOwner("offload")

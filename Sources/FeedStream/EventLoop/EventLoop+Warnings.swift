@@ -8,16 +8,21 @@ struct TurnWatch {
   fileprivate var isWatching = false
   /// The facts that the monitor reads; made when the loop first runs with warnings on.
   fileprivate var state: TurnState?
+  /// Receives the length of each turn (``EventLoop/onTurn(_:)``).
+  fileprivate var onTurn: ((Duration) -> Void)?
+  /// The time when the current turn began, and for how long the loop had waited until then, in nanoseconds.
+  fileprivate var mark: (began: UInt64, waited: UInt64) = (0, 0)
 }
 
 extension EventLoop {
   /// Called when a run begins, on the thread that runs. Without warnings and without the map, a loop measures nothing.
   func beginWatchingTurns() {
-    turnWatch.isWatching = Warnings.watch && watchTurns()
+    turnWatch.isWatching = (Warnings.watch || turnWatch.onTurn != nil) && watchTurns()
     guard turnWatch.isWatching else {
       if let handle = turnWatch.handle { uv_prepare_stop(handle) }
       return
     }
+    turnWatch.mark = (uv_hrtime(), uv_metrics_idle_time(uv))
     guard Warnings.areOn else { return }
     let state = turnWatch.state ?? TurnMonitor.shared.add(uv)
     turnWatch.state = state
@@ -54,6 +59,28 @@ extension EventLoop {
     guard turnWatch.isWatching else { return }
     subscriptions?.map?.turn &+= 1
     turnWatch.state?.next(waited: uv_metrics_idle_time(uv))
+    guard let onTurn = turnWatch.onTurn else { return }
+    let (now, waited) = (uv_hrtime(), uv_metrics_idle_time(uv))
+    let length = (now &- turnWatch.mark.began) &- (waited &- turnWatch.mark.waited)
+    turnWatch.mark = (now, waited)
+    onTurn(.nanoseconds(Int64(clamping: length)))
+  }
+
+  /// Calls `handler` before each wait of the loop, with the time for which the turn has run since the last wait, without
+  /// the waiting itself. During that time, timers and I/O are late.
+  ///
+  /// There is one handler, and none by default; `nil` removes it. It runs on the loop, and is part of the next turn.
+  public func onTurn(_ handler: ((Duration) -> Void)?) {
+    checkOwner("onTurn")
+    turnWatch.onTurn = handler
+    if isCurrent { beginWatchingTurns() }
+  }
+
+  /// The number of active handles of libuv: timers, sockets, files that are watched, and others that keep the loop
+  /// running. All timers of the loop are one.
+  public var activeHandleCount: Int {
+    checkOwner("activeHandleCount")
+    return isClosed ? 0 : Int(uv.pointee.active_handles)
   }
 
   package func mapBegan() {

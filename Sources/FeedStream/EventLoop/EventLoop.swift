@@ -74,6 +74,7 @@ public final class EventLoop: @unchecked Sendable {
   @exclusivity(unchecked) var timers = TimerQueue()
   @exclusivity(unchecked) var timing = Timing()
   var waitingForThreads = ContiguousArray<Offload>()
+  @exclusivity(unchecked) var offloadsInPool = 0
   /// True when the last wait for threads was in vain.
   var hasDoneWithoutThreads = false
   let gate = OffloadGate()

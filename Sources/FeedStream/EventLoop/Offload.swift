@@ -56,8 +56,13 @@ import Synchronization
         let offload = Unmanaged<Offload>.fromOpaque($0!.pointee.data)
         offload._withUnsafeGuaranteedRef { if !$0.gate.isClosed { $0.steps.perform($0) } }
       },
-      { request, _ in Unmanaged<Offload>.fromOpaque(request!.pointee.data).takeRetainedValue().finish() })
+      { request, _ in
+        // A loop that closes waits for all its requests, and exists until then.
+        EventLoop.of(request!.pointee.loop).offloadsInPool -= 1
+        Unmanaged<Offload>.fromOpaque(request!.pointee.data).takeRetainedValue().finish()
+      })
     precondition(code == 0, "EventLoop.offload: \(String(cString: uv_strerror(code)))")
+    loop.offloadsInPool += 1
   }
 
   @usableFromInline final func cancel() {

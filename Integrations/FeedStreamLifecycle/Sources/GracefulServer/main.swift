@@ -1,6 +1,7 @@
 import FeedHTTPServer
 import FeedStream
 import FeedStreamLifecycle
+import Foundation
 import Logging
 import ServiceLifecycle
 
@@ -23,6 +24,8 @@ let ticking = StreamService(on: group.loops[0]) { loop in
   return .init(ticks.prefix(untilOutputFrom: ended)) { ended.send() }
 }
 print(servers.address)
+// The script waits for the line, which would stay in the buffer of a pipe.
+fflush(nil)
 // In this order: the loops are shut down last.
 let services: [any Service] = [group, ticking, servers]
 let configuration = ServiceGroupConfiguration(

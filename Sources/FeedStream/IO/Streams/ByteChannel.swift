@@ -17,12 +17,23 @@ package protocol ByteChannel: ByteSink {
 
   /// Writes one chunk in the same way, without the cost of a list.
   func writeNow(_ chunk: Chunk) -> Int
+
+  /// True if bytes have arrived that are not read yet.
+  var hasInput: Bool { get }
+
+  /// Tells the peer immediately that nothing more will be written, while no write is running; ``endWriting(_:)`` must
+  /// follow.
+  func announceEnd()
 }
 
 extension ByteChannel {
   /// By default, writes nothing, because a channel needn't have this shortcut.
   package func writeNow(_ chunks: [Chunk]) -> Int { 0 }
   package func writeNow(_ chunk: Chunk) -> Int { writeNow([chunk]) }
+  /// By default, false, because a channel needn't know.
+  package var hasInput: Bool { false }
+  /// By default, leaves that to `endWriting`.
+  package func announceEnd() {}
 }
 
 /// The result of reading.

@@ -93,8 +93,16 @@ package protocol ListeningSocket: AnyObject {
   var keepsLoopAlive: Bool { get set }
   /// The waiting connection; `nil` if there is none.
   func accept() -> (any ByteChannel)?
+  /// Ignores requests for new connections, while those that are being established complete.
+  ///
+  /// - Returns: false if that isn't possible.
+  func ignoreNewConnections() -> Bool
   /// Stops listening. Idempotent.
   func close()
+}
+
+extension ListeningSocket {
+  package func ignoreNewConnections() -> Bool { false }
 }
 
 extension LoopScheduler {

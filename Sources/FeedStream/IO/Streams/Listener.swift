@@ -63,6 +63,12 @@ public final class Listener {
     subscription?.end()
   }
 
+  /// Ignores requests for new connections, while those that are being established still arrive. Their clients repeat
+  /// ignored requests after a second.
+  ///
+  /// - Returns: false if that isn't possible: for a path, for an inherited socket, or other than on Linux.
+  package func ignoreNewConnections() -> Bool { !isClosed && socket.ignoreNewConnections() }
+
   fileprivate func accept() -> Connection? {
     isClosed ? nil : socket.accept().map { Connection($0, to: $0.peer) }
   }

@@ -55,6 +55,8 @@ final class LoopChannel: LoopHandle, ByteChannel {
     uv_read_stop(stream)
   }
 
+  package var hasInput: Bool { !isClosed && clibuv_has_input(handle) != 0 }
+
   private func hasRead(_ count: Int) {
     switch count {
     case 0: break  // EAGAIN: nothing was there after all.
@@ -108,6 +110,11 @@ final class LoopChannel: LoopHandle, ByteChannel {
     guard number != wroteAt else { return 0 }
     wroteAt = number
     return writeNow(chunk)
+  }
+
+  package func announceEnd() {
+    guard !isClosed, shutdown == nil, writing == nil else { return }
+    clibuv_end_writing(handle)
   }
 
   package func endWriting(_ done: @escaping (SystemError?) -> Void) {

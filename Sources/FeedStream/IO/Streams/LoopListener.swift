@@ -12,11 +12,13 @@ internal import CLibUV
 final class LoopListener: LoopHandle, ListeningSocket {
   private(set) var address: SocketAddress
   var onReady: (() -> Void)?
+  private let isInherited: Bool
 
   init(on loop: EventLoop, at place: SocketAddress, backlog: Int, _ port: PortSharing) throws(SystemError) {
     var (address, inherited) = (place, nil as Int32?)
     if case .inherited(let number) = place.kind { (inherited, address) = try System.listening(number, place) }
     self.address = address
+    isInherited = inherited != nil
     do {
       if case .unix = address.kind {
         try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
@@ -72,6 +74,12 @@ final class LoopListener: LoopHandle, ListeningSocket {
       channel.connected(to: peer)
     }
     return channel
+  }
+
+  func ignoreNewConnections() -> Bool {
+    // An inherited socket is shared: others continue to listen to it.
+    guard !isClosed, !isInherited, case .internet = address.kind else { return false }
+    return clibuv_ignore_new_connections(handle) == 0
   }
 
   override func releaseHandler() { onReady = nil }

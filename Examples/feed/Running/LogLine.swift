@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+import Logging
+
+/// The form of messages on standard error.
+enum LogFormat: String, CaseIterable, ExpressibleByArgument {
+  case text, json
+}
+
+/// The option of every command that logs.
+struct LogOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Format of messages on standard error: text, or one JSON object per line.", valueName: "text|json"))
+  var logFormat = LogFormat.text
+}
+
+/// A message as one line of JSON.
+struct LogLine: Encodable {
+  /// The time as RFC 3339 has it, in UTC.
+  let time: String
+  let level: String
+  let message: String
+  /// The name of the logger's module; `nil` for messages to the user.
+  let source: String?
+  let metadata: [String: Value]?
+
+  init(
+    _ level: Logger.Level, _ message: String, source: String? = nil, metadata: Logger.Metadata = [:],
+    at now: Date = .now
+  ) {
+    time = now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    self.level = level.rawValue
+    self.message = message
+    self.source = source
+    self.metadata = metadata.isEmpty ? nil : metadata.mapValues(Value.init)
+  }
+
+  /// The line, with its end.
+  var text: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Strings can always be encoded.
+    let data = (try? encoder.encode(self)) ?? Data()
+    return String(decoding: data, as: UTF8.self) + "\n"
+  }
+
+  /// A value of metadata: text, or what has the same structure in JSON.
+  struct Value: Encodable {
+    let value: Logger.MetadataValue
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      switch value {
+      case .string(let text): try container.encode(text)
+      case .stringConvertible(let other): try container.encode("\(other)")
+      case .array(let values): try container.encode(values.map(Value.init))
+      case .dictionary(let values): try container.encode(values.mapValues(Value.init))
+      }
+    }
+  }
+}

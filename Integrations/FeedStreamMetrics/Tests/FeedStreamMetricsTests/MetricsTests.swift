@@ -1,0 +1,138 @@
+import CoreMetrics
+import FeedHTTP
+import FeedHTTPServer
+import FeedStream
+import FeedStreamMetrics
+import Foundation
+import MetricsTestKit
+import Testing
+
+@Suite struct MetricsTests {
+  /// The durations that were recorded as `label`, in seconds, with the attributes of each.
+  private static func timers(_ metrics: TestMetrics, _ label: String) -> [[String: String]: [Double]] {
+    var timers: [[String: String]: [Double]] = [:]
+    for timer in metrics.timers where timer.label == label {
+      let attributes = Dictionary(timer.dimensions) { $1 }
+      timers[attributes, default: []] += timer.values.map { Double($0) / 1e9 }
+    }
+    return timers
+  }
+
+  @Test func `server and client record the duration of requests, by status`() throws {
+    let metrics = TestMetrics()
+    let loop = EventLoop()
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    var routes = HTTPServer.Routes()
+    routes.use(.metrics(factory: metrics))
+    routes.on(.get, "/slow") { request in
+      Just(HTTPServer.Response.text("slow")).delay(for: .milliseconds(50), scheduler: request.scheduler)
+    }
+    routes.get("/broken") { _ in throw HTTPServer.Status.internalServerError }
+    let serving = server.serve(routes)
+    let port = try #require(server.address?.port)
+    let client = CurlHTTPClient(on: loop).metered(factory: metrics)
+    let urls = ["slow", "slow", "broken", "missing"].map { URL(string: "http://127.0.0.1:\(port)/\($0)")! }
+    let asking = urls.publisher
+      .flatMap(maxPublishers: .max(1)) { client.get($0) }
+      .sink { _ in
+        loop.stop()
+      } receiveValue: { _ in
+      }
+    loop.run(.untilStopped)
+    asking.cancel()
+    serving.cancel()
+    server.close()
+
+    let name = MetricNames.Attribute.self
+    let served = Self.timers(metrics, "http.server.request.duration")
+    let slow = try #require(served[[name.method: "GET", name.status: "200", name.scheme: "http"]])
+    #expect(slow.count == 2 && slow.allSatisfy { (0.05..<5).contains($0) }, "\(slow)")
+    #expect(served[[name.method: "GET", name.status: "404", name.scheme: "http"]]?.count == 1)
+    let broken = [name.method: "GET", name.status: "500", name.scheme: "http", name.errorType: "500"]
+    #expect(served[broken]?.count == 1)
+    #expect(served.count == 3)
+
+    let asked = Self.timers(metrics, "http.client.request.duration")
+    var attributes = [
+      name.method: "GET", name.scheme: "http", name.serverAddress: "127.0.0.1", name.serverPort: "\(port)",
+      name.status: "200",
+    ]
+    #expect(asked[attributes]?.count == 2)
+    attributes[name.status] = "404"
+    attributes[name.errorType] = "404"
+    #expect(asked[attributes]?.count == 1)
+    loop.close()
+  }
+
+  @Test func `a failure is recorded with its kind, and a response from the cache is not`() throws {
+    let metrics = TestMetrics()
+    let loop = EventLoop()
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let serving = server.serve { _ in
+      var response = HTTPServer.Response.text("fresh")
+      response.headers["Cache-Control"] = "max-age=60"
+      return response
+    }
+    let url = URL(string: "http://127.0.0.1:\(try #require(server.address?.port))/")!
+    let client = CurlHTTPClient(on: loop).metered(factory: metrics)
+    let cached = client.cached(in: MemoryHTTPCache())
+    let asking = [url, url].publisher
+      .flatMap(maxPublishers: .max(1)) { cached.get($0) }
+      .handleEvents(receiveCompletion: { _ in server.close() })
+      .append(client.get(url))
+      .sink { _ in
+        loop.stop()
+      } receiveValue: { _ in
+      }
+    loop.run(.untilStopped)
+    asking.cancel()
+    serving.cancel()
+    let recorded = Self.timers(metrics, MetricNames.clientRequestDuration)
+    #expect(recorded.values.map(\.count).sorted() == [1, 1])
+    #expect(recorded.keys.contains { $0[MetricNames.Attribute.errorType] == "connect" }, "\(recorded.keys)")
+    loop.close()
+  }
+
+  @Test func `a loop's turns, delay, handles and offloaded work are recorded, and a server's connections`() throws {
+    let metrics = TestMetrics()
+    let loop = EventLoop()
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let serving = server.serve { _ in .text("") }
+    let recording = LoopMetrics(of: loop, named: "main", every: .milliseconds(20), factory: metrics)
+    recording.add(server)
+    let connecting = Connection.connect(to: try #require(server.address), on: loop).sink { _ in
+    } receiveValue: { connection in
+      // Closed with the loop.
+      loop.schedule(after: loop.now.advanced(by: .milliseconds(200))) { connection.close() }
+    }
+    // A turn that takes long, and delays the timer.
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(30))) { usleep(60_000) }
+    loop.offload({ usleep(100_000) }, completion: {})
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(150))) { loop.stop() }
+    loop.run(.untilStopped)
+    recording.cancel()
+    connecting.cancel()
+    serving.cancel()
+    server.close()
+    let main = [MetricNames.Attribute.loopName: "main"]
+    #expect(Self.timers(metrics, "feedstream.eventloop.turn.duration")[main]?.contains { $0 >= 0.06 } == true)
+    #expect(Self.timers(metrics, "feedstream.eventloop.delay")[main]?.contains { $0 >= 0.03 } == true)
+    func gauges(_ label: String) -> [Double] { metrics.recorders.filter { $0.label == label }.flatMap(\.values) }
+    #expect(gauges("feedstream.eventloop.active_handles").contains { $0 > 0 })
+    #expect(gauges("feedstream.eventloop.offloads").contains(1) && gauges("feedstream.eventloop.offloads").last == 0)
+    #expect(gauges("feedstream.http.server.connections").contains(1))
+    // Nothing is recorded after that.
+    let count = metrics.timers.flatMap(\.values).count
+    loop.schedule {}
+    loop.run()
+    #expect(metrics.timers.flatMap(\.values).count == count)
+    loop.close()
+  }
+
+  @Test func `names in Prometheus's form end with their unit`() {
+    #expect(
+      MetricNames.prometheus(MetricNames.serverRequestDuration, unit: "seconds")
+        == "http_server_request_duration_seconds")
+    #expect(MetricNames.method("GET") == "GET" && MetricNames.method("MKCOL") == "_OTHER")
+  }
+}

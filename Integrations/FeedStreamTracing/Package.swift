@@ -1,0 +1,21 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// The tests of FeedStreamTracing, in a package of their own, so that FeedStream's don't need swift-distributed-tracing.
+let package = Package(
+  name: "FeedStreamTracingTests",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "FeedStream", path: "../..", traits: ["Tracing"]),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
+  ],
+  targets: [
+    .testTarget(
+      name: "FeedStreamTracingTests",
+      dependencies: [
+        .product(name: "FeedHTTP", package: "FeedStream"), .product(name: "FeedHTTPServer", package: "FeedStream"),
+        .product(name: "FeedStream", package: "FeedStream"), .product(name: "FeedStreamTracing", package: "FeedStream"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+      ])
+  ])

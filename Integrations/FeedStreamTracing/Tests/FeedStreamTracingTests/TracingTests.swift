@@ -1,0 +1,146 @@
+import FeedHTTP
+import FeedHTTPServer
+import FeedStream
+import FeedStreamTracing
+import Foundation
+import InMemoryTracing
+import Testing
+import Tracing
+
+@Suite struct TracingTests {
+  private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+  /// Runs two servers, of which the outer one requests a URL of the inner one, and sends a request to the outer one.
+  ///
+  /// - Parameter inner: the response of the inner server to a request.
+  /// - Returns: the response of the outer one.
+  private static func relay(
+    _ fields: [HTTPRequest.Header] = [], tracer: InMemoryTracer, _ instrument: any Instrument,
+    inner respond: @escaping (HTTPServer.Request) -> HTTPServer.Response
+  ) throws -> HTTPResponse {
+    let loop = EventLoop()
+    defer { loop.close() }
+    let inner = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let innerServing = inner.serve { respond($0) }
+    let url = URL(string: "http://me:secret@127.0.0.1:\(try #require(inner.address?.port))/inner?token=secret")!
+    let client = CurlHTTPClient(on: loop)
+    let traced = client.traced(tracer: tracer, instrument: instrument)
+    var routes = HTTPServer.Routes()
+    routes.use(.tracing(tracer: tracer, instrument: instrument))
+    routes.on(.get, "/outer") { request in
+      traced.get(url).map { HTTPServer.Response.text("inner: \($0.status)") }
+    }
+    let outer = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let outerServing = outer.serve(routes)
+    let first = URL(string: "http://127.0.0.1:\(try #require(outer.address?.port))/outer?token=secret")!
+    var response: HTTPResponse?
+    let asking = client.get(HTTPRequest(first, headers: fields)).sink { _ in
+      loop.stop()
+    } receiveValue: {
+      response = $0
+    }
+    loop.run(.untilStopped)
+    for subscription in [asking, outerServing, innerServing] { subscription.cancel() }
+    outer.close()
+    inner.close()
+    return try #require(response)
+  }
+
+  @Test func `traceparent and tracestate travel from the request that is served to the one that is sent`() throws {
+    let tracer = InMemoryTracer()
+    var received: [String?] = []
+    let response = try Self.relay(
+      [.init(name: "traceparent", value: Self.parent), .init(name: "tracestate", value: "vendor=1")], tracer: tracer,
+      TraceContextPropagator()
+    ) { request in
+      received = [request.headers["traceparent"], request.headers["tracestate"]]
+      return .text("")
+    }
+    #expect(response.status == 200 && String(decoding: response.body, as: UTF8.self) == "inner: 200")
+    #expect(received == [Self.parent, "vendor=1"])
+  }
+
+  @Test func `an invalid traceparent is not passed on`() throws {
+    var received: [String?] = ["x"]
+    _ = try Self.relay(
+      [.init(name: "traceparent", value: "00-0-0-00"), .init(name: "tracestate", value: "vendor=1")],
+      tracer: InMemoryTracer(), TraceContextPropagator()
+    ) { request in
+      received = [request.headers["traceparent"], request.headers["tracestate"]]
+      return .text("")
+    }
+    #expect(received == [nil, nil])
+  }
+
+  @Test func `the client's span is the child of the server's, and says nothing secret`() throws {
+    let tracer = InMemoryTracer()
+    var ids: [String?] = []
+    _ = try Self.relay(tracer: tracer, tracer) { request in
+      ids = request.headers.filter { $0.name.hasPrefix("in-memory") }.map(\.value)
+      return HTTPServer.Response(.serviceUnavailable)
+    }
+    #expect(tracer.activeSpans.isEmpty)
+    let spans = tracer.finishedSpans
+    let client = try #require(spans.first { $0.kind == .client })
+    let server = try #require(spans.first { $0.kind == .server })
+    #expect(spans.count == 2)
+    #expect(client.traceID == server.traceID && client.parentSpanID == server.spanID && server.parentSpanID == nil)
+    #expect(ids.contains(client.traceID) && ids.contains(client.spanID))
+    #expect(server.operationName == "GET" && server.status == nil)
+    #expect(server.attributes.get("url.path") == .string("/outer"))
+    #expect("\(try #require(server.attributes.get("http.response.status_code")))".contains("200"))
+    #expect(client.status?.code == .error && client.attributes.get("error.type") == .string("503"))
+    for span in spans { #expect(!"\(span.attributes)".contains("secret")) }
+  }
+
+  @Test func `a failure and a cancellation end the span`() throws {
+    let tracer = InMemoryTracer()
+    let loop = EventLoop()
+    defer { loop.close() }
+    let client = CurlHTTPClient(on: loop).traced(tracer: tracer, instrument: tracer)
+    // Nobody listens there.
+    let failing = client.get(URL(string: "http://127.0.0.1:1/")!).sink { _ in
+      loop.stop()
+    } receiveValue: { _ in
+    }
+    loop.run(.untilStopped)
+    failing.cancel()
+    #expect(tracer.finishedSpans.first?.status?.code == .error && tracer.finishedSpans.first?.errors.count == 1)
+    tracer.clearFinishedSpans()
+    let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
+    let serving = server.serve { _ in Empty<HTTPServer.Response, Never>(completeImmediately: false) }
+    let asking = client.get(URL(string: "http://127.0.0.1:\(try #require(server.address?.port))/")!)
+      .sink { _ in
+      } receiveValue: { _ in
+      }
+    loop.schedule(after: loop.now.advanced(by: .milliseconds(50))) {
+      #expect(tracer.activeSpans.count == 1)
+      asking.cancel()
+      loop.stop()
+    }
+    loop.run(.untilStopped)
+    #expect(tracer.activeSpans.isEmpty && tracer.finishedSpans.first?.status == nil)
+    serving.cancel()
+    server.close()
+  }
+
+  @Test(arguments: [
+    "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
+    "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+    "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+    "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0g",
+    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-",
+    "0x-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01x",
+  ]) func `an invalid traceparent is refused`(text: String) {
+    #expect(TraceParent(text) == nil)
+  }
+
+  @Test func `a valid traceparent is read and written, even of a later version`() {
+    #expect(TraceParent(Self.parent)?.description == Self.parent)
+    let later = TraceParent("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03-more")
+    #expect(later?.description == "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03")
+  }
+}

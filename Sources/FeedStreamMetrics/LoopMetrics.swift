@@ -1,0 +1,87 @@
+#if Metrics
+  public import CoreMetrics
+  public import FeedHTTPServer
+  public import FeedStream
+
+  /// Records the metrics of a loop, and of servers on it, until it is cancelled or released. Lives on the loop's thread.
+  ///
+  ///     let metrics = LoopMetrics(of: loop, named: "main")
+  ///     metrics.add(server)
+  ///
+  /// - **Turns:** the duration of each turn (``MetricNames/turnDuration``), without the time that the loop waits.
+  /// - **Delay:** the time by which a timer is late (``MetricNames/loopDelay``), once per period.
+  /// - **Numbers:** active handles, offloaded work, and the servers' connections and waiting bytes, once per period.
+  ///
+  /// Its timer keeps the loop running. It uses the loop's `onTurn`.
+  public final class LoopMetrics: Cancellable {
+    private let loop: EventLoop
+    private let turns: CoreMetrics.Timer
+    private let delay: CoreMetrics.Timer
+    private let handles: Gauge
+    private let offloads: Gauge
+    private let makeGauge: (String) -> Gauge
+    private var servers: [Server] = []
+    private var sampling: (any Cancellable)?
+
+    private struct Server {
+      weak var server: HTTPServer?
+      let connections: Gauge
+      let waitingBytes: Gauge
+    }
+
+    /// - Parameters:
+    ///   - loop: belongs to the calling thread.
+    ///   - name: the value of ``MetricNames/Attribute/loopName``.
+    ///   - period: the time between two samples of the delay and the numbers; 1 s by default.
+    ///   - factory: makes the metrics; that of the process by default.
+    public init(
+      of loop: EventLoop, named name: String, every period: StreamInstant.Stride = .seconds(1),
+      factory: any MetricsFactory = MetricsSystem.factory
+    ) {
+      let dimensions = [(MetricNames.Attribute.loopName, name)]
+      func timer(_ label: String) -> CoreMetrics.Timer {
+        CoreMetrics.Timer(label: label, dimensions: dimensions, preferredDisplayUnit: .seconds, factory: factory)
+      }
+      makeGauge = { Gauge(label: $0, dimensions: dimensions, factory: factory) }
+      self.loop = loop
+      turns = timer(MetricNames.turnDuration)
+      delay = timer(MetricNames.loopDelay)
+      handles = makeGauge(MetricNames.loopHandles)
+      offloads = makeGauge(MetricNames.loopOffloads)
+      loop.onTurn { [turns] in turns.recordNanoseconds($0.nanoseconds) }
+      sample(at: loop.now.advanced(by: period), every: period)
+    }
+
+    deinit { cancel() }
+
+    /// Records a server's connections and waiting bytes as well, as long as the server exists.
+    public func add(_ server: HTTPServer) {
+      servers.append(
+        Server(
+          server: server, connections: makeGauge(MetricNames.serverConnections),
+          waitingBytes: makeGauge(MetricNames.serverWaitingBytes)))
+    }
+
+    public func cancel() {
+      guard let sampling else { return }
+      self.sampling = nil
+      sampling.cancel()
+      loop.onTurn(nil)
+    }
+
+    private func sample(at due: StreamInstant, every period: StreamInstant.Stride) {
+      sampling = loop.once(after: loop.now.distance(to: due)) { [weak self] in
+        guard let self else { return }
+        delay.recordNanoseconds(due.distance(to: loop.now).nanoseconds)
+        handles.record(loop.activeHandleCount)
+        offloads.record(loop.offloadedCount)
+        servers.removeAll { $0.server == nil }
+        for one in servers {
+          one.connections.record(one.server?.connectionCount ?? 0)
+          one.waitingBytes.record(one.server?.waitingBytes ?? 0)
+        }
+        sample(at: loop.now.advanced(by: period), every: period)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,44 @@
+#if Metrics
+  import CoreMetrics
+
+  /// The timers of one metric, one for each combination of attributes, made when it is first needed. Lives on one thread.
+  final class RequestDurations {
+    private struct Key: Hashable {
+      var attributes: [String]
+    }
+
+    private let label: String
+    private let names: [String]
+    private let factory: any MetricsFactory
+    private var timers: [Key: CoreMetrics.Timer] = [:]
+
+    /// - Parameter names: the names of the attributes.
+    init(_ label: String, _ names: [String], _ factory: any MetricsFactory) {
+      (self.label, self.names, self.factory) = (label, names, factory)
+    }
+
+    /// - Parameter attributes: their values, in the order of the names; an empty one is left out.
+    func record(_ duration: Duration, _ attributes: [String]) {
+      let key = Key(attributes: attributes)
+      let timer = timers[key] ?? make(key)
+      timer.recordNanoseconds(duration.nanoseconds)
+    }
+
+    private func make(_ key: Key) -> CoreMetrics.Timer {
+      let dimensions = zip(names, key.attributes).filter { !$1.isEmpty }
+      let timer = CoreMetrics.Timer(
+        label: label, dimensions: dimensions.map { ($0, $1) }, preferredDisplayUnit: .seconds, factory: factory)
+      timers[key] = timer
+      return timer
+    }
+  }
+
+  extension Duration {
+    /// It in nanoseconds, at most as many as there is room for.
+    var nanoseconds: Int64 {
+      let (seconds, attoseconds) = components
+      let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+      return overflow ? .max : product &+ attoseconds / 1_000_000_000
+    }
+  }
+#endif

@@ -1,0 +1,28 @@
+#if Metrics
+  public import CoreMetrics
+  public import FeedHTTPServer
+
+  extension HTTPServer.Middleware {
+    /// Records the duration of each request as ``MetricNames/serverRequestDuration``, when its response begins.
+    ///
+    ///     routes.use(.metrics())
+    ///
+    /// The attributes are the method, the status, the scheme, and for statuses of 500 and more, `error.type`. Use it before other
+    /// middleware, so that it sees their responses. Requests whose client disconnects before the response are not recorded.
+    ///
+    /// - Parameters:
+    ///   - scheme: the scheme of the server's URLs; a server doesn't know whether TLS is around it.
+    ///   - factory: makes the metrics; that of the process by default.
+    public static func metrics(scheme: String = "http", factory: any MetricsFactory = MetricsSystem.factory) -> Self {
+      typealias Name = MetricNames.Attribute
+      let durations = RequestDurations(
+        MetricNames.serverRequestDuration, [Name.method, Name.status, Name.scheme, Name.errorType], factory)
+      return log { request in
+        let status = String(request.status.code)
+        durations.record(
+          request.duration,
+          [MetricNames.method(request.method.rawValue), status, scheme, request.status.code >= 500 ? status : ""])
+      }
+    }
+  }
+#endif

@@ -1,0 +1,87 @@
+#if Tracing
+  public import FeedHTTP
+  public import FeedStream
+  public import Foundation
+  public import Tracing
+
+  extension HTTPClient {
+    /// Makes a span of each request, and sends its identity to the server: with a tracer or propagator for W3C Trace
+    /// Context, as `traceparent`.
+    ///
+    ///     let client = CurlHTTPClient(on: loop).traced()
+    ///
+    /// The span ends with the response, or when it begins if its body is read while it arrives; a failure or a status of 400
+    /// or more is an error.
+    ///
+    /// - Parameters:
+    ///   - context: the parent's context. By default, `ServiceContext.current` when the stream is subscribed to, or
+    ///     otherwise, when the method of the client is called.
+    ///   - tracer: makes spans; the process's by default.
+    ///   - instrument: adds fields to requests; the process's by default.
+    public func traced(
+      in context: ServiceContext? = nil, tracer: (any Tracer)? = nil, instrument: (any Instrument)? = nil
+    ) -> TracedHTTPClient {
+      TracedHTTPClient(client: self, context: context, tracer: tracer, instrument: instrument)
+    }
+  }
+
+  /// See ``FeedHTTP/HTTPClient/traced(in:tracer:instrument:)``.
+  public struct TracedHTTPClient: HTTPClient {
+    let client: any HTTPClient
+    let context: ServiceContext?
+    let tracer: (any Tracer)?
+    let instrument: (any Instrument)?
+
+    public var scheduler: (any LoopScheduler)? { client.scheduler }
+
+    public func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
+      traced(request, client.get) { $0.status }
+    }
+
+    public func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> {
+      traced(request, client.open) { $0.status }
+    }
+
+    public func events(for request: HTTPRequest) -> AnyPublisher<HTTPProgress, HTTPError> {
+      traced(request, client.events(for:)) { if case .finished(let response) = $0 { response.status } else { nil } }
+    }
+
+    private func traced<Value>(
+      _ request: HTTPRequest, _ send: @escaping (HTTPRequest) -> AnyPublisher<Value, HTTPError>,
+      status: @escaping (Value) -> Int?
+    ) -> AnyPublisher<Value, HTTPError> {
+      let outer = ServiceContext.current
+      return Deferred { [context, tracer, instrument] in
+        let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan(
+          request.method.rawValue, context: context ?? ServiceContext.current ?? outer ?? .topLevel, ofKind: .client)
+        span.attributes["http.request.method"] = request.method.rawValue
+        span.attributes["url.full"] = Self.shown(request.url)
+        span.attributes["server.address"] = request.url.host
+        span.attributes["server.port"] = request.url.port ?? (request.url.scheme?.lowercased() == "https" ? 443 : 80)
+        let open = OpenSpan(span)
+        var request = request
+        (instrument ?? InstrumentationSystem.instrument).inject(open.context, into: &request, using: Fields())
+        return send(request).handleEvents(
+          receiveOutput: { if let code = status($0) { open.end(status: code, errorsFrom: 400) } },
+          receiveCompletion: {
+            if case .failure(let error) = $0 { open.end(error, type: "\(error.kind)") } else { open.end() }
+          }, receiveCancel: { open.end() })
+      }
+      .eraseToAnyPublisher()
+    }
+
+    /// The URL without what may be secret: user, password and query.
+    private static func shown(_ url: URL) -> String? {
+      guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+      (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
+      return parts.string
+    }
+  }
+
+  private struct Fields: Injector {
+    func inject(_ value: String, forKey key: String, into carrier: inout HTTPRequest) {
+      carrier.headers.removeAll { $0.name.lowercased() == key.lowercased() }
+      carrier.headers.append(HTTPRequest.Header(name: key, value: value))
+    }
+  }
+#endif

@@ -1,0 +1,49 @@
+#if Tracing
+  import FeedStream
+  import Tracing
+
+  /// A span that ends once, at the latest when it is released.
+  final class OpenSpan {
+    private var span: (any Span)?
+    let context: ServiceContext
+
+    init(_ span: any Span) { (self.span, context) = (span, span.context) }
+
+    deinit { span?.end() }
+
+    /// Ends it with the status of the response.
+    ///
+    /// - Parameter least: the least status that is an error.
+    func end(status: Int, errorsFrom least: Int) {
+      span?.attributes["http.response.status_code"] = status
+      if status >= least {
+        span?.attributes["error.type"] = "\(status)"
+        span?.setStatus(SpanStatus(code: .error))
+      }
+      span.take()?.end()
+    }
+
+    /// Ends it with an error.
+    func end(_ error: any Error, type: String) {
+      span?.attributes["error.type"] = type
+      span?.recordError(error)
+      span?.setStatus(SpanStatus(code: .error))
+      span.take()?.end()
+    }
+
+    func end() { span.take()?.end() }
+  }
+
+  /// Subscribes to a publisher in a context.
+  struct InContext<Upstream: Publisher>: Publisher {
+    typealias Output = Upstream.Output
+    typealias Failure = Upstream.Failure
+
+    let upstream: Upstream
+    let context: ServiceContext
+
+    func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+      ServiceContext.withValue(context) { upstream.receive(subscriber: subscriber) }
+    }
+  }
+#endif

@@ -1,0 +1,59 @@
+#if Tracing
+  public import FeedHTTPServer
+  import FeedStream
+  public import Tracing
+
+  extension HTTPServer.Middleware {
+    /// Makes a span of each request, as part of the trace that its `traceparent` names.
+    ///
+    ///     routes.use(.tracing())
+    ///
+    /// `ServiceContext.current` is the span's context while the handler runs, and while its reply is subscribed to. Events that
+    /// arrive later, from a timer or a connection, have no context: read it in the handler, and pass it to
+    /// `traced(in:)` of a client. The span ends when the response begins, or its client disconnects. Its names are those of
+    /// OpenTelemetry's semantic conventions. The query is left out, since it may have secrets.
+    ///
+    /// - Parameters:
+    ///   - scheme: the scheme of the server's URLs; a server doesn't know whether TLS is around it.
+    ///   - tracer: makes spans; the process's by default.
+    ///   - instrument: reads the fields of requests; the process's by default.
+    public static func tracing(
+      scheme: String = "http", tracer: (any Tracer)? = nil, instrument: (any Instrument)? = nil
+    ) -> Self {
+      Self { next in
+        { request in
+          var context = ServiceContext.topLevel
+          (instrument ?? InstrumentationSystem.instrument).extract(request.headers, into: &context, using: Fields())
+          let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan(
+            request.method.rawValue, context: context, ofKind: .server)
+          span.attributes["http.request.method"] = request.method.rawValue
+          span.attributes["url.path"] = request.path
+          span.attributes["url.scheme"] = scheme
+          span.attributes["client.address"] = "\(request.peer)"
+          let open = OpenSpan(span)
+          do {
+            switch try ServiceContext.withValue(open.context, operation: { try next(request) }) {
+            case .now(let response):
+              open.end(status: response.status.code, errorsFrom: 500)
+              return .now(response)
+            case .later(let publisher):
+              let watched = InContext(upstream: publisher, context: open.context).handleEvents(
+                receiveOutput: { open.end(status: $0.status.code, errorsFrom: 500) },
+                receiveCompletion: {
+                  if case .failure(let error) = $0 { open.end(error, type: "\(type(of: error))") }
+                }, receiveCancel: { open.end() })
+              return .later(watched.eraseToAnyPublisher())
+            }
+          } catch {
+            open.end(error, type: "\(type(of: error))")
+            throw error
+          }
+        }
+      }
+    }
+  }
+
+  private struct Fields: Extractor {
+    func extract(key: String, from carrier: HTTPServer.Headers) -> String? { carrier[key] }
+  }
+#endif

@@ -1,0 +1,107 @@
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+@testable import feed
+
+/// Messages as lines of JSON (`--log-format json`).
+@Suite(.settled, .timeLimit(.minutes(5))) struct LogFormatTests {
+  private struct Line: Decodable {
+    var time: String
+    var level: String
+    var message: String
+    var source: String?
+    var metadata: [String: String]?
+  }
+
+  /// Decodes lines, each of which must be one object.
+  private static func lines(_ text: String) throws -> [Line] {
+    try text.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+  }
+
+  @Test func `each step is one JSON object with its time, level and metadata`() async throws {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(["a"])
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try await FeedBinary.run(["load", url, "--cache", cache, "--verbose", "--log-format", "json"])
+      #expect(run.status == 0)
+      let lines = try Self.lines(run.errors)
+      let request = try #require(lines.first { $0.message == "request" }, "\(run.errors)")
+      #expect(request.level == "debug" && request.source == "feed" && request.metadata?["url"] == url)
+      // In UTC, as RFC 3339 has it.
+      for line in lines { #expect(try Date(line.time, strategy: .iso8601FractionalSeconds) <= .now, "\(line.time)") }
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
+  @Test func `errors, hints and quiet are the same as in text`() async throws {
+    try await withFolder { folder in
+      // Nobody listens at that port.
+      let arguments = ["load", "http://127.0.0.1:1/", "--cache", folder.appendingPathComponent("feeds.db").path]
+      let text = try await FeedBinary.run(arguments)
+      let run = try await FeedBinary.run(arguments + ["--log-format", "json"])
+      #expect(run.status == text.status && run.status != 0)
+      let lines = try Self.lines(run.errors)
+      let error = try #require(lines.first { $0.level == "error" }, "\(run.errors)")
+      #expect(text.errors.contains("feed: \(error.message)"), "\(text.errors)\(error)")
+      #expect(lines.contains { $0.level == "notice" && $0.message.hasPrefix("hint: ") }, "\(run.errors)")
+      let quiet = try await FeedBinary.run(arguments + ["--log-format", "json", "--quiet"])
+      #expect(try Self.lines(quiet.errors).allSatisfy { $0.level == "error" }, "\(quiet.errors)")
+    }
+  }
+
+  @Test func `serve logs each request with its id, and counts it for Prometheus`() async throws {
+    try await withFolder { folder in
+      let origin = try PictureOrigin()
+      let url = try await origin.start(["a"])
+      let cache = folder.appendingPathComponent("feeds.db").path
+      let run = try RunningFeed(
+        ["serve", "--port", "0", "--images-ahead", "0", "--cache", cache, "--verbose", "--log-format", "json", url])
+      let number = try port(of: try #require(await run.output.line()))
+      let page = try await get(number, "/health", "X-Request-ID: from-outside\r\n")
+      #expect(page.contains("X-Request-ID: from-outside\r\n"))
+      #expect(try await get(number, "/missing").hasPrefix("HTTP/1.1 404"))
+      let metrics = try await get(number, "/metrics")
+      for line in [
+        "# TYPE http_server_request_duration_seconds histogram",
+        "http_server_request_duration_seconds_bucket{http_request_method=\"GET\",http_response_status_code=\"200\",le=\"+Inf\"} 1",
+        "http_server_request_duration_seconds_count{http_request_method=\"GET\",http_response_status_code=\"404\"} 1",
+      ] { #expect(metrics.contains("\(line)\n"), "\(line): \(metrics)") }
+      var served: Line?
+      while served == nil, let text = await run.errors.line() {
+        let line = try JSONDecoder().decode(Line.self, from: Data(text.utf8))
+        if line.message == "served" { served = line }
+      }
+      let metadata = try #require(served?.metadata)
+      #expect(metadata["request.id"] == "from-outside" && metadata["url.path"] == "/health")
+      #expect(metadata["http.request.method"] == "GET" && metadata["http.response.status_code"] == "200")
+      run.send(SIGTERM)
+      #expect(await run.status() == 143)
+      await origin.stop()
+      origin.thread.shutdown()
+    }
+  }
+
+  @Test func `metadata keeps its structure, and control characters are escaped`() throws {
+    let line = LogLine(
+      .warning, "a \"quoted\" \u{1B}[2J\nline", source: "feed",
+      metadata: ["list": ["a", "b"], "nested": ["key": "value"], "number": .stringConvertible(5)],
+      at: Date(timeIntervalSince1970: 0.25))
+    #expect(
+      line.text
+        == #"{"level":"warning","message":"a \"quoted\" \u001b[2J\nline","metadata":{"list":["a","b"],"nested":{"key":"value"},"#
+        + #""number":"5"},"source":"feed","time":"1970-01-01T00:00:00.250Z"}"# + "\n")
+  }
+
+  @Test func `another format is refused`() async throws {
+    let run = try await FeedBinary.run(["load", "https://e.example/", "--log-format", "xml"])
+    #expect(run.status == 64)
+  }
+}
+
+extension ParseStrategy where Self == Date.ISO8601FormatStyle {
+  fileprivate static var iso8601FractionalSeconds: Self { Date.ISO8601FormatStyle(includingFractionalSeconds: true) }
+}
