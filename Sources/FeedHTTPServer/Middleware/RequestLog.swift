@@ -35,14 +35,16 @@ extension HTTPServer.Middleware {
         // In place: a copy of the scheduler would count references.
         let server = request.exchange.connection.server
         let began = server.scheduler.now
-        let reply = try next(request)
-        // A response that is here needs no function that is kept until it is.
-        if case .now(let response) = reply {
+        // A response that is here needs no function that is kept until it is. Taken apart and put together again, it
+        // isn't copied.
+        switch try next(request) {
+        case .now(let response):
           write(HTTPServer.AnsweredRequest(request, response.status, began, server.scheduler.now))
-          return reply
-        }
-        return reply.map {
-          write(HTTPServer.AnsweredRequest(request, $0.status, began, request.scheduler.now))
+          return .now(response)
+        case .later(let publisher):
+          return HTTPServer.Reply.later(publisher).map {
+            write(HTTPServer.AnsweredRequest(request, $0.status, began, request.scheduler.now))
+          }
         }
       }
     }
