@@ -133,6 +133,39 @@ import Testing
     bench.end()
   }
 
+  @Test func `every kind of response has the id once, and a response's own field gives way`() {
+    var routes = HTTPServer.Routes()
+    routes.use(.requestIDs { "made" })
+    routes.get("/short") { _ in HTTPServer.Response(.ok, headers: ["x-request-id": "own"], body: "short") }
+    routes.get("/long") { _ in
+      HTTPServer.Response(.ok, headers: ["X-Request-ID": "own"], body: Chunk([UInt8](repeating: 1, count: 100_000)))
+    }
+    routes.get("/none") { _ in HTTPServer.Response(.noContent) }
+    routes.get("/stream") { _ in HTTPServer.Response(body: Just(Chunk("piece"))) }
+    routes.get("/late") { _ in Just(HTTPServer.Response.text("late")) }
+    routes.get("/failed") { _ -> HTTPServer.Response in throw HTTPServer.Status.conflict }
+    routes.get("/socket") { _ in .upgrade(to: "other", headers: [:]) { _ in } }
+    let bench = Bench().serve(routes)
+    bench.server.headers = ["X-Request-ID": "always"]
+    for path in ["/short", "/long", "/none", "/stream", "/late", "/failed", "/unknown", "/socket"] {
+      let head = ask(bench, "GET \(path)", "Connection: Upgrade\r\nUpgrade: other\r\n").prefix(while: \.isASCII)
+      let fields = head.lowercased().split(separator: "\r\n").filter { $0.hasPrefix("x-request-id:") }
+      #expect(fields == ["x-request-id: made"], "\(path)")
+    }
+    bench.end()
+  }
+
+  @Test func `an id with characters that no field has makes a response 500`() {
+    var routes = HTTPServer.Routes()
+    routes.use(.requestIDs { "a\r\nX-Evil: 1" })
+    routes.get("/") { _ in .text("page") }
+    let bench = Bench().serve(routes)
+    bench.server.onError = { _ in }
+    let answer = ask(bench, "GET /")
+    #expect(answer.hasPrefix("HTTP/1.1 500 ") && !answer.contains("Evil"))
+    bench.end()
+  }
+
   @Test func `ids of the server's own are short and different, and a log outside of them has them too`() {
     var log: [HTTPServer.AnsweredRequest] = []
     var routes = HTTPServer.Routes()

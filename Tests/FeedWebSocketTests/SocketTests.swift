@@ -82,6 +82,32 @@ import Testing
     }
   }
 
+  @Test func `short messages reach a peer that stops reading for a while whole and in order`() throws {
+    try withVirtualTime { time in
+      let said = PassthroughSubject<WebSocketMessage, Never>()
+      let talk = try Talk(time, isServer: true) { socket in
+        said.buffer(size: 10_000, prefetch: .byRequest, whenFull: .dropOldest).write(to: socket).eraseToAnyPublisher()
+      }
+      let texts = (0..<5_000).map { "message \($0) of many, which fill what the network holds" }
+      for (index, text) in texts.enumerated() {
+        if index == 100 { talk.stopReading() }
+        said.send(.text(text))
+        // The network takes some of it before the peer reads again.
+        if index == 4_000 {
+          time.advance(by: .milliseconds(1))
+          talk.readAgain()
+          time.advance(by: .milliseconds(1))
+        }
+        if index % 500 == 499 { talk.send(talk.frame(0x89, "\(index)")) }
+      }
+      time.advance(by: .seconds(1))
+      let words = talk.words()
+      #expect(words.filter { $0.hasPrefix("text") } == texts.map { "text \($0)" })
+      #expect(words.filter { $0.hasPrefix("pong") } == (1...10).map { "pong \(500 * $0 - 1)" })
+      talk.end()
+    }
+  }
+
   @Test func `a peer that reads nothing is given up`() throws {
     try withVirtualTime { time in
       var limits = WebSocketLimits()

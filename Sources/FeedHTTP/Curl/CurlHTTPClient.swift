@@ -191,6 +191,7 @@ extension CurlHTTPClient {
     if code != CURLE_OK, let address = transfer.refused { return judge(exchange, transfer, refused: address) }
     if code != CURLE_OK, transfer.isExhausted(exchange, code) { return comeBack(exchange, transfer) }
     let result = transfer.result(of: exchange, code)
+    if case .failure = result { exchange.keepHead(of: transfer) }
     exchange.headerSize = transfer.reader.headerSize
     exchange.state = .ended
     recycle(transfer)

@@ -50,6 +50,8 @@ class HTTPExchange {
   var stream: BodyStream? { nil }
   /// Called when bytes have arrived for ``stream``.
   func noteArrival() {}
+  /// Called when the request has failed, before `transfer` is used for another one.
+  func keepHead(of transfer: CurlTransfer) {}
   /// Delivers the result of the request, which no longer runs.
   func deliver(_ result: Result<HTTPResponse, HTTPError>) {}
 

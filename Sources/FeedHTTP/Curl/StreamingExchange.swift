@@ -6,11 +6,13 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
   private var settle: ((Result<StreamingResponse, HTTPError>) -> Void)?
   /// The subscription to the body.
   private var reader: PullSubscription<Chunk, HTTPError>?
-  /// The end of the transfer, once it has come.
+  /// The end of the transfer, once it has come. The bytes that have arrived before it are delivered first.
   private var ending: Subscribers.Completion<HTTPError>?
   private let body = BodyStream()
   /// True while the client knows that something has arrived.
   private var isNoted = false
+  /// The head of a response that failed in the libcurl call in which its first bytes arrived.
+  private var head: HTTPResponse?
 
   override var stream: BodyStream? { body }
 
@@ -38,17 +40,26 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     serve()
   }
 
+  override func keepHead(of transfer: CurlTransfer) {
+    if settle != nil, !body.isDrained { head = transfer.head(of: self) }
+  }
+
   override func deliver(_ result: Result<HTTPResponse, HTTPError>) {
     end()
     switch result {
     case .success(let response):
       ending = .finished
       open(response)
-      serve()
-    case .failure(let error): fail(error)
+    case .failure(let error):
+      ending = .failure(error)
+      if let head = head.take() { open(head) }
+      // Nothing has arrived for a response that isn't open.
+      if settle != nil { return fail(error) }
     }
+    serve()
   }
 
+  /// Fails without the bytes that have arrived.
   private func fail(_ error: HTTPError) {
     stop()
     ending = .failure(error)
@@ -85,7 +96,7 @@ extension StreamingExchange: PullSource {
   fileprivate func attach(_ reader: PullSubscription<Chunk, HTTPError>) {
     self.reader = reader
     reader.begin()
-    if case .failure(let error) = ending { fail(error) } else { serve() }
+    serve()
   }
 
   func cancelled(_: PullSubscription<Chunk, HTTPError>) {
@@ -96,21 +107,22 @@ extension StreamingExchange: PullSource {
   /// Delivers available bytes on demand, and resumes reading from the connection when there is room.
   private func serve() {
     guard let reader else { return }
-    if ending == .finished, body.isDrained { finish() } else { reader.serve() }
+    if let ending, body.isDrained { finish(ending) } else { reader.serve() }
   }
 
   func wanted(by reader: PullSubscription<Chunk, HTTPError>) -> Bool {
     switch body.next() {
     case .chunk(let chunk): reader.hold(chunk)
     case .failed(let kind, let cause): fail(HTTPError(kind, host: request.url.hostAndPort, cause: cause))
-    case .nothing: guard ending == .finished || resume() else { return false }
+    case .nothing: guard ending != nil || resume() else { return false }
     }
     // What was read last may be all.
-    if ending == .finished, body.isDrained { finish() }
+    if let ending, body.isDrained { finish(ending) }
     return true
   }
 
-  private func finish() {
+  private func finish(_ ending: Subscribers.Completion<HTTPError>) {
+    if case .failure(let error) = ending { return fail(error) }
     if let (kind, cause) = body.problemAtEnd {
       return fail(HTTPError(kind, host: request.url.hostAndPort, cause: cause))
     }
@@ -120,15 +132,12 @@ extension StreamingExchange: PullSource {
 
   /// Resumes reading from the connection.
   ///
-  /// - Returns: true if more bytes may be available.
+  /// - Returns: true if there may be more bytes, or the completion.
   private func resume() -> Bool {
     guard body.isPaused, case .running(let transfer) = state else { return false }
     body.isPaused = false
     client.resume(transfer)
-    guard transfer.reader.failure == nil else {
-      deliver(.failure(transfer.error(of: self)))
-      return false
-    }
+    if transfer.reader.failure != nil { deliver(.failure(transfer.error(of: self))) }
     return true
   }
 }

@@ -130,7 +130,7 @@ final class Exchange {
   deinit {
     guard !isAnswered, connection.isCurrent(number) else { return }
     connection.report(HTTPServer.ResponseError.missing, of: head)
-    connection.respond(HTTPServer.Response(.internalServerError), to: head, number)
+    connection.respond(HTTPServer.Response(.internalServerError), to: head, number, id: id)
   }
 
   func report(_ error: any Error) { if !isAnswered { connection.report(error, of: head) } }
@@ -147,7 +147,7 @@ final class Exchange {
   func respond(_ response: HTTPServer.Response) {
     guard !isAnswered else { return }
     isAnswered = true
-    connection.respond(response, to: head, number)
+    connection.respond(response, to: head, number, id: id)
   }
 
   func respond(_ publisher: AnyPublisher<HTTPServer.Response, any Error>) {

@@ -13,6 +13,12 @@ extension HTTPServer {
     /// The request's id, if ``Middleware/requestIDs(_:)`` is used.
     public var id: String?
 
+    init(_ request: Request, _ status: Status, _ began: StreamInstant, _ ended: StreamInstant) {
+      (method, path, peer, id) = (request.method, request.path, request.peer, request.id)
+      self.status = status
+      duration = .nanoseconds(began.distance(to: ended).nanoseconds)
+    }
+
     public var description: String {
       "\(method) \(path) \(status.code) \(duration) \(peer)" + (id.map { " \($0)" } ?? "")
     }
@@ -26,19 +32,20 @@ extension HTTPServer.Middleware {
   public static func log(_ write: @escaping (HTTPServer.AnsweredRequest) -> Void) -> Self {
     Self { next in
       { request in
-        let began = request.scheduler.now
-        func log(_ response: HTTPServer.Response) {
-          write(
-            HTTPServer.AnsweredRequest(
-              method: request.method, path: request.path, status: response.status,
-              duration: .nanoseconds(began.distance(to: request.scheduler.now).nanoseconds), peer: request.peer,
-              id: request.id))
+        // In place: a copy of the scheduler would count references.
+        let server = request.exchange.connection.server
+        let began = server.scheduler.now
+        // A response that is here needs no function that is kept until it is. Taken apart and put together again, it
+        // isn't copied.
+        switch try next(request) {
+        case .now(let response):
+          write(HTTPServer.AnsweredRequest(request, response.status, began, server.scheduler.now))
+          return .now(response)
+        case .later(let publisher):
+          return HTTPServer.Reply.later(publisher).map {
+            write(HTTPServer.AnsweredRequest(request, $0.status, began, request.scheduler.now))
+          }
         }
-        let reply = try next(request)
-        // A response that is here needs no function that is kept until it is.
-        guard case .now(let response) = reply else { return reply.map { log($0) } }
-        log(response)
-        return reply
       }
     }
   }
@@ -46,8 +53,8 @@ extension HTTPServer.Middleware {
   /// Counts requests and times them: like ``log(_:)``, but summed up in one value, by class of status.
   public static func counting(in metrics: HTTPServer.Metrics) -> Self { log { metrics.count($0) } }
 
-  /// Gives each request an id, which the response carries as `X-Request-ID`, and which handlers and logs read from
-  /// ``HTTPServer/Request/id``. An id that the client sends is kept if it has at most 128 letters, digits, and `-_.`.
+  /// Gives each request an id, which handlers and logs read from ``HTTPServer/Request/id``. The server sends it in the
+  /// response's field `X-Request-ID`, instead of the response's own field of this name. An id that the client sends is kept if it has at most 128 letters, digits, and `-_.`.
   ///
   /// - Parameter make: makes an id. By default, ids are 13 letters and digits, which don't repeat while the server runs; they
   ///   are random, but not secret.
@@ -55,15 +62,10 @@ extension HTTPServer.Middleware {
     let make = make ?? RandomIDs().next
     return Self { next in
       { request in
-        let sent = request.headers["X-Request-ID"].flatMap { isID($0) ? $0 : nil }
-        let id = sent ?? make()
-        request.exchange.id = id
-        switch try next(request) {
-        case .now(var response):
-          response.headers["X-Request-ID"] = id
-          return .now(response)
-        case let later: return later.map { $0.headers["X-Request-ID"] = id }
-        }
+        let exchange = request.exchange
+        // The server writes it with the response: here, the response's fields would be copied.
+        exchange.id = exchange.head.value(of: "X-Request-ID").flatMap { isID($0) ? $0 : nil } ?? make()
+        return try next(request)
       }
     }
   }
@@ -83,13 +85,14 @@ extension HTTPServer.Middleware {
 /// isn't asked for each, and their texts are short enough to take no memory.
 private final class RandomIDs {
   @exclusivity(unchecked) private var numbers = SplitMix64(seed: .random(in: .min ... .max))
+  private static let digits: StaticString = "0123456789abcdefghijklmnopqrstuv"
 
   func next() -> String {
     var number = numbers.next()
     return String(unsafeUninitializedCapacity: 13) { room in
-      for index in room.indices.prefix(13) {
-        let digit = UInt8(truncatingIfNeeded: number & 31)
-        room[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+      let digits = Self.digits.utf8Start
+      for index in 0..<13 {
+        room[index] = digits[Int(truncatingIfNeeded: number & 31)]
         number >>= 5
       }
       return 13

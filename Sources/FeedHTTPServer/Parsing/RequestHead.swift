@@ -38,6 +38,20 @@ final class RequestHead {
   @exclusivity(unchecked) var asksForPart = false
 
   func text(_ place: Place) -> String { bytes[place.range].text }
+
+  /// The value of the first field of this name.
+  func value(of name: StaticString) -> String? {
+    bytes.withUnsafeBytes { bytes in
+      let (wanted, count) = (name.utf8Start, name.utf8CodeUnitCount)
+      for field in fields where field.name.count == count {
+        let start = Int(field.name.start)
+        if (0..<count).allSatisfy({ ByteClass.lowercased(bytes[start + $0]) == ByteClass.lowercased(wanted[$0]) }) {
+          return String(decoding: bytes[field.value.range], as: UTF8.self)
+        }
+      }
+      return nil
+    }
+  }
 }
 
 /// The reason why a request is refused: the status of the response, and its text.

@@ -28,6 +28,13 @@ struct ByteCursor {
   mutating func putField(_ name: String, _ value: String) -> Bool {
     guard !name.isEmpty, put(name, ByteClass.token) else { return false }
     put(": ")
+    return putValue(value)
+  }
+
+  /// A field's value and the end of its line.
+  ///
+  /// - Returns: false if it has characters that no value has.
+  mutating func putValue(_ value: String) -> Bool {
     guard put(value, ByteClass.text) else { return false }
     put("\r\n")
     return true

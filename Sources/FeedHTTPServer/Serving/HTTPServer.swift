@@ -23,6 +23,8 @@ public final class HTTPServer {
   @exclusivity(unchecked) var heads = ResponseHeads()
 
   @exclusivity(unchecked) private(set) var connections = ContiguousArray<ServerConnection>()
+  /// The number of connections with deadlines of this server, which are the first ones.
+  @exclusivity(unchecked) private var timed = 0
   private var ticker: (any Cancellable)?
   @exclusivity(unchecked) var subscription: RequestSource?
   @exclusivity(unchecked) var isEnding = false
@@ -171,11 +173,13 @@ public final class HTTPServer {
     served.index = connections.count
     served.isLate = isEnding
     connections.append(served)
+    swap(served.index, timed)
+    timed += 1
     if ticker == nil {
       let tick = limits.tick
       ticker = scheduler.schedule(after: scheduler.now.advanced(by: tick), interval: tick) { [unowned self] in
         // Backwards: a connection that is closed is replaced by the last.
-        for index in connections.indices.reversed() where index < connections.count { connections[index].tick() }
+        for index in (0..<timed).reversed() where index < timed { connections[index].tick() }
         // One of them may have waited long enough by now to make room.
         if connections.count >= limits.connections { subscription?.acceptMore() }
       }
@@ -185,17 +189,29 @@ public final class HTTPServer {
 
   func remove(_ connection: ServerConnection) {
     if let client = connection.client { shares.clients.leave(client) }
-    let last = connections.removeLast()
-    if last !== connection {
-      last.index = connection.index
-      connections[connection.index] = last
-    }
+    stopTiming(connection)
+    swap(connection.index, connections.count - 1)
+    connections.removeLast()
     if connections.isEmpty {
       ticker?.cancel()
       ticker = nil
       if isEnding, !isListening { return ended() }
     }
     subscription?.acceptMore()
+  }
+
+  /// Called when a connection is handed over to another protocol, which has its own deadlines.
+  func stopTiming(_ connection: ServerConnection) {
+    guard connection.index < timed else { return }
+    timed -= 1
+    swap(connection.index, timed)
+  }
+
+  private func swap(_ one: Int, _ other: Int) {
+    guard one != other else { return }
+    connections.swapAt(one, other)
+    connections[one].index = one
+    connections[other].index = other
   }
 
   func closeConnections() {

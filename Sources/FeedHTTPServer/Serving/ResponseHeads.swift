@@ -14,7 +14,7 @@ struct ResponseHeads {
   /// Longer bodies are written without being copied.
   static let mostBodyBytes = 16 * 1024
   private static let blockBytes = 64 * 1024
-  /// The size of our own fields is at most this: a length, the connection's option, empty lines.
+  /// The size of our own fields is at most this: a length, the connection's option, an id's name, empty lines.
   private static let ownBytes = 128
 
   /// The fields of every response that doesn't have fields of that name itself.
@@ -32,11 +32,13 @@ struct ResponseHeads {
 
   /// Writes the head, and `body` after it.
   ///
-  /// - Parameter body: at most ``mostBodyBytes``.
+  /// - Parameters:
+  ///   - id: the value of `X-Request-ID`, instead of a field of this name.
+  ///   - body: at most ``mostBodyBytes``.
   /// - Returns: `nil` when a field is malformed: it would end the head, and begin another response.
   mutating func encode(
     _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting, closes: Bool, isOld: Bool,
-    now: Int64, body: Chunk? = nil
+    now: Int64, id: String? = nil, body: Chunk? = nil
   ) -> Chunk? {
     if lines[status.code].isEmpty {
       lines[status.code] = Array("HTTP/1.1 \(status.code) \(status.reason)\r\n".utf8)
@@ -46,11 +48,11 @@ struct ResponseHeads {
       dateSecond = now
     }
     var most = lines[status.code].count + dateLine.count + Self.ownBytes + (body?.count ?? 0)
-    most += Self.bytes(of: headers) + (always.isEmpty ? 0 : Self.bytes(of: always))
+    most += Self.bytes(of: headers) + (id?.utf8.count ?? 0) + (always.isEmpty ? 0 : Self.bytes(of: always))
     if most <= Self.blockBytes {
       let room = memory.writer.room(for: most).baseAddress!
       var cursor = ByteCursor(at: room)
-      let isWhole = write(&cursor, status, headers, delimiting, closes, isOld, body)
+      let isWhole = write(&cursor, status, headers, delimiting, closes, isOld, id, body)
       let encoded = memory.writer.take(isWhole ? cursor.at - room : 0)
       return isWhole ? encoded : nil
     }
@@ -58,7 +60,7 @@ struct ResponseHeads {
     let encoded = Chunk(capacity: most) {
       let room = $0.baseAddress!.assumingMemoryBound(to: UInt8.self)
       var cursor = ByteCursor(at: room)
-      isWhole = write(&cursor, status, headers, delimiting, closes, isOld, body)
+      isWhole = write(&cursor, status, headers, delimiting, closes, isOld, id, body)
       return isWhole ? cursor.at - room : 0
     }
     return isWhole ? encoded : nil
@@ -77,20 +79,26 @@ struct ResponseHeads {
   /// - Returns: false if a field is invalid.
   private func write(
     _ cursor: inout ByteCursor, _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting,
-    _ closes: Bool, _ isOld: Bool, _ body: Chunk?
+    _ closes: Bool, _ isOld: Bool, _ id: String?, _ body: Chunk?
   ) -> Bool {
     cursor.put(lines[status.code])
     var hasDate = false
     let areFields = headers.allFields { name, value in
       let place = cursor.at
       guard cursor.putField(name, value) else { return false }
-      if Self.isOurs(name) { cursor.at = place }
+      if Self.isOurs(name) || id != nil && Self.isID(name) { cursor.at = place }
       if name.utf8.count == 4, HTTPServer.Headers.isSame(name, "date") { hasDate = true }
       return true
     }
     guard areFields else { return false }
     if !always.isEmpty {
-      for (name, value) in always where headers[name] == nil { _ = cursor.putField(name, value) }
+      for (name, value) in always where headers[name] == nil && (id == nil || !Self.isID(name)) {
+        _ = cursor.putField(name, value)
+      }
+    }
+    if let id {
+      cursor.put("X-Request-ID: ")
+      guard cursor.putValue(id) else { return false }
     }
     if !hasDate { cursor.put(dateLine) }
     switch delimiting {
@@ -115,6 +123,12 @@ struct ResponseHeads {
     case 17: HTTPServer.Headers.isSame(name, "transfer-encoding")
     default: false
     }
+  }
+
+  private static func isID(_ name: String) -> Bool {
+    // Its first letter tells it from `Content-Type`.
+    name.utf8.count == 12 && name.utf8.first.map(ByteClass.lowercased) == UInt8(ascii: "x")
+      && HTTPServer.Headers.isSame(name, "x-request-id")
   }
 
   static func isField(_ name: String, _ value: String) -> Bool {

@@ -7,20 +7,23 @@ extension ServerConnection {
     if isCurrent(number), !isAnswering { self.deciding = deciding }
   }
 
-  func respond(_ response: HTTPServer.Response, to head: RequestHead, _ number: Int) {
+  /// - Parameter id: the request's id, which is sent with the response.
+  func respond(_ response: HTTPServer.Response, to head: RequestHead, _ number: Int, id: String? = nil) {
     guard isCurrent(number), !isAnswering else { return }
     isAnswering = true
     let decided = deciding
     deciding = nil
     defer { _ = decided }
     if server.isEnding || !body.isOver && !canDrain { willClose = true }
-    if case .upgrade(let name, let take) = response.body {
-      return upgrade(to: name, response.headers, of: head, take)
-    }
     if let bytes = Answer.plainBytes(response, to: head) {
-      guard encode(response, .length(bytes.count), to: head, bytes, number) else { return }
+      guard encode(response, .length(bytes.count), to: head, bytes, number, id: id) else { return }
       isAnswered = true
       return process()
+    }
+    var response = response
+    if let id { response.headers["X-Request-ID"] = id }
+    if case .upgrade(let name, let take) = response.body {
+      return upgrade(to: name, response.headers, of: head, take)
     }
     let answer = Answer(response, to: head)
     if HTTPServer.Headers.isSame(answer.response.headers["Connection"] ?? "", "close") { willClose = true }
@@ -47,11 +50,11 @@ extension ServerConnection {
   /// - Returns: false if it can't be sent; the client then gets another response.
   private func encode(
     _ response: HTTPServer.Response, _ delimiting: ResponseHeads.Delimiting, to head: RequestHead, _ body: Chunk?,
-    _ number: Int
+    _ number: Int, id: String? = nil
   ) -> Bool {
     let encoded = server.heads.encode(
       response.status, response.headers, delimiting, closes: willClose, isOld: head.minorVersion == 0,
-      now: server.wallClock(), body: body)
+      now: server.wallClock(), id: id, body: body)
     if let encoded {
       enqueue(encoded)
       return true

@@ -76,6 +76,7 @@ extension ServerConnection {
     let early = input
     (phase, isReading, input, received, out) = (.upgraded, false, Chunk(), nil, [])
     number += 1
+    server.stopTiming(self)
     return UpgradedConnection(self, early)
   }
 }

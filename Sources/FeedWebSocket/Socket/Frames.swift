@@ -47,6 +47,8 @@ struct OutgoingMessage {
 
   /// The number of bytes that are compressed, or masked, at a time.
   static let step = 64 * 1024
+  /// The longest payload that is copied into one piece of memory with its header.
+  static let mostCopied = 4096
 
   init(_ message: WebSocketMessage, isCompressed: Bool) {
     self.message = message
@@ -73,7 +75,7 @@ struct OutgoingMessage {
       mask = masks?.next()
       let header = FrameHeader(opcode, mask: mask, count: count)
       isWithinFrame = !isLast
-      if isLast, count <= 4096 || mask != nil { return ([Frames.whole(header, part)], true) }
+      if isLast, count <= Self.mostCopied || mask != nil { return ([Frames.whole(header, part)], true) }
       return ([Frames.head(header), masked(part, 0)], isLast)
     }
     isWithinFrame = !isLast

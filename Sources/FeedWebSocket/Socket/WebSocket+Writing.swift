@@ -34,9 +34,26 @@ extension WebSocket {
 
   func enqueue(_ message: WebSocketMessage) {
     guard state == .open else { return }
-    queue.append(.message(message))
-    fill()
-    flush()
+    guard !isFlushing, !isPumping, !isWriting, !hasMore, !isBlocked, let frame = shortFrame(message) else {
+      queue.append(.message(message))
+      fill()
+      return flush()
+    }
+    // Nothing waits: one message for many sockets goes through here. Whoever writes has been told of the room.
+    let count = channel.writeNow(frame)
+    encodedBytes += frame.count
+    writtenBytes += count
+    guard count < frame.count else { return }
+    out = [frame[count..<frame.count].compacted()]
+    outBytes += frame.count - count
+    writeLater()
+  }
+
+  /// A message as a frame in one piece; `nil` if it is compressed, masked, or long.
+  private func shortFrame(_ message: WebSocketMessage) -> Chunk? {
+    let count = message.bytes.count
+    guard masks == nil, count <= OutgoingMessage.mostCopied, !(deflating?.takes(count) ?? false) else { return nil }
+    return Frames.whole(FrameHeader(message.isText ? .text : .binary, count: count), message.bytes)
   }
 
   func enqueue(control opcode: Opcode, _ payload: Chunk) {
@@ -117,6 +134,11 @@ extension WebSocket {
       guard count < chunk.count else { return }
       out = [chunk[count..<chunk.count].compacted()]
     }
+    writeLater()
+  }
+
+  /// Writes encoded bytes when the connection has room for them.
+  private func writeLater() {
     var batch: [Chunk] = []
     swap(&batch, &out)
     let count = batch.reduce(0) { $0 + $1.count }
@@ -163,6 +185,10 @@ extension WebSocket {
   private func askWriters() -> Bool {
     guard hasRoom, !writers.isEmpty else { return false }
     let before = encodedBytes
+    if writers.count == 1 {
+      writers[0].writer.roomIsThere()
+      return encodedBytes > before
+    }
     // In turns, so that none waits for the others.
     for _ in 0..<writers.count where hasRoom && !writers.isEmpty {
       let entry = writers.removeFirst()

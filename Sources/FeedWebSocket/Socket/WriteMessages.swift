@@ -89,10 +89,10 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
 
   func receive(_ input: WebSocketMessage) -> Subscribers.Demand {
     guard let socket, !isOver else { return .none }
-    isAsked = false
     socket.enqueue(input)
-    // Sending may have led to a request already.
-    guard !isAsked, !isOver, socket.hasRoom else { return .none }
+    isAsked = false
+    // The next one is requested here, not while this one is sent: a returned request is cheaper than a call.
+    guard !isOver, socket.hasRoom else { return .none }
     isAsked = true
     return .max(1)
   }
