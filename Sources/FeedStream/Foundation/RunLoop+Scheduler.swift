@@ -94,7 +94,10 @@
     private func work(_ action: @escaping () -> Void) -> Work {
       guard isCurrent else {
         halt(
-          "RunLoop: this is another thread's run loop, and a stream lives on one thread; take the values there by `values`"
+          """
+          RunLoop: this is another thread's run loop, and only that thread may use it as a scheduler; use RunLoop.main or a \
+          DispatchQueue, which any thread may use.
+          """
         )
       }
       return Work(action)

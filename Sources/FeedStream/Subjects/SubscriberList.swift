@@ -102,7 +102,7 @@
 
   /// Visits the subscribers with `deliver`, which returns true when the subscriber has received the value.
   @inlinable @inline(__always) func sendToEach(_ deliver: (AnySubjectEntry) -> Bool) -> Delivery {
-    confinement.check("Subject")
+    confinement.check(name)
     guard isOpen else { return Delivery(isTerminated: true) }
     var delivery = Delivery()
     sendings &+= 1
@@ -125,7 +125,7 @@
   }
 
   @inlinable func send(completion: Subscribers.Completion<Failure>) {
-    confinement.check("Subject")
+    confinement.check(name)
     guard isOpen else { return }
     isOpen = false
     self.completion = completion
