@@ -60,8 +60,8 @@ import Testing
     try await withList { list, _, environment in
       let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--opml", list], environment: environment)
       let number = try port(of: try #require(await run.output.line()))
-      for text in Self.members { while try await !get(number, "/").contains(text) { await Task.yield() } }
-      while try await !get(number, "/health").contains("401") { await Task.yield() }
+      for text in Self.members { try await wait(while: try await !get(number, "/").contains(text)) }
+      try await wait(while: try await !get(number, "/health").contains("401"))
       #expect(try await get(number, "/health").contains("class=\"failing\">failing since <time"))
       run.send(SIGTERM)
       #expect(await run.status() == 143)

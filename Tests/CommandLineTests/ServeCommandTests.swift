@@ -25,7 +25,7 @@ import Testing
       // The page is there before its feed.
       let token = "Authorization: Bearer sesame\r\n"
       while try await get(number, "/metrics", token).contains("feed_checks_total{feed=\"\(url)\"} 0\n") {
-        await Task.yield()
+        try await Task.sleep(for: .milliseconds(20))
       }
       do {
         try await body(number, origin, run)
@@ -133,7 +133,9 @@ import Testing
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(program: copy.path, ["serve", "--port", "0", "--cache", cache, url], environment: [:])
       let number = try port(of: try #require(await run.output.line()))
-      while try await get(number, "/metrics").contains("feed_checks_total{feed=\"\(url)\"} 0\n") { await Task.yield() }
+      while try await get(number, "/metrics").contains("feed_checks_total{feed=\"\(url)\"} 0\n") {
+        try await Task.sleep(for: .milliseconds(20))
+      }
       let path = try #require(try await picturePaths(number).first)
       #expect(try await answer(number, "\(path)?w=200").head.contains("Content-Type: image/png\r\n"))
       run.send(SIGTERM)
@@ -172,14 +174,14 @@ import Testing
         let line = try await get(port, "/metrics").split(separator: "\n").first { $0.hasPrefix("feed_checks_total{") }
         return line?.split(separator: " ").last.flatMap { Int($0) } ?? 0
       }
-      try await serve { port in while try await checks(port) < 3 { await Task.yield() } }
+      try await serve { port in try await wait(while: try await checks(port) < 3) }
       #expect(await origin.unchanged >= 2)
       await origin.send(withFeed: [("ETag", "\"2\""), ("Cache-Control", "max-age=3600")])
-      try await serve { port in while try await checks(port) < 1 { await Task.yield() } }
+      try await serve { port in try await wait(while: try await checks(port) < 1) }
       // Its image is requested when no earlier run has saved it.
       let before = await origin.asked.count { $0 == "/feed.json" }
       try await serve { port in
-        while try await !get(port, "/").contains("alt=\"a\"") { await Task.yield() }
+        try await wait(while: try await !get(port, "/").contains("alt=\"a\""))
         #expect(try await checks(port) == 0)
         let health = try await get(port, "/health")
         #expect(health.contains(">OK; saved ") && health.contains("The feed will be requested again at"))
@@ -200,7 +202,7 @@ import Testing
         let cache = folder.appendingPathComponent(name).path
         let run = try RunningFeed(["serve", "--port", "0", "--cache", cache, url])
         let number = try port(of: try #require(await run.output.line()))
-        while try await picturePaths(number).isEmpty { await Task.yield() }
+        try await wait(while: try await picturePaths(number).isEmpty)
         known.append(try await picturePaths(number))
         if let path = known.first?.first, name == "feeds.db" {
           #expect(try await get(number, path).hasPrefix("HTTP/1.1 200"))
@@ -459,7 +461,7 @@ import Testing
       #expect(try await !get(port, "/feed.json").contains("date_published"))
       #expect(try await get(port, "/feed.atom").contains("<id>urn:uuid:00000000-0000-0000-0000-000000000000</id>"))
       try await origin.start(["new", "old"])
-      while try await !get(port, "/").contains("alt=\"new\"") { await Task.yield() }
+      try await wait(while: try await !get(port, "/").contains("alt=\"new\""))
       #expect(try await get(port, "/").components(separatedBy: "<time datetime=").count == 2)
       #expect(try await get(port, "/feed.json").components(separatedBy: "date_published").count == 2)
     }

@@ -15,7 +15,7 @@ import Testing
       await origin.setAnswer(body: SchemaTests.rich(4...6))
       let run = try RunningFeed(["serve", "--port", "0", "--every", "50ms", "--cache", cache, url])
       let number = try port(of: try #require(await run.output.line()))
-      while try await !get(number, "/").contains("Post 6") { await Task.yield() }
+      try await wait(while: try await !get(number, "/").contains("Post 6"))
       do { try await body(number, origin, cache) } catch { Issue.record(error) }
       run.send(SIGTERM)
       #expect(await run.status() == 143)
@@ -108,7 +108,7 @@ import Testing
     try await withPage { port, origin, _ in
       #expect(try await !get(port, "/").contains("class=\"fresh\""), "nothing is new at the first visit")
       await origin.setAnswer(body: SchemaTests.rich(4...7))
-      while try await !get(port, "/").contains("Post 7") { await Task.yield() }
+      try await wait(while: try await !get(port, "/").contains("Post 7"))
       #expect(try await get(port, "/").components(separatedBy: "class=\"fresh\"").count == 2)
     }
   }
@@ -127,7 +127,7 @@ import Testing
       ).write(to: URL(fileURLWithPath: list))
       let run = try RunningFeed(["serve", "--port", "0", "--every", "50ms", "--cache", cache, "--opml", list])
       let number = try port(of: try #require(await run.output.line()))
-      while try await posts(get(number, "/")).count < 9 { await Task.yield() }
+      try await wait(while: try await posts(get(number, "/")).count < 9)
       let page = try await get(number, "/?folder=sea")
       #expect(posts(page).sorted() == [4, 4, 5, 5, 6, 6])
       #expect(page.contains("<title>sea · feed</title>"))
@@ -141,7 +141,7 @@ import Testing
       #expect(posts(try await get(number, "/?folder=land")) == [])
       #expect(posts(try await get(number, "/?new=1")) == [], "nothing is new at the first visit")
       await origin.setAnswer(body: SchemaTests.rich(4...7))
-      while try await posts(get(number, "/")).count < 12 { await Task.yield() }
+      try await wait(while: try await posts(get(number, "/")).count < 12)
       #expect(posts(try await get(number, "/?new=1")) == [7, 7, 7])
       #expect(posts(try await get(number, "/?new=1&folder=Sea")) == [7, 7])
       #expect(posts(try await get(number, "/?new=1&q=harbour")) == [7, 7, 7])

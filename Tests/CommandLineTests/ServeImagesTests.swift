@@ -19,7 +19,7 @@ import Testing
       let cache = folder.appendingPathComponent("feeds.db").path
       let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--cache", cache, url] + arguments)
       let number = try port(of: try #require(await run.output.line()))
-      while try await picturePaths(number).isEmpty { await Task.yield() }
+      try await wait(while: try await picturePaths(number).isEmpty)
       do { try await body(number, origin) } catch { Issue.record(error) }
       run.send(SIGTERM)
       #expect(await run.status() == 143)
@@ -30,7 +30,7 @@ import Testing
 
   @Test func `the latest images are loaded before somebody looks, and shown when their server is gone`() async throws {
     try await withGallery { port, origin in
-      while try await !get(port, "/").contains("width=\"600\" height=\"450\"") { await Task.yield() }
+      try await wait(while: try await !get(port, "/").contains("width=\"600\" height=\"450\""))
       #expect(await origin.asked.count { $0 == "/0" } == 1)
       await origin.stop()
       let path = try #require(try await picturePaths(port).first)

@@ -21,7 +21,7 @@ import Testing
         ["serve", "--loops", "3", "--port", "0", "--images-ahead", "0", "--cache", cache, url] + arguments)
       let number = try port(of: #require(await run.output.line()))
       let token = "Authorization: Bearer sesame\r\n"
-      while try await !get(number, "/feed.json", token).contains(descriptions[0]) { await Task.yield() }
+      try await wait(while: try await !get(number, "/feed.json", token).contains(descriptions[0]))
       do {
         try await body(number, origin, run)
       } catch {
@@ -68,7 +68,7 @@ import Testing
       async let streams = together { try await ask(port, events, upTo: "\"pictures\":2,") }
       // All are there before there is news.
       while try await !get(port, "/metrics").contains("feed_serve_event_clients \(Self.connections)\n") {
-        await Task.yield()
+        try await Task.sleep(for: .milliseconds(20))
       }
       try await origin.start(["new", "old"])
       let ids = try await streams.map { stream in

@@ -21,10 +21,11 @@ import Testing
           Chunk(MadePicture.png(width: 4 + index % 7, height: 4 + index % 5)), at: "/\(index)", lifetime: 0)
       }
       let cache = folder.appendingPathComponent("feeds.db").path
-      let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--cache", cache, url])
+      let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--cache", cache, url], patience: 300)
       let number = try port(of: try #require(await run.output.line()))
       let store = DiskImageStore(folder: folder.appendingPathComponent("images").path)
-      while try store.usage().count < Self.count { await Task.yield() }
+      // A look takes the processor from the command.
+      try await wait(while: try store.usage().count < Self.count)
       #expect(await Set(origin.asked).count == Self.count + 1)
       await origin.stop()
       var shown: Set<Substring> = []

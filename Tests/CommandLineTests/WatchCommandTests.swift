@@ -17,7 +17,7 @@ import Testing
       let run = try watch(url, cache, "--count", "2")
       #expect(try #require(await run.output.line()).contains("First"))
       // Some polls that find nothing new.
-      while await origin.requestCount < 4 { await Task.yield() }
+      try await wait(while: await origin.requestCount < 4)
       await origin.setAnswer(body: document("Second"))
       let ending = await run.ending()
       #expect(ending.output.split(separator: "\n").count == 1)

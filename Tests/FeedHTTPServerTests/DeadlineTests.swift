@@ -33,7 +33,8 @@ import Testing
 
   @Test func `connections that were handed over have no deadline here, and those around them keep theirs`() {
     var routes = HTTPServer.Routes()
-    routes.get("/other") { _ in .upgrade(to: "other", headers: [:]) { _ in } }
+    var kept: [Any] = []
+    routes.get("/other") { _ in .upgrade(to: "other", headers: [:]) { kept.append($0) } }
     routes.get("/") { _ in .text("") }
     let bench = Bench().serve(routes)
     let upgrade = "GET /other HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n"
@@ -45,15 +46,14 @@ import Testing
       silent.append(bench.send(Self.get))
     }
     #expect(others.allSatisfy { $0.receive().hasPrefix("HTTP/1.1 101") })
-    others.removeFirst().close()
     bench.pass(.seconds(59))
-    #expect(bench.server.connectionCount == 11 && silent.allSatisfy { !$0.isClosed && !$0.hasEndedWriting })
+    #expect(silent.allSatisfy { !$0.isClosed && !$0.hasEndedWriting })
     bench.pass(.seconds(3))
-    #expect(bench.server.connectionCount == 3 && silent.allSatisfy { $0.isClosed || $0.hasEndedWriting })
+    #expect(silent.allSatisfy { $0.isClosed || $0.hasEndedWriting })
     let late = bench.send()
     others.append(bench.send(upgrade))
     #expect((60...61).contains(patience(bench, late)))
-    #expect(bench.server.connectionCount == 4 && others.allSatisfy { !$0.isClosed && !$0.hasEndedWriting })
+    #expect(kept.count == 5 && others.allSatisfy { !$0.isClosed && !$0.hasEndedWriting })
     bench.end()
     #expect(bench.server.connectionCount == 0)
   }

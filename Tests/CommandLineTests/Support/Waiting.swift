@@ -1,0 +1,16 @@
+import Testing
+
+/// Waits while a condition holds, at most five minutes: after that it has its reason to fail. It looks fifty times a second,
+/// because what it waits for needs the processor.
+func wait(
+  while condition: @autoclosure () async throws -> Bool, sourceLocation: SourceLocation = #_sourceLocation
+) async throws {
+  let deadline = ContinuousClock.now + .seconds(300)
+  while try await condition() {
+    guard ContinuousClock.now < deadline else {
+      Issue.record("waited five minutes in vain", sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(20))
+  }
+}
