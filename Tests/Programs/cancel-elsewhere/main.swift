@@ -1,5 +1,5 @@
 // Publishers that deliver on threads of their own, while another thread cancels.
-// Expects: 2400 cancelled, nothing after that
+// Expects: 2700 cancelled, nothing after that
 import FeedStream
 import Foundation
 
@@ -45,6 +45,7 @@ for round in 0..<300 {
     numbers.collect().sink { sum.value &+= $0.count },
     numbers.buffer(size: 10, prefetch: .keepFull, whenFull: .dropOldest).sink { sum.value &+= $0 },
     numbers.handleEvents(receiveOutput: { _ in }, receiveCancel: {}).last().sink { sum.value &+= $0 },
+    numbers.retry(2).sink { sum.value &+= $0 },
     numbers.tryMap { $0 }.replaceError(with: 0).prefix(250).sink { sum.value &+= $0 },
   ]
   for _ in 0..<(round * 7 % 400) { usleep(1) }

@@ -6,23 +6,25 @@ final class DetachableSubscription: Subscription, CustomStringConvertible, Custo
 {
   private let name: StaticString
   @usableFromInline let combineIdentifier: CombineIdentifier
-  @exclusivity(unchecked) private var stage: (any Subscription)?
+  /// Locked: a stage below a publisher of the user's may complete on one thread while another cancels.
+  private let held: Locked<(any Subscription)?>
 
   init(_ name: StaticString, _ stage: any Subscription) {
     self.name = name
-    self.stage = stage
+    held = Locked(Carried(uncheckedly: stage).value)
     combineIdentifier = stage.combineIdentifier
   }
 
   @usableFromInline func request(_ demand: Subscribers.Demand) { stage?.request(demand) }
 
-  @usableFromInline func cancel() {
-    stage.take()?.cancel()
-  }
+  @usableFromInline func cancel() { take()?.cancel() }
 
   @usableFromInline var _isConfined: Bool { stage?._isConfined ?? true }
 
-  @usableFromInline func release() { stage = nil }
+  @usableFromInline func release() { _ = take() }
+
+  private var stage: (any Subscription)? { held.withLock { Carried(uncheckedly: $0) }.value }
+  private func take() -> (any Subscription)? { held.withLock { Carried(uncheckedly: $0.take()) }.value }
 
   @usableFromInline var description: String { "\(name)" }
   @usableFromInline var playgroundDescription: Any { description }
