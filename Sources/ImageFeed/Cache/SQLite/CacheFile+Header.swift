@@ -7,8 +7,19 @@ extension CacheFile {
   /// A damaged file of this program still has its number in the header or the log; an empty file has nothing to lose.
   /// SQLite keeps the application's number at byte 68 of the first page. The first transaction of this program writes
   /// that page, which stays in the log until a checkpoint.
-  func isForeign(to applicationID: Int) -> Bool {
-    guard let header = read(resolved, from: 0, 72), !header.isEmpty else { return false }
+  func isForeign(to applicationID: Int) -> Bool { isForeign(to: applicationID, header: header) }
+
+  /// Judges by a header that was read before. Another process may have copied the log into the file since, and removed
+  /// the log; then the number is in neither of them, but it is in the header by now.
+  func isForeign(to applicationID: Int, header: [UInt8]?) -> Bool {
+    seemsForeign(to: applicationID, header: header) && self.header?.bigEndian(at: 68) != applicationID
+  }
+
+  /// The part of the header that tells whose file it is; `nil` if it can't be read.
+  var header: [UInt8]? { read(resolved, from: 0, 72) }
+
+  private func seemsForeign(to applicationID: Int, header: [UInt8]?) -> Bool {
+    guard let header, !header.isEmpty else { return false }
     guard header.starts(with: "SQLite format 3\0".utf8) else { return lastApplicationInLog != applicationID }
     let number = header.bigEndian(at: 68)
     if number == applicationID { return false }

@@ -60,7 +60,10 @@ import Testing
     let store = SQLiteFeedStore(path: path)
     #expect(try store.summaries().count == 8)
     store.close()
-    #expect(try folder.contents.count == 2)
+    // The damaged file may have its log next to it: two processes that close a file at once both leave the log.
+    let names = try folder.contents.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
+    #expect(names.count == 2)
+    #expect(try folder.contents.filter { !$0.contains(".corrupt-") } == ["feeds.sqlite"])
   }
 
   @Test(arguments: 0..<20) func `a killed process leaves the old feed or the new one whole`(round: Int) async throws {

@@ -1,0 +1,22 @@
+import Foundation
+import Testing
+
+@testable import ImageFeed
+
+/// What is at the path of a cache, judged while another process works with it.
+@Suite struct CacheFileTests {
+  private let folder = TemporaryFolder()
+
+  @Test func `a file stays ours when its log is copied into it while we look`() throws {
+    let store = SQLiteFeedStore(path: folder.file())
+    _ = try store.replace(for: address, with: makeFeed(), now: noon)
+    let file = CacheFile(path: store.path)
+    let header = try #require(file.header)
+    #expect(file.hasLog)
+    #expect(!file.isForeign(to: FeedSchema.applicationID, header: header))
+    store.close()
+    #expect(!file.hasLog)
+    #expect(!file.isForeign(to: FeedSchema.applicationID, header: header))
+    #expect(file.isForeign(to: FeedSchema.applicationID + 1, header: header))
+  }
+}
