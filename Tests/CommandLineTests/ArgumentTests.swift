@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `the defaults are seven days, thirty seconds, any failure and text`() throws {
+  @Test func `the defaults are 7 days, 30 seconds, fallback for any failure, and text`() throws {
     let options = try load()
     #expect(options.common.maxAge.duration == .seconds(604_800))
     #expect(options.timeout.duration == .seconds(30))
@@ -30,7 +30,7 @@ import Testing
     #expect(options.format == .text)
   }
 
-  @Test func `every option is read`() throws {
+  @Test func `every option is parsed`() throws {
     let options = try load(
       "--cache", "x.db", "--max-age", "36h", "--timeout", "500ms", "--fallback", "connectivity", "--format", "json")
     #expect(options.common.cachePath == "x.db")
@@ -40,12 +40,12 @@ import Testing
     #expect(options.format == .json)
   }
 
-  @Test func `a maximum age of none is any age`() throws {
+  @Test func `--max-age none accepts a feed of any age`() throws {
     #expect(try load("--max-age", "none").common.maxAge.duration == nil)
   }
 
   @Test(arguments: ["ftp://example.com/feed.json", "example.com", "/feed.json", "http://", "", "file:///feed.json"])
-  func `an address that is not http or https is a usage error`(address: String) {
+  func `a URL that isn't http or https is a usage error`(address: String) {
     #expect(message("load", address).contains("An http or https URL is needed"))
   }
 
@@ -62,44 +62,44 @@ import Testing
     ("feed://example.com/a", "http://example.com/a"), ("feed:https://example.com/a", "https://example.com/a"),
     ("FEED:http://example.com/a", "http://example.com/a"),
   ])
-  func `an address of a feed's own scheme is the one that it stands for`(text: String, address: String) throws {
+  func `a feed: URL is parsed as the http or https URL it contains`(text: String, address: String) throws {
     #expect(try FeedAddress.parse(text).absoluteString == address)
   }
 
-  @Test func `an address without its scheme is completed in the advice`() {
+  @Test func `for a URL without a scheme, the error suggests the complete URL`() {
     #expect(message("load", "localhost:8000/feed.json").contains("Did you mean http://localhost:8000/feed.json?"))
   }
 
-  @Test func `a password in an address that is refused is not shown`() async throws {
+  @Test func `an error about a URL doesn't show its password`() async throws {
     let ending = try await FeedBinary.run(["load", "ftp://user:secret@example.com/"])
     #expect(ending.status == 64)
     #expect(ending.errors.contains("'ftp://user:…@example.com/'"))
     #expect(!ending.errors.contains("secret"))
   }
 
-  @Test func `an address of IPv6 without brackets, and a port that is none, are told`() {
+  @Test func `an IPv6 address without brackets and an invalid port are usage errors`() {
     #expect(message("load", "http://::1/feed.json").contains("in brackets: [::1]."))
     #expect(message("load", "http://[::1]:65536/").contains("A port must be a number from 1 to 65535."))
     #expect(message("load", "http://localhost:0/").contains("A port must be a number from 1 to 65535."))
   }
 
   @Test(arguments: ["7", "-1d", "1.5h", "7w", "soon"])
-  func `a duration that cannot be read is a usage error`(text: String) {
+  func `an invalid duration is a usage error`(text: String) {
     #expect(message("load", "http://example.com", "--max-age=\(text)").contains("such as 500ms, 90s, 15m, 36h or 7d"))
     #expect(message("watch", "http://example.com", "--every=\(text)").contains("such as 500ms, 90s, 15m, 36h or 7d"))
   }
 
-  @Test func `a time of nothing is a usage error where something must pass`() {
+  @Test func `a duration or count of zero is a usage error where it must be positive`() {
     #expect(message("load", "http://example.com", "--timeout", "0s").contains("greater than zero"))
     #expect(message("watch", "http://example.com", "--every", "0s").contains("greater than zero"))
     #expect(message("watch", "http://example.com", "--every", "1s", "--count", "0").contains("at least 1"))
   }
 
-  @Test func `watch needs an interval`() {
+  @Test func `watch requires an interval`() {
     #expect(message("watch", "http://example.com").contains("--every"))
   }
 
-  @Test func `the cache is where the user's caches are`() {
+  @Test func `the cache is in the user's cache folder`() {
     func path(_ variable: String?) -> String {
       CommonOptions.defaultCachePath(
         environment: variable.map { ["XDG_CACHE_HOME": $0] } ?? [:], accountHome: "/home/a")
@@ -110,7 +110,7 @@ import Testing
     #expect(path("relative") == "/home/a/.cache/feedstream/feeds.db")
   }
 
-  @Test func `the user's home is the environment's, and the account's without one`() {
+  @Test func `the home folder comes from the environment, or else from the user's account`() {
     func path(_ home: String) -> String {
       CommonOptions.defaultCachePath(environment: ["HOME": home], accountHome: "/home/a")
     }

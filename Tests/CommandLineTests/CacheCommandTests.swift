@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.settled) struct CacheCommandTests {
   @Test(arguments: ["show", "validate", "clear"], [false, true])
-  func `an absent cache is not an error, and is not made`(command: String, one: Bool) async throws {
+  func `a missing cache isn't an error and isn't created`(command: String, one: Bool) async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("none/feeds.db").path
       let run = try await FeedBinary.run(
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `show lists what is saved, or one feed with its images`() async throws {
+  @Test func `cache show lists the saved feeds, or one feed with its images`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       let all = try await FeedBinary.run(["cache", "show", "--cache", cache])
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `validate keeps what is valid and deletes what has expired`() async throws {
+  @Test func `cache validate keeps valid feeds and deletes expired ones`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       let valid = try await FeedBinary.run(["cache", "validate", "--cache", cache])
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `validate sets a damaged file aside`() async throws {
+  @Test func `cache validate renames a damaged file`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db")
       let store = SQLiteFeedStore(path: cache.path)
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `clear empties one feed or all`() async throws {
+  @Test func `cache clear deletes one feed or all`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
       for address in [url, url + "?2", url + "?3"] {
         _ = try await FeedBinary.run(["load", address, "--cache", cache])
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `without --cache the user's cache is used`() async throws {
+  @Test func `without --cache, the user's cache is used`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
       let home = URL(fileURLWithPath: cache).deletingLastPathComponent().path
       _ = try await FeedBinary.run(["load", url], environment: ["XDG_CACHE_HOME": home])
@@ -92,7 +92,7 @@ import Testing
 }
 
 @Suite(.settled) struct DemoCommandTests {
-  @Test func `the demo walks the five scenarios and leaves nothing behind`() async throws {
+  @Test func `demo runs the five scenarios and leaves no file behind`() async throws {
     try await withFolder { folder in
       let run = try await FeedBinary.run(["demo"], environment: ["TMPDIR": folder.path])
       #expect(run.status == 0)

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `saved pictures are shown and cleared, all or one with its sizes`() async throws {
+  @Test func `saved images are listed, and cleared together or one with all its sizes`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db").path
       func run(_ arguments: String...) async throws -> String {
@@ -52,12 +52,12 @@ import Testing
     ("150MB", 150_000_000), ("1GB", 1_000_000_000), ("64MiB", 64 << 20), ("1.5g", 1_500_000_000),
     ("2000000", 2_000_000),
     ("1000kB", 1_000_000), ("1mb", 1_000_000),
-  ]) func `a size is read as people write it`(text: String, bytes: Int) throws {
+  ]) func `sizes are parsed in the forms that people write`(text: String, bytes: Int) throws {
     #expect(try ByteCount(parsing: text).bytes == bytes)
   }
 
   @Test(arguments: ["", "MB", "-5MB", "1e9", "nan", "infMB", "10", "999kB", "2000GB", "5 MB", "5XB", "١MB"])
-  func `a text that isn't a size, or a size that can't be used, is refused`(text: String) {
+  func `an invalid or unusable size is rejected`(text: String) {
     #expect(throws: (any Error).self) { try ByteCount(parsing: text) }
   }
 
@@ -66,7 +66,8 @@ import Testing
     Array(MadePicture.png(width: 9, height: 9).prefix(8)) + [UInt8](repeating: version, count: count)
   }
 
-  @Test func `killed at random moments of writing, two processes leave whole pictures, each byte counted`() async throws
+  @Test func `two processes killed at random while writing leave only whole images, and count every byte`()
+    async throws
   {
     try await withFolder { folder in
       let origin = try PictureOrigin()

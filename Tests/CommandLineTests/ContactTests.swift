@@ -6,7 +6,7 @@ import Testing
 
 /// The URL by which operators of servers reach the person who polls.
 @Suite(.settled) struct ContactTests {
-  @Test func `a contact is sent in User-Agent, and the option comes before the environment`() throws {
+  @Test func `the contact is sent in User-Agent, and the option overrides the environment`() throws {
     func agent(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
       try TrustOptions.parse(arguments).configuration(environment: environment).userAgent
     }
@@ -23,12 +23,12 @@ import Testing
     "", "me", "ftp://example.com", "https://", "https://e.com/a b", "https://e.com/(x)", "https://e.com/\r\nX: y",
     "mailto:me", "https://e.com/" + String(repeating: "a", count: 200),
   ])
-  func `a contact that is no URL is refused, wherever it is from`(text: String) throws {
+  func `a contact that isn't a URL is refused, from the option and from the environment`(text: String) throws {
     #expect(throws: (any Error).self) { try TrustOptions.parse(["--contact=\(text)"]) }
     #expect(try TrustOptions.parse([]).configuration(environment: ["FEED_CONTACT": text]).userAgent == "FeedStream/0.1")
   }
 
-  @Test func `every command that polls takes a contact`() throws {
+  @Test func `every polling command has the --contact option`() throws {
     for words in [["watch", "--every", "1h"], ["serve"], ["load"]] {
       _ = try FeedCommand.parseAsRoot(words + ["https://e.com/feed", "--contact", "https://example.com/bot"])
     }

@@ -11,7 +11,7 @@ import Testing
     try await RunningFeed(program: FeedBinary.path(of: example), arguments).ending()
   }
 
-  @Test func `the file that the README serves is the example's feed`() throws {
+  @Test func `the feed that the README serves is the example's file`() throws {
     let file = URL(filePath: #filePath).resolvingSymlinksInPath()
       .appending(path: "../../../Examples/Samples/case-study.json").standardized
     let feeds = try [Data(contentsOf: file), CaseStudyFeed.body].map {
@@ -20,7 +20,7 @@ import Testing
     #expect(feeds[0] == feeds[1])
   }
 
-  @Test func `LoadAndShow shows the server's feed, and the saved one without the server`() async throws {
+  @Test func `LoadAndShow shows the server's feed, and the saved one when the server is unreachable`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       let remote = try await run("LoadAndShow", url, cache)
       #expect(remote.output.hasPrefix("8 images from the server\n- Description 1 https://url-1.com\n"))
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `SearchField asks when the typist pauses, and shows the latest answer only`() async throws {
+  @Test func `SearchField searches when typing pauses, and shows only the latest response`() async throws {
     let run = try await run("SearchField")
     #expect(
       run.output == """
@@ -44,7 +44,7 @@ import Testing
     #expect(run.status == 0)
   }
 
-  @Test func `YourOwnFormat shows a company's JSON, saves it, and shows a blog's RSS as well`() async throws {
+  @Test func `YourOwnFormat shows and saves a custom JSON feed, and shows a blog's RSS too`() async throws {
     let album = Data(#"{"photos": [{"key": "a1", "caption": "A harbour", "src": "https://example.com/a.jpg"}]}"#.utf8)
     try await withOrigin(serving: album) { origin, url, cache in
       let remote = try await run("YourOwnFormat", url, cache)
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `LiveEvents shows what anybody says to everybody who listens, and ends when told to`() async throws {
+  @Test func `LiveEvents sends each message to every listener, and ends on a signal`() async throws {
     let run = try RunningFeed(program: FeedBinary.path(of: "LiveEvents"), ["0"])
     let number = try port(of: try #require(await run.output.line()))
     #expect(try await get(number, "/").contains("EventSource"))
@@ -75,7 +75,7 @@ import Testing
     #expect(await run.status() == 0)
   }
 
-  @Test func `ZipTwoLoads shows both feeds together, or neither`() async throws {
+  @Test func `ZipTwoLoads shows both feeds or neither`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, _ in
       let both = try await run("ZipTwoLoads", url, url + "?2")
       #expect(both.output == "16 images, 8 of them different\n")

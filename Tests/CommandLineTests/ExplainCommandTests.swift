@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `explain names the rule that says when the next poll is, after the watch is over`() async throws {
+  @Test func `explain names the rule behind the next poll, even after the watch has ended`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let watch = try RunningFeed(["watch", url, "--every", "1h", "--cache", cache, "-v"])
       _ = await watch.errors.read(upTo: "because the interval is 1 hour (interval)")
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a password in the address is shown neither by explain nor in the list of processes`() async throws {
+  @Test func `explain and the process list don't show a URL's password`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let secret = url.replacing("http://", with: "http://me:topsecret@")
       let watch = try RunningFeed(
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `a watch that is started again with another interval says why it waits`() async throws {
+  @Test func `restarting watch with another interval explains the wait`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       for interval in ["1h", "2h"] {
         let watch = try RunningFeed(["watch", url, "--every", interval, "--cache", cache])
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a watch that is started again makes no request, and shows what is saved`() async throws {
+  @Test func `restarting watch makes no request and shows the saved feed`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       for round in 0..<3 {
         let watch = try RunningFeed(["watch", url, "--every", "1h", "--cache", cache, "--format", "json"])
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `a pause that a server asks for is explained, and holds when the watch is killed`() async throws {
+  @Test func `explain shows a pause requested by the server, which survives killing the watch`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       await origin.setAnswer(status: 429, body: Data())
       let watch = try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache, "-v"])

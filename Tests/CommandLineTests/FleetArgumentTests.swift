@@ -12,16 +12,16 @@ import Testing
     ("EXAMPLE.com", "example.com"), ("a.example:8080", "a.example:8080"), ("http://a.example:81/feed", "a.example:81"),
     ("https://B.example/", "b.example"), ("127.0.0.1:1", "127.0.0.1:1"),
   ])
-  func `a host is named as its feeds name it`(_ text: String, _ name: String) throws {
+  func `a host is parsed into the form that its feeds use`(_ text: String, _ name: String) throws {
     #expect(try HostArgument(parsing: text).name == name)
   }
 
   @Test(arguments: ["", " ", "a b", "/", "://", "ftp://a.example", "a.example:99999", "http://", "a\tb"])
-  func `a text that isn't a host is refused`(_ text: String) {
+  func `an invalid host is refused`(_ text: String) {
     #expect(throws: (any Error).self) { try HostArgument(parsing: text) }
   }
 
-  @Test func `a lease that a request could outlive is refused, and one is made as long as a request may take`() throws {
+  @Test func `a lease shorter than a request is refused, and the default is as long as a request may take`() throws {
     func refusal(_ words: String...) -> String? {
       do {
         _ = try FeedCommand.parseAsRoot(["work", "--store", "redis://h"] + words)
@@ -43,7 +43,7 @@ import Testing
     #expect(options.lease == .seconds(400))
   }
 
-  @Test func `a pause of a host without feeds is said`() async throws {
+  @Test func `pausing a host that has no feeds prints a warning`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", "http://127.0.0.1:1/feed", "--store", server.text])
     let other = try await FeedBinary.run(["fleet", "pause", "127.0.0.1", "--store", server.text])
@@ -54,7 +54,7 @@ import Testing
     #expect(end.output == "127.0.0.1:1 is resumed\n")
   }
 
-  @Test func `a list may begin with a mark, and what is none is said`() async throws {
+  @Test func `import accepts a list with a byte order mark, and rejects a file that isn't a list`() async throws {
     let server = try RedisServer()
     try await withFolder { folder in
       let list = folder.appending(path: "list").path
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `the limit of open files is raised for clients, as far as it may be`() {
+  @Test func `the soft limit of open files is raised for clients, up to the hard limit`() {
     let fitting = ConnectionLimit.raised(upTo: 2000)
     var limit = rlimit()
     getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit)

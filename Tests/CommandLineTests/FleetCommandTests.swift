@@ -27,15 +27,15 @@ import Testing
     "redis://:secret#@h", "redis://h?password=secret&x=1", "rediss://:secret@h:99999", "unix://:secret@",
     "redis+sentinel://:secret@h", "redis://:secret@127.0.0.1:1",
   ])
-  func `a password in a store's address is never shown`(_ address: String) async throws {
+  func `a password in a store's URL is never shown`(_ address: String) async throws {
     let run = try await FeedBinary.run(["fleet", "status", "--store", address])
     #expect([1, 64].contains(run.status) && !run.errors.isEmpty)
     for part in ["secret", "cret"] { #expect(!(run.output + run.errors).contains(part), "\(run.errors)") }
   }
 
-  @Test(arguments: commands) func `a store of another program is left alone, with a readable error`(_ command: [String])
-    async throws
-  {
+  @Test(arguments: commands) func `another program's store is left unchanged, and the error is readable`(
+    _ command: [String]
+  ) async throws {
     let server = try RedisServer(["--requirepass", "secret"])
     try server.cli("-a", "secret", "-n", "1", "SET", "other", "1")
     try server.cli("-a", "secret", "-n", "2", "HSET", "fs{0}:meta", "program", "feedstream", "schema", "0")
@@ -55,14 +55,14 @@ import Testing
     #expect(try (0...3).map { try keys(server, in: $0) } == before)
   }
 
-  @Test func `the password may come from the environment`() async throws {
+  @Test func `the store's password may come from the environment`() async throws {
     let server = try RedisServer(["--requirepass", "secret"])
     let run = try await FeedBinary.run(
       ["subscriptions", "add", Self.feed, "--store", server.text], environment: ["FEED_STORE_PASSWORD": "secret"])
     #expect(run.status == 0 && run.output == "Added 1 feed\n", "\(run.errors)")
   }
 
-  @Test func `full memory and a replica are said, and nothing is written`() async throws {
+  @Test func `a store that is full or a replica is reported, and nothing is written`() async throws {
     let server = try RedisServer(port: nil)
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
     let before = try keys(server)
@@ -80,7 +80,7 @@ import Testing
     #expect(try keys(server) == before)
   }
 
-  @Test func `a store that may delete keys is refused by what writes there, and status says so`() async throws {
+  @Test func `commands refuse to write to a store that may evict keys, and status warns about it`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
     try server.cli("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
@@ -134,7 +134,7 @@ import Testing
     #expect(run.status == 64 && run.errors.contains("--loops must be from 1 to --concurrency (2)."), "\(run.errors)")
   }
 
-  @Test func `a worker says what is wrong with its store, and goes on when that is over`() async throws {
+  @Test func `a worker reports an error of its store, and continues when the error is resolved`() async throws {
     let server = try RedisServer()
     try await withOrigin(serving: document("A view")) { _, url, _ in
       _ = try await FeedBinary.run(["subscriptions", "add", url, "--store", server.text])
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `one machine's cache moves to a fleet, is polled there, and shown by a gateway`() async throws {
+  @Test func `a local cache migrates to a fleet, is polled there, and shown by a gateway`() async throws {
     let server = try RedisServer()
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test func `a gateway that has just begun lets a client wait that was told something elsewhere`() async throws {
+  @Test func `a starting gateway lets a client with another gateway's event id wait, and greets others`() async throws {
     let server = try RedisServer()
     _ = try await FeedBinary.run(["subscriptions", "add", Self.feed, "--store", server.text])
     let id = try server.cli("XADD", "fs{0}:updates", "*", "a", Self.feed, "v", "1000000")
@@ -224,7 +224,7 @@ import Testing
     _ = await gateway.status()
   }
 
-  @Test func `a long answer is written whole, to a file too`() async throws {
+  @Test func `a long output is written completely, to a file too`() async throws {
     let server = try RedisServer()
     try await withFolder { folder in
       let list = folder.appending(path: "list").path
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  @Test func `as many requests run at a time as --concurrency says`() async throws {
+  @Test func `get runs at most --concurrency requests at a time`() async throws {
     let server = try RedisServer()
     let silence = SilentHosts()
     defer { silence.close() }

@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a folder of images that isn't ours is refused`() async throws {
+  @Test func `a folder of another program's images is refused`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let folder = URL(fileURLWithPath: cache).deletingLastPathComponent()
       let image = folder.appendingPathComponent("images/holiday.jpg")
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a key that isn't ours is refused`() async throws {
+  @Test func `a key of another program is refused`() async throws {
     try await withFolder { folder in
       let key = folder.appendingPathComponent("feeds.serve-key")
       try Self.diary.write(to: key)

@@ -33,8 +33,7 @@ import Testing
         """
       ),
     ])
-  func `a program written for Combine does here what it does there`(_ example: String, _ expected: String) async throws
-  {
+  func `a program written for Combine behaves the same here`(_ example: String, _ expected: String) async throws {
     let ending = try await RunningFeed(program: FeedBinary.path(of: example), []).ending()
     #expect(ending.output == expected)
     #expect(ending.errors == "")

@@ -46,7 +46,7 @@ import Testing
       .map { String($0.dropFirst(name.count + 2)) }
   }
 
-  @Test func `a body is written as it is, and a header before it if requested`() async throws {
+  @Test func `get writes the body unchanged, and with --include the header before it`() async throws {
     let place = try Place { _, _ in
       RawOrigin.answer(
         "200 Fine", ["X-One: 1", "x-two:2", "X-One: 3", "Connection: keep-alive, Hop", "Hop: 1"], Data("a\nb".utf8))
@@ -60,7 +60,7 @@ import Testing
     #expect(place.asked[0]["Accept-Encoding"] == nil, "nothing is decompressed here")
   }
 
-  @Test func `large and binary bodies arrive byte for byte, from the server and from the cache`() async throws {
+  @Test func `large and binary bodies are written byte for byte, from the server and from the cache`() async throws {
     let body = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) })
     let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=100"], body) }
     defer { place.stop() }
@@ -73,7 +73,7 @@ import Testing
     #expect(place.asked.count == 1)
   }
 
-  @Test func `any answer is a success, and none is a failure`() async throws {
+  @Test func `any response exits with status 0, and no response with an error`() async throws {
     let place = try Place { request, _ in RawOrigin.answer("\(request.path.dropFirst()) x", [], Data("body".utf8)) }
     for status in ["204", "304", "404", "500"] {
       let run = try await place.get("--include", path: "/\(status)")
@@ -84,7 +84,7 @@ import Testing
     #expect(run.status == 1 && run.output == "" && run.errors.contains("could not connect"))
   }
 
-  @Test func `with a cache the next process is answered from it, with an age`() async throws {
+  @Test func `with --cache, the next process gets the response from the cache, with an Age`() async throws {
     let place = try Place { _, number in
       // Longer than a busy machine takes.
       RawOrigin.answer("200 OK", ["Cache-Control: max-age=3600", "Age: 50"], Data("body \(number)".utf8))
@@ -103,7 +103,7 @@ import Testing
     #expect(place.asked.count == 3)
   }
 
-  @Test func `a stale answer is validated, and used when its server is gone`() async throws {
+  @Test func `a stale response is validated, and used when its server is unreachable`() async throws {
     let place = try Place { request, _ in
       request["If-None-Match"] == "\"x\""
         ? RawOrigin.answer("304 Not Modified", ["ETag: \"x\"", "New: 1"])
@@ -119,7 +119,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a response that must not be used without its server is a 504, and a warning says why`() async throws {
+  @Test func `a must-revalidate response becomes a 504 while the server is unreachable, with a warning`() async throws {
     let place = try Place { _, _ in
       RawOrigin.answer("200 OK", ["Cache-Control: max-age=0, must-revalidate"], Data("body".utf8))
     }
@@ -131,7 +131,9 @@ import Testing
     place.stop()
   }
 
-  @Test func `a stale answer is written at once and renewed before the process ends`() async throws {
+  @Test func `a stale-while-revalidate response is written immediately, and renewed before the process exits`()
+    async throws
+  {
     let place = try Place { _, number in
       RawOrigin.answer(
         "200 OK", ["Cache-Control: max-age=\(number == 1 ? 0 : 100), stale-while-revalidate=100"],
@@ -144,7 +146,7 @@ import Testing
     #expect(place.asked.count == 2)
   }
 
-  @Test func `fields and credentials are sent, and not shown`() async throws {
+  @Test func `header fields and credentials are sent, but not printed`() async throws {
     let place = try Place { _, _ in RawOrigin.answer() }
     defer { place.stop() }
     let run = try await place.get("--header", "X-Key: topsecret", "--user", "me:topsecret", "--verbose")
@@ -166,7 +168,7 @@ import Testing
     #expect(place.asked.count == 2)
   }
 
-  @Test func `a file that is not an HTTP cache is refused, and left alone`() async throws {
+  @Test func `a file that isn't an HTTP cache is refused and left unchanged`() async throws {
     let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=100"], Data("body".utf8)) }
     defer { place.stop() }
     for script in ["CREATE TABLE a (b)", "PRAGMA application_id = 1178944836; PRAGMA user_version = 1"] {
@@ -182,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `a reader that stops reading isn't reported as a failure`() async throws {
+  @Test func `a closed output pipe isn't reported as a failure`() async throws {
     let place = try Place { _, _ in RawOrigin.answer("200 OK", [], Data(count: 5_000_000)) }
     defer { place.stop() }
     let run = try await FeedBinary.shell("{ $FEED get \(place.origin.url()); echo $? >&2; } | head -c 10")

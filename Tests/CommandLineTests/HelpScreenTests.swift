@@ -4,7 +4,7 @@ import Testing
 @testable import feed
 
 @Suite(.settled) struct HelpScreenTests {
-  @Test func `help is one screen, and names every command`() {
+  @Test func `the help fits on one screen and names every command`() {
     let lines = HelpScreen.text.split(separator: "\n", omittingEmptySubsequences: false)
     // One line is the prompt's that follows.
     #expect(lines.count <= 23)
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `examples of help are command lines`() throws {
+  @Test func `the examples in the help are valid command lines`() throws {
     for line in HelpScreen.text.split(separator: "\n") where line.hasPrefix("  feed ") {
       let words = line.dropFirst(2).split(separator: "  ")[0].split(separator: " ").map(String.init)
       _ = try FeedCommand.parseAsRoot(FeedCommand.completed(Array(words.dropFirst())))
@@ -22,12 +22,12 @@ import Testing
   }
 
   @Test(arguments: [[], ["help"], ["--help"], ["-h"]])
-  func `help is shown where it is requested`(arguments: [String]) async throws {
+  func `help is shown at every level where it is requested`(arguments: [String]) async throws {
     let run = try await FeedBinary.run(arguments)
     #expect(run.status == 0 && run.output == HelpScreen.text + "\n" && run.errors == "")
   }
 
-  @Test func `help of a command has its options`() async throws {
+  @Test func `a command's help lists its options`() async throws {
     let run = try await FeedBinary.run(["help", "serve"])
     #expect(run.status == 0 && run.output.contains("--allow-host <name>"))
   }

@@ -10,7 +10,7 @@ import Testing
     try await FeedBinary.run(words + ["--cache", cache])
   }
 
-  @Test func `comics that are gone are found, and load shows the latest alone`() async throws {
+  @Test func `search finds comics that left the feed, and load shows only the current ones`() async throws {
     try await withOrigin(serving: SchemaTests.rich(1...3)) { origin, url, cache in
       #expect(try await run("load", url, cache: cache).status == 0)
       await origin.setAnswer(body: SchemaTests.rich(4...6))
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `with keep none nothing stays but what is starred, and cache clear names what it keeps`() async throws {
+  @Test func `--keep none keeps only starred items, and cache clear says what it keeps`() async throws {
     try await withOrigin(serving: SchemaTests.rich(1...3)) { origin, url, cache in
       _ = try await run("load", url, "--keep", "none", cache: cache)
       let star = try await run("star", "--offline", "https://blog.example/2", "https://blog.example/9", cache: cache)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a star is taken away by any name of its item`() async throws {
+  @Test func `star --remove accepts any URL of the item`() async throws {
     try await withOrigin(serving: SchemaTests.rich(1...2)) { _, url, cache in
       _ = try await run("load", url, cache: cache)
       let image = "https://blog.example/1.jpg"
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `the image of a starred item stays, and what deletes it says so`() async throws {
+  @Test func `the image of a starred item is kept, and commands that delete it say so`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db").path
       let origin = try PictureOrigin()
@@ -96,11 +96,11 @@ import Testing
   }
 
   @Test(arguments: ["-1", "1,2,3", "x", "", "5d,y", "0s"])
-  func `keep is a number, an age, or both`(text: String) {
+  func `--keep takes a number, an age, or both`(text: String) {
     #expect(throws: (any Error).self) { try FeedCommand.parseAsRoot(["load", "http://a/", "--keep", text]) }
   }
 
-  @Test func `keep is read`() throws {
+  @Test func `keep is parsed`() throws {
     func keep(_ text: String) throws -> String {
       let policy = try HistoryArgument.policy(text)
       return "\(policy.items) \(policy.age.map { "\($0.components.seconds)" } ?? "any")"
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: [["search", "a"], ["star"]])
-  func `a fleet's server has no history, and the commands say so`(words: [String]) async throws {
+  func `search and star reject a fleet's store, which has no history`(words: [String]) async throws {
     let run = try await FeedBinary.run(words + ["--store", "redis://127.0.0.1:1"])
     #expect(run.status == 64 && run.errors.contains("only the feeds' current items"))
   }

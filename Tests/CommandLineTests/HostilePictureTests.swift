@@ -195,8 +195,7 @@ import Testing
     return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
   }
 
-  @Test(arguments: rows) func `a picture that is wrong has its reason and costs at most what a process may`(_ row: Row)
-  {
+  @Test(arguments: rows) func `a damaged image fails with a reason, within the limits of its process`(_ row: Row) {
     let cost = decode(row.make(), side: row.side)
     var said = ""
     switch (row.expected, cost.result) {
@@ -216,7 +215,7 @@ import Testing
       "hostile picture | \(row.name) | \(said) | \(String(format: "%.2f s | %.0f MiB |", cost.seconds, cost.memory))")
   }
 
-  @Test func `each way to hold a camera is turned upright`() {
+  @Test func `every EXIF orientation is turned upright`() {
     // Where red is: left, right, or above, below.
     let red: [(Int, x: Int, y: Int)] = [
       (1, 0, 0), (2, 15, 0), (3, 15, 7), (4, 0, 7), (5, 0, 0), (6, 0, 0), (7, 0, 15), (8, 0, 15),
@@ -232,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `inks, 16 bits and first frames have the colors that they say`() {
+  @Test func `CMYK, 16-bit and animated images keep their colors`() {
     let red: [[UInt8]] = [MadePicture.inkedJPEG, MadePicture.gif(frames: 3), MadePicture.animatedWebP]
     for bytes in red {
       guard case .success(let picture) = decode(bytes, side: 0).result else {

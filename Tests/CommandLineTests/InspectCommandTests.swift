@@ -39,7 +39,7 @@ import Testing
     return Data("<!DOCTYPE html><html><head>\(elements.joined())</head><body>Hello</body></html>".utf8)
   }
 
-  @Test func `json has each item with its pictures, where each was found, and which is shown`() async throws {
+  @Test func `inspect's JSON has each item with its images, their sources, and the image that is shown`() async throws {
     try await withOrigin(serving: Data(Self.rss.utf8)) { _, url, _ in
       let run = try await FeedBinary.run(["inspect", url, "--format", "json"])
       #expect(run.status == 0)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `text says which picture is shown, and of an item without one that it has none`() async throws {
+  @Test func `inspect's text marks the image that is shown, or says that an item has none`() async throws {
     try await withFolder { folder in
       let file = folder.appending(path: "feed.xml")
       try Data(Self.rss.replacing("/a.jpg", with: "http://a/a.jpg").utf8).write(to: file)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `json has these members and no others`() async throws {
+  @Test func `inspect's JSON has exactly the documented members`() async throws {
     let all = """
       <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:georss="http://www.georss.org/georss"
       xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:atom="http://www.w3.org/2005/Atom"><channel>
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `an error in a file speaks of the file`() async throws {
+  @Test func `an error in a local file mentions the file, not a server`() async throws {
     try await withFolder { folder in
       func errors(_ text: String, _ arguments: [String] = ["inspect"], name: String = "x") async throws -> String {
         let file = folder.appending(path: name)
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `a server's list of feeds is called one, and what to do with it is said`() async throws {
+  @Test func `an OPML list from a server is reported as a list, with a hint`() async throws {
     let list = "<opml><body><outline xmlUrl='http://e.com/'/></body></opml>"
     try await withOrigin(serving: Data(list.utf8)) { _, url, cache in
       let loaded = try await FeedBinary.run(["load", url, "--cache", cache])
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `of a page it lists the feeds`() async throws {
+  @Test func `inspect lists the feeds of a page`() async throws {
     try await withOrigin(serving: Self.page("/one.xml", "http://b/two.xml", "/one.xml")) { _, url, _ in
       let base = url.replacing("/feed.json", with: "")
       let run = try await FeedBinary.run(["inspect", url])
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `load follows the one feed of a page, and names it`() async throws {
+  @Test func `load follows a page's only feed, and names it`() async throws {
     try await withOrigin(serving: Data(Self.rss.utf8)) { feed, feedURL, cache in
       let page = try LoopbackOrigin(serving: Self.page(feedURL))
       let url = try await page.start().absoluteString
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `load lists the feeds of a page that names several, and calls one that names none a page`() async throws {
+  @Test func `load lists the feeds of a page with several, and reports a page without any`() async throws {
     try await withOrigin(serving: Self.page("/one.xml", "/two.xml")) { origin, url, cache in
       let base = url.replacing("/feed.json", with: "")
       let several = try await FeedBinary.run(["load", url, "--cache", cache])

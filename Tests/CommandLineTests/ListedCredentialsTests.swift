@@ -56,7 +56,7 @@ import Testing
 
   private static let members = ["for members of /user", "for members of /header", "for members of /netrc", "open"]
 
-  @Test func `serve logs in to each feed as its list says`() async throws {
+  @Test func `serve logs in to each feed with the credentials in its list`() async throws {
     try await withList { list, _, environment in
       let run = try RunningFeed(["serve", "--port", "0", "--every", "1h", "--opml", list], environment: environment)
       let number = try port(of: try #require(await run.output.line()))
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `work logs in to each feed as its list says, and writes no login to the store`() async throws {
+  @Test func `work logs in to each feed with the credentials in its list, and stores none of them`() async throws {
     let server = try RedisServer()
     try await withList { list, base, environment in
       for path in ["user", "header", "netrc", "open", "refused"] {

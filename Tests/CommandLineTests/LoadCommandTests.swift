@@ -6,7 +6,7 @@ import Testing
 @testable import feed
 
 @Suite(.settled) struct LoadCommandTests {
-  @Test func `load shows the feed of the server with status 0`() async throws {
+  @Test func `load shows the server's feed and exits with status 0`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       let run = try await FeedBinary.run(["load", url, "--cache", cache])
       #expect(run.status == 0)
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `load shows the saved feed, its age and the reason when the server is gone`() async throws {
+  @Test func `load shows the saved feed, its age and the reason when the server is unreachable`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.stop()
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a feed that is cut off is shown with a warning, and never saved`() async throws {
+  @Test func `a truncated feed is shown with a warning, and never saved`() async throws {
     let items = (1...3).map {
       "<item><title>Item \($0)</title><enclosure url=\"https://a/\($0).png\" type=\"image/png\"/></item>"
     }
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `json is one line, from the server and from the cache`() async throws {
+  @Test func `load's JSON is one line, from the server and from the cache`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       let arguments = ["load", url, "--cache", cache, "--format", "json"]
       let image =
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `json of a feed that cannot be shown is its error, with what to try`() async throws {
+  @Test func `the JSON of a feed that can't be shown has the error and a hint`() async throws {
     try await withOrigin(serving: Data()) { origin, url, cache in
       await origin.setAnswer(status: 500, body: Data())
       let run = try await FeedBinary.run(["load", url, "--cache", cache, "--format", "json"])
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `an expired feed is not shown, and the message compares its age with the maximum`() async throws {
+  @Test func `an expired feed isn't shown, and the message compares its age with the maximum`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.stop()
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `offline shows the saved feed and asks nobody`() async throws {
+  @Test func `--offline shows the saved feed and makes no request`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       let arguments = ["load", url, "--cache", cache, "--offline"]
       let none = try await FeedBinary.run(arguments)
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `refresh shows the server's feed or none`() async throws {
+  @Test func `--refresh shows only the server's feed`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       let arguments = ["load", url, "--cache", cache, "--refresh"]
       #expect(try await FeedBinary.run(arguments).output.hasPrefix("8 images from \(url)\n"))
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `prefer-cache asks the server only without a saved feed`() async throws {
+  @Test func `--prefer-cache makes a request only without a saved feed`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       let arguments = ["load", url, "--cache", cache, "--prefer-cache"]
       #expect(try await FeedBinary.run(arguments).output.hasPrefix("8 images from \(url)\n"))
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a feed of seven days is deleted, whatever the maximum age`() async throws {
+  @Test func `a feed of seven days is deleted, whatever --max-age is`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.stop()
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `an address alone is loaded`() async throws {
+  @Test func `a URL without a command is loaded`() async throws {
     try await withOrigin(serving: CaseStudyFeed.body) { _, url, cache in
       let run = try await FeedBinary.run([url, "--cache", cache])
       #expect(run.status == 0)
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `items without a picture are counted, and said so once`() async throws {
+  @Test func `items without an image are counted in one line`() async throws {
     let items = [
       "<item><title>Sea</title><enclosure url='http://a/s.png' type='image/png'/></item>", "<item/>", "<item/>",
     ]
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test func `a feed that has not changed says as well how many items have no picture`() async throws {
+  @Test func `an unchanged feed reports the number of items without an image too`() async throws {
     let items = "<item><title>Sea</title></item><item/>"
     try await withOrigin(serving: Data("<rss><channel>\(items)</channel></rss>".utf8)) { _, url, cache in
       for _ in 1...2 {
@@ -201,7 +201,9 @@ import Testing
     }
   }
 
-  @Test func `a response that isn't a feed falls back, unless only lost connections may`() async throws {
+  @Test func `a response that isn't a feed falls back to the cache, except with --fallback connectivity`()
+    async throws
+  {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(status: 500, body: Data())
@@ -216,7 +218,7 @@ import Testing
     }
   }
 
-  @Test func `escape sequences in a feed reach neither output`() async throws {
+  @Test func `escape sequences in a feed reach neither standard output nor standard error`() async throws {
     try await withOrigin(serving: document("\u{1B}]0;owned\u{7}\u{1B}[2J")) { _, url, cache in
       for format in ["text", "json"] {
         let run = try await FeedBinary.run(["load", url, "--cache", cache, "--format", format])
@@ -227,7 +229,7 @@ import Testing
     }
   }
 
-  @Test func `verbose tells what happens on standard error only`() async throws {
+  @Test func `--verbose reports the steps on standard error only`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try await FeedBinary.run(["load", url, "--cache", cache, "--format", "json", "--verbose"])
       #expect(run.output.split(separator: "\n").count == 1)
@@ -235,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func `the version is printed`() async throws {
+  @Test func `--version prints the version`() async throws {
     let run = try await FeedBinary.run(["--version"])
     #expect(run.status == 0)
     #expect(run.output.wholeMatch(of: /feed \d+\.\d+\.\d+\n/) != nil)
@@ -245,7 +247,7 @@ import Testing
     ["load"], ["load", "ftp://example.com"], ["load", "http://example.com", "--max-age", "7"], ["nonsense"],
     ["watch", "http://example.com"], ["cache", "show", "nowhere"],
   ])
-  func `a wrong command line is status 64`(arguments: [String]) async throws {
+  func `a wrong command line exits with status 64`(arguments: [String]) async throws {
     let run = try await FeedBinary.run(arguments)
     #expect(run.status == 64)
     #expect(run.output == "")

@@ -32,7 +32,7 @@ import Testing
     return await run.output.rest() + (terminal ? "" : run.errors.rest())
   }
 
-  @Test func `a load of more than a second shows what it does, and takes it away`() async throws {
+  @Test func `a load of more than a second shows its progress, and erases it afterwards`() async throws {
     let origin = origin(pausing: 1500)
     defer { origin.stop() }
     let shown = try await shown(loading: origin)
@@ -43,7 +43,7 @@ import Testing
     #expect(shown[line.upperBound...].contains("\r\u{1B}[K"), "the last one is erased")
   }
 
-  @Test func `a quick load shows nothing, and neither does one without a terminal`() async throws {
+  @Test func `a quick load shows no progress, and neither does one without a terminal`() async throws {
     let quick = origin(pausing: 10)
     defer { quick.stop() }
     // On a busy machine a load can take a second, and then it says so.

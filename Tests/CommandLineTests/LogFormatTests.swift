@@ -20,7 +20,7 @@ import Testing
     try text.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
   }
 
-  @Test func `each step is one JSON object with its time, level and metadata`() async throws {
+  @Test func `--log-format json writes each step as a JSON object with time, level and metadata`() async throws {
     try await withFolder { folder in
       let origin = try PictureOrigin()
       let url = try await origin.start(["a"])
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `errors, hints and quiet are the same as in text`() async throws {
+  @Test func `errors, hints and --quiet are the same in JSON as in text`() async throws {
     try await withFolder { folder in
       // Nobody listens at that port.
       let arguments = ["load", "http://127.0.0.1:1/", "--cache", folder.appendingPathComponent("feeds.db").path]
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `metadata keeps its structure, and control characters are escaped`() throws {
+  @Test func `metadata keeps its structure in JSON, and control characters are escaped`() throws {
     let line = LogLine(
       .warning, "a \"quoted\" \u{1B}[2J\nline", source: "feed",
       metadata: ["list": ["a", "b"], "nested": ["key": "value"], "number": .stringConvertible(5)],
@@ -96,7 +96,7 @@ import Testing
         + #""number":"5"},"source":"feed","time":"1970-01-01T00:00:00.250Z"}"# + "\n")
   }
 
-  @Test func `another format is refused`() async throws {
+  @Test func `an unknown --log-format is a usage error`() async throws {
     let run = try await FeedBinary.run(["load", "https://e.example/", "--log-format", "xml"])
     #expect(run.status == 64)
   }

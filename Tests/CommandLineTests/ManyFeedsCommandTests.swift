@@ -48,7 +48,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `several feeds are one list, the newest first, and each item says whose it is`() async throws {
+  @Test func `several feeds are shown as one list, newest first, and each item names its feed`() async throws {
     try await withTwo { _, _, urls, cache in
       let run = try await FeedBinary.run(["load"] + urls + ["--cache", cache])
       #expect(run.status == 0)
@@ -59,7 +59,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `json of several feeds is a line for each, of the shape that one has`() async throws {
+  @Test func `JSON of several feeds is one line per feed, in the format of a single feed`() async throws {
     try await withTwo { _, b, urls, cache in
       await b.setAnswer(status: 500, body: Data())
       let run = try await FeedBinary.run(["load"] + urls + ["--cache", cache, "--format", "json"])
@@ -77,7 +77,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `a bad feed is one line on standard error and hides no other`() async throws {
+  @Test func `a feed that fails is one line on standard error, and the other feeds are shown`() async throws {
     try await withTwo { a, b, urls, cache in
       await b.setAnswer(status: 404, body: Data())
       let run = try await FeedBinary.run(["load"] + urls + ["--cache", cache])
@@ -96,7 +96,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `subscriptions are shown when no address is given`() async throws {
+  @Test func `without URLs, load shows the subscriptions`() async throws {
     try await withTwo { _, _, urls, cache in
       let user = ["XDG_CONFIG_HOME": cache + ".config"]
       func feed(_ arguments: [String]) async throws -> FeedBinary.Ending {
@@ -141,7 +141,7 @@ private final class RequestCount: @unchecked Sendable {
     try RunningFeed(["watch"] + urls + ["--every", "50ms", "--cache", cache] + more)
   }
 
-  @Test func `only what is new is written, and a restart makes nothing new`() async throws {
+  @Test func `watch --new writes only new images, also after a restart`() async throws {
     try await withOrigin(serving: blog("A", [("a1", 1), ("a2", 2)])) { origin, url, cache in
       let run = try watch([url], cache, "--new", "--format", "json", "--count", "2")
       let first = try #require(await run.output.line())
@@ -161,7 +161,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `images that load has shown are not new, and new ones are marked in the whole list`() async throws {
+  @Test func `images that load has shown aren't new, and the whole list marks new ones`() async throws {
     try await withOrigin(serving: blog("A", [("a1", 1)])) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(body: blog("A", [("a2", 2), ("a1", 1)]))
@@ -180,7 +180,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `one bad feed of several is reported, and the others are watched`() async throws {
+  @Test func `watch reports one failing feed of several, and watches the others`() async throws {
     try await withOrigin(serving: blog("A", [("a1", 1)])) { _, first, cache in
       try await withOrigin(serving: Data()) { bad, second, _ in
         await bad.setAnswer(status: 500, body: Data())
@@ -191,7 +191,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a server that does not answer keeps no other feed waiting`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `a server that doesn't respond delays no other feed`() async throws {
     let silent = RawOrigin { $0.waitForClose() }
     defer { silent.stop() }
     try await withOrigin(serving: blog("A", [("a1", 1)])) { _, first, cache in
@@ -202,7 +202,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a feed whose answer an ended watch did not wait for is requested again`()
+  @Test(.timeLimit(.minutes(5))) func `a feed whose response the previous watch didn't wait for is requested again`()
     async throws
   {
     let requests = RequestCount()
@@ -226,7 +226,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `a command is run on each new image, one after another, without a shell`() async throws {
+  @Test func `--exec runs a command on each new image, one at a time, without a shell`() async throws {
     try await withOrigin(serving: blog("A; $(exit 3)", [("a1", 1), ("a2", 2)])) { _, url, cache in
       let script = cache + ".sh"
       try ExecutableFile.write(
@@ -245,7 +245,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `a command that runs is ended with the watch, and its image is new again`() async throws {
+  @Test func `ending watch ends a running --exec command, and its image stays new`() async throws {
     try await withOrigin(serving: blog("A", [("a1", 1)])) { _, url, cache in
       let run = try watch([url], cache, "--shell", "--exec", "echo $$; sleep 1000 & wait")
       let line = try #require(await run.output.line())
@@ -258,7 +258,7 @@ private final class RequestCount: @unchecked Sendable {
     }
   }
 
-  @Test func `the last line of a terminal says that the server is unreachable, and since when`() async throws {
+  @Test func `the terminal's last line says since when the server is unreachable`() async throws {
     try await withOrigin(serving: blog("A", [("a1", 1)])) { origin, url, cache in
       let run = try RunningFeed(
         ["watch", url, "--every", "50ms", "--cache", cache], environment: ["TERM": "xterm"], terminal: true)
@@ -278,7 +278,7 @@ private final class RequestCount: @unchecked Sendable {
 }
 
 @Suite(.settled) struct CommandWordsTests {
-  @Test func `a command is split at spaces, and quotation marks keep them`() throws {
+  @Test func `an --exec command is split at spaces, except in quotation marks`() throws {
     #expect(try CommandWords.split("a 'b c' \"d \\\" e\" f\\ g '' $h") == ["a", "b c", "d \" e", "f g", "", "$h"])
     for bad in ["", "  ", "'a", "a\\", "''"] { #expect(throws: (any Error).self) { try CommandWords.split(bad) } }
   }
@@ -299,7 +299,7 @@ private final class RequestCount: @unchecked Sendable {
     #expect(Pulse.text(of: [away], among: 1, now: sampleDate + 90_000).contains(sampleDate.dayAndTime))
   }
 
-  @Test func `a status line that a narrower screen has wrapped is erased as a whole`() {
+  @Test func `a status line that wraps on a narrower screen is erased completely`() {
     var (written, columns) = ("", 20)
     let console = Console(style: .plain, showsStatus: true, columns: { columns }, write: { written += $0 })
     console.setStatus("eighteen columns…!")

@@ -12,15 +12,13 @@ import Testing
     (["laod", "https://e.example/"], "laod", "load"), (["wach"], "wach", "watch"),
     (["subscription"], "subscription", "subscriptions"), (["subscriptions", "ad", "https://e.example/"], "ad", "add"),
     (["cache", "images", "claer"], "claer", "clear"), (["fleet", "stat"], "stat", "status"),
-  ]) func `a slip in a command's name is told with the name that is meant`(
-    arguments: [String], word: String, name: String
-  ) async throws {
+  ]) func `a misspelled command gets a suggestion`(arguments: [String], word: String, name: String) async throws {
     let run = try await FeedBinary.run(arguments)
     #expect(run.status == 64 && run.output == "")
     #expect(run.errors.hasPrefix("feed: unknown command \"\(word)\"; did you mean \"\(name)\"?\nhint: "))
   }
 
-  @Test func `a word that resembles no command is told without a guess`() {
+  @Test func `an unknown command that resembles none gets no suggestion`() {
     #expect(UnknownCommand.message(["zzzzzz"])?.hasPrefix("unknown command \"zzzzzz\"\n") == true)
     for right in [
       ["load"], ["--help"], [], ["help", "load"], ["cache", "images", "http://e.example/"], ["fleet", "--help"],
@@ -29,25 +27,25 @@ import Testing
     }
   }
 
-  @Test func `an error while a command runs comes with that command's usage`() async throws {
+  @Test func `an error in a command shows that command's usage`() async throws {
     let run = try await FeedBinary.run(
       ["watch", "--every", "1m", "--opml", "/nonexistent/list.opml"])
     #expect(run.status == 64)
     #expect(run.errors.hasPrefix("feed: There is no file /nonexistent/list.opml.\nUsage: feed watch "))
   }
 
-  @Test func `watch without an interval says what to choose`() async throws {
+  @Test func `watch without an interval lists the options to choose from`() async throws {
     let run = try await FeedBinary.run(["watch", "https://e.example/"])
     #expect(run.status == 64)
     #expect(run.errors.hasPrefix("feed: choose --every 15m, --every auto, or --follow\n"))
   }
 
-  @Test func `an unmatched quote is told`() async throws {
+  @Test func `an unmatched quote is reported`() async throws {
     let run = try await FeedBinary.run(["watch", "https://e.example/", "--every", "1m", "--exec", "echo 'a"])
     #expect(run.status == 64 && run.errors.hasPrefix("feed: --exec has an unmatched quote.\n"))
   }
 
-  @Test func `a server that doesn't speak TLS is told, with what to try`() async throws {
+  @Test func `a server that doesn't speak TLS is reported, with a hint`() async throws {
     let origin = RawOrigin { try $0.send(RawOrigin.answer("400 Bad Request")) }
     defer { origin.stop() }
     try await withFolder { folder in
@@ -59,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `sizes, refused addresses and redirects are told in plain words`() {
+  @Test func `sizes, refused addresses and redirects are described in plain words`() {
     #expect("\(HTTPError(.tooLarge(limit: 32 << 20), host: "e.example"))".hasSuffix("larger than the limit of 32 MiB"))
     #expect("\(HTTPError(.tooLarge(limit: 1_500), host: "e.example"))".hasSuffix("1.5 KiB"))
     #expect(
@@ -69,7 +67,7 @@ import Testing
         .hasPrefix("refused private address 10.0.0.1, reached through a link or redirect"))
   }
 
-  @Test func `a dollar in a command that no shell runs gets a hint`() async throws {
+  @Test func `an --exec command with a dollar sign but without --shell gets a hint`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let options = [url, "--every", "50ms", "--count", "1", "--exec", "echo '$ITEM_URL'", "--cache"]
       let run = try await FeedBinary.run(["watch"] + options + [cache])
@@ -80,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `from now on, what a feed has at first is not new`() async throws {
+  @Test func `with --from-now, items that a feed has at first aren't new`() async throws {
     try await withOrigin(serving: document("old")) { origin, url, cache in
       let run = try RunningFeed(
         ["watch", url, "--every", "50ms", "--new", "--from-now", "--count", "1", "--format", "json", "--cache", cache])
@@ -95,8 +93,7 @@ import Testing
 
 /// Servers whose certificates the system does not know, and feeds behind a login.
 @Suite(.settled) struct PrivateServerTests {
-  @Test func `a private authority is trusted by option and by environment, and the hint names the option`() async throws
-  {
+  @Test func `a private authority is trusted by option or environment, and the hint names the option`() async throws {
     let body = String(decoding: document("A view"), as: UTF8.self)
     let origin = try SecureOrigin(
       host: "localhost", response: "HTTP/1.0 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
@@ -117,7 +114,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a feed's login is in the list, is sent by serve, and isn't exported`()
+  @Test(.timeLimit(.minutes(5))) func `a feed's login is saved in the list, sent by serve, and not exported`()
     async throws
   {
     let origin = RawOrigin.answering { request in

@@ -6,7 +6,7 @@ import Testing
 @testable import feed
 
 @Suite(.settled) struct OutputTests {
-  @Test func `a long text is written in turns, and then it is said to be written`() throws {
+  @Test func `a long text is written over several loop turns, and then its completion is called`() throws {
     let loop = EventLoop()
     let descriptor = open("/dev/null", O_WRONLY)
     defer { close(descriptor) }
@@ -25,7 +25,7 @@ import Testing
 
   private static let long = [UInt8]((0..<3 << 20).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
 
-  @Test func `a long text is written to a file off the loop, all of it`() throws {
+  @Test func `a long text is written to a file completely, off the loop`() throws {
     let loop = EventLoop()
     let path = NSTemporaryDirectory() + "output-\(UUID().uuidString)"
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
@@ -43,7 +43,7 @@ import Testing
     loop.close()
   }
 
-  @Test func `a pipe with a slow reader gets all of it, and stays as it is for other processes`() throws {
+  @Test func `a slow pipe reader gets all of the text, and other processes' pipe stays blocking`() throws {
     let loop = EventLoop()
     let pipe = Pipe()
     let descriptor = pipe.fileHandleForWriting.fileDescriptor
@@ -62,7 +62,7 @@ import Testing
     loop.close()
   }
 
-  @Test func `a text that waits ends with the pipe's reader`() throws {
+  @Test func `closing the pipe's reader ends a pending write`() throws {
     let loop = EventLoop()
     let pipe = Pipe()
     var ends: [Output.End] = []

@@ -20,7 +20,7 @@ import Testing
       address: address, saved: nil, health: FeedHealth(address: address), host: host, decisions: [])
   }
 
-  @Test func `the text says how often a host gets a request, and why`() {
+  @Test func `explain's text says how often a host may be requested, and why`() {
     let text = ExplanationText(style: .plain, now: Self.now).text(of: Self.explanation)
     #expect(
       text.contains("  pace:   a.example gets one request in 61 seconds, because it refused faster ones (3 refusals)\n")
@@ -31,7 +31,7 @@ import Testing
           + "(RateLimit), as of 2025-06-15"), "\(text)")
   }
 
-  @Test func `JSON has the numbers`() throws {
+  @Test func `explain's JSON has the numbers of the host's pace`() throws {
     let line = ExplanationJSON.line(Self.explanation, now: Self.now)
     let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     let host = try #require(object["host"] as? [String: Any])

@@ -54,7 +54,7 @@ private actor PagedOrigin {
     }
   }
 
-  @Test func `pages are shown as one list, and no more of them are requested than --pages says`() async throws {
+  @Test func `pages are shown as one list, and at most --pages pages are requested`() async throws {
     let (run, asked) = try await load("--pages", "2")
     #expect(run.status == 0 && run.errors == "")
     #expect(run.output.contains("4 images from "))
@@ -63,14 +63,14 @@ private actor PagedOrigin {
     #expect(asked == ["", "1"])
   }
 
-  @Test func `json of several pages is one line`() async throws {
+  @Test func `JSON of several pages is one line`() async throws {
     let (run, _) = try await load("--pages", "3", "--format", "json")
     let line = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
     #expect((line["feed"] as? [[String: Any]])?.count == 6)
     #expect(line["origin"] as? String == "remote")
   }
 
-  @Test func `a page that cannot be loaded is a warning, and those before it are shown`() async throws {
+  @Test func `a page that can't be loaded is a warning, and the earlier pages are shown`() async throws {
     let (run, asked) = try await load("--pages", "9")
     #expect(run.status == 0)
     #expect(run.output.contains("6 images from "))
@@ -84,7 +84,7 @@ private actor PagedOrigin {
     (["load", "http://a", "--opml", "list.opml", "--pages", "2"], "--pages is for one feed"),
     (["load", "http://a", "--pages", "2", "--offline"], "--pages can't be combined with"),
   ])
-  func `pages are for one address and at least one`(arguments: [String], message: String) async throws {
+  func `--pages must be at least 1 and takes a single URL`(arguments: [String], message: String) async throws {
     let run = try await FeedBinary.run(arguments)
     #expect(run.status == 64 && run.errors.contains(message))
   }

@@ -58,7 +58,7 @@ import Testing
     return answers
   }
 
-  @Test func `pictures come back as pixels, and each failure as a status, one after another`() throws {
+  @Test func `picture-decoder returns each image's pixels or a failure status, one image after another`() throws {
     let answers = try answers(to: [
       Self.gif, [], Array("hello".utf8), Array(Self.gif.dropLast(6)), Array("\u{89}PNG".utf8), Self.gif,
     ])
@@ -69,11 +69,11 @@ import Testing
   }
 
   @Test(arguments: ["open", "connect", "fork", "run"])
-  func `a reply that isn't a decoding ends the process`(how: String) throws {
+  func `system calls other than decoding end picture-decoder`(how: String) throws {
     #expect(try ending(how) == .signaled(SIGSYS))
   }
 
-  @Test func `a picture that keeps it busy ends it, and it cannot take all memory`() throws {
+  @Test func `picture-decoder ends after its CPU limit, and can't exhaust memory`() throws {
     #expect(try ending("spin") == .signaled(SIGPROF))
     #expect(try ending("memory") == .exited(0))
   }

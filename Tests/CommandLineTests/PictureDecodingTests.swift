@@ -33,7 +33,7 @@ import Testing
     return PictureDecoder(program: program ?? FeedBinary.path(of: "picture-decoder"), options: options, on: loop)
   }
 
-  @Test func `real pictures are decoded by real processes, and each failure is its own`() throws {
+  @Test func `real processes decode real images, and each failure has its own error`() throws {
     let (gif, cut) = (Chunk(SmallPictures.gif), Chunk(SmallPictures.gif.dropLast(6)))
     let results = decode([gif, "", "hello", cut, "\u{89}PNG", gif], by: decoder())
     let size = Picture.Size(width: 1, height: 1)
@@ -46,7 +46,7 @@ import Testing
       ])
   }
 
-  @Test func `a hundred pictures share two processes`() {
+  @Test func `a hundred images share two decoder processes`() {
     let results = decode(Array(repeating: Chunk(SmallPictures.gif), count: 100), by: decoder())
     #expect(results.count { if case .success = $0 { true } else { false } } == 100)
   }
@@ -59,7 +59,7 @@ import Testing
       ("exec cat", .crashed(nil)),
       ("exit 71", .unavailable("the system does not let picture-decoder drop its privileges (seccomp, rlimits).")),
     ] as [(String, PictureError)])
-  func `a process that behaves badly costs its picture and is gone`(script: String, error: PictureError) throws {
+  func `a misbehaving decoder process fails only its image, and is killed`(script: String, error: PictureError) throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "decoder-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     try ExecutableFile.write(script: script, to: path)
@@ -71,7 +71,7 @@ import Testing
     #expect(results == [.failure(error), .failure(error)])
   }
 
-  @Test func `a program that is not there is an error`() {
+  @Test func `a missing decoder program is an error`() {
     let results = decode([Chunk(SmallPictures.gif)], by: decoder("/nowhere/picture-decoder"))
     #expect(
       results == [

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `pictures appear next to their descriptions, in order, and a failed one says why`() async throws {
+  @Test func `images appear next to their descriptions, in order, and a failed one shows why`() async throws {
     let shown = try await output(
       ["first", "second"], ["--pictures", "always"], again: ["--pictures", "always", "--offline"])
     let lines = shown.first.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -55,7 +55,7 @@ import Testing
     #expect(shown.again.contains("not saved"))
   }
 
-  @Test func `a grid has its pictures side by side, with what they show below`() async throws {
+  @Test func `--grid shows images side by side, with their captions below`() async throws {
     let shown = try await output(["one", "two", "three", "four"], ["--grid"])
     let lines = shown.first.split(separator: "\n").map(String.init)
     let captions = lines.filter { $0.contains("1. one") || $0.contains("4. four") }
@@ -63,13 +63,13 @@ import Testing
     #expect(!shown.first.contains("http://127.0.0.1:\(1)") && lines.filter { $0.contains("://") }.count == 1)
   }
 
-  @Test func `without colors a picture is dots, and nothing is highlighted`() async throws {
+  @Test func `without colors, images are drawn as dots, and nothing is highlighted`() async throws {
     let shown = try await output(["first"], ["--pictures", "always"], Self.colours.merging(["NO_COLOR": "1"]) { $1 })
     #expect(!shown.first.contains("\u{1B}"))
     #expect(shown.first.contains("1. first"))
   }
 
-  @Test func `a description can do nothing to the terminal`() async throws {
+  @Test func `escape sequences in a description don't reach the terminal`() async throws {
     let shown = try await output(["a\u{1B}[2J\u{9B}31m\u{1B}]52;c;eA==\u{7}\u{1B}_Ga=d\u{1B}\\"], ["--grid"])
     #expect(
       shown.first.replacing(/\x{1B}\[[0-9;]*m/, with: "").unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["--pictures", "auto"], ["--pictures", "never"]])
-  func `output that isn't a terminal gets no pictures unless they are requested`(_ arguments: [String]) async throws {
+  func `output that isn't a terminal has no images unless they are requested`(_ arguments: [String]) async throws {
     let shown = try await output(["first"], arguments)
     #expect(shown.first.hasSuffix("\n1. first\n   http://127.0.0.1:\(try port(in: shown.first))/0\n"))
     #expect(shown.asked == ["/feed.json"])
@@ -86,7 +86,7 @@ import Testing
   private func port(in text: String) throws -> Substring { try #require(text.firstMatch(of: /127\.0\.0\.1:(\d+)/)).1 }
 
   @Test(arguments: [["--grid", "--pictures", "never"], ["--grid", "--format", "json"], ["--pictures", "sometimes"]])
-  func `a command line that makes no sense is refused`(_ arguments: [String]) async throws {
+  func `a contradictory command line is refused`(_ arguments: [String]) async throws {
     let run = try RunningFeed(["load", "http://127.0.0.1:1/"] + arguments)
     #expect(await run.status() == 64)
   }
@@ -114,7 +114,7 @@ import Testing
         abilities: TerminalAbilities(environment: Self.colours.merging(["NO_COLOR": "1"]) { $1 }), hasColour: false))
   }
 
-  @Test func `the text next to a picture is wrapped, and a long address is left whole below`() throws {
+  @Test func `text next to an image is wrapped, and a long URL stays whole on a line below`() throws {
     let blocks = try blocks(44, 24)
     #expect((blocks.box.columns, blocks.box.rows) == (11, 6))
     let address = "http://a.example/" + String(repeating: "x", count: 40)
@@ -132,7 +132,7 @@ import Testing
       ])
   }
 
-  @Test(arguments: [(80, 24), (120, 40), (40, 12)]) func `no line is longer than the terminal is wide`(
+  @Test(arguments: [(80, 24), (120, 40), (40, 12)]) func `no line is wider than the terminal`(
     _ columns: Int, _ rows: Int
   ) throws {
     for isGrid in [false, true] {
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `a terminal without room has no pictures`() {
+  @Test func `a terminal that is too small shows no images`() {
     let abilities = TerminalAbilities(environment: [:])
     #expect(PictureBlocks(screen: (20, 24), count: 1, isGrid: false, abilities: abilities, hasColour: false) == nil)
     #expect(PictureBlocks(screen: (80, 5), count: 1, isGrid: false, abilities: abilities, hasColour: false) == nil)

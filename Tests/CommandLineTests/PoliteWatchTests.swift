@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `feeds requested every second keep every rule, whenever the watch is killed`()
+  @Test(.timeLimit(.minutes(5))) func `polling every second respects every polling rule, even when watch is killed`()
     async throws
   {
     let servers = Servers(hosts: 2, interval: 1)
@@ -160,9 +160,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `feeds polled every hour are requested once, however often the watch restarts`()
-    async throws
-  {
+  func `feeds polled every hour are requested once, however often watch restarts`() async throws {
     let servers = Servers(hosts: 6, interval: 3600)
     defer { servers.stop() }
     let addresses = servers.addresses(["tagged", "other", "third", "plain"])

@@ -12,7 +12,7 @@ import Testing
     ["load", "--offline", "--cache", "a b.db", "http://e.com"], ["load", "http://e.com", "--refresh"],
     ["load", "http://e.com", "--prefer-cache", "--format", "json"],
   ])
-  func `a plain command line is read as the parser reads it`(_ arguments: [String]) throws {
+  func `QuickArguments reads a plain command line exactly as the parser does`(_ arguments: [String]) throws {
     let quick = try #require(QuickArguments.command(arguments))
     let parsed = try #require(try FeedCommand.parseAsRoot(arguments) as? LoadCommand)
     // Each property's value; one that nobody has set says so.
@@ -33,7 +33,7 @@ import Testing
     ["load", "http://e.com", "--cache", "a", "--cache", "b"], ["load", "http://localhost:0/"],
     ["load", "http://e.com", "--max-age", "1h"], ["load", "--generate-completion-script", "bash"],
   ])
-  func `wrong arguments, help and rare options are left to the parser`(_ arguments: [String]) {
+  func `QuickArguments leaves wrong arguments, help and rare options to the parser`(_ arguments: [String]) {
     #expect(QuickArguments.command(arguments) == nil)
   }
 }

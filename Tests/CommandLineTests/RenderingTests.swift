@@ -9,7 +9,7 @@ import Testing
 @Suite(.settled) struct FeedTextTests {
   private let text = FeedText(address: sampleURL)
 
-  @Test func `a remote feed has a headline and an entry for each image`() {
+  @Test func `a remote feed is rendered as a headline and an entry per image`() {
     #expect(
       text.text(of: Feed(images: sampleImages, source: .remote)) == """
         2 images from http://127.0.0.1:8000/feed.json
@@ -34,14 +34,14 @@ import Testing
     #expect(text.entries(of: [untitled]) == "1. Some words\n   https://url-2.com\n")
   }
 
-  @Test func `a password in the address is not shown`() throws {
+  @Test func `a password in the URL isn't shown`() throws {
     #expect(
       try #require(URL(string: "http://user:secret@example.com/feed?a=b")).shown == "http://user:…@example.com/feed?a=b"
     )
     #expect(sampleURL.shown == sampleURL.absoluteString)
   }
 
-  @Test func `a saved feed says how old it is and why it is not the latest`() {
+  @Test func `a saved feed shows its age and why it isn't the latest`() {
     #expect(
       text.headline(of: cached()) == """
         2 images saved 3 minutes ago (\(sampleDate.dayAndTime)), from the cache of http://127.0.0.1:8000/feed.json
@@ -51,11 +51,11 @@ import Testing
         """)
   }
 
-  @Test func `a feed without images is a headline`() {
+  @Test func `a feed without images is only a headline`() {
     #expect(text.text(of: Feed(images: [], source: .remote)) == "0 images from http://127.0.0.1:8000/feed.json\n")
   }
 
-  @Test func `numbers are aligned`() {
+  @Test func `entry numbers are right-aligned`() {
     let images = Array(repeating: sampleImages[1], count: 10)
     let lines = text.entries(of: images).split(separator: "\n")
     #expect(lines[0] == " 1. (no description)")
@@ -63,7 +63,7 @@ import Testing
     #expect(lines[18] == "10. (no description)")
   }
 
-  @Test func `control characters are shown, not sent`() {
+  @Test func `control characters are shown escaped`() {
     let image = FeedImage(
       id: UUID(), description: "\u{1B}[2Jgone\nnew line", location: "\u{202E}x\u{7}", url: sampleImages[0].url)
     let shown = text.entries(of: [image])
@@ -71,7 +71,7 @@ import Testing
     #expect(shown.contains("\\u{202E}x\\u{7}\n"))
   }
 
-  @Test func `color adds nothing but color`() {
+  @Test func `output with color differs from output without color only in the color`() {
     let coloured = FeedText(address: sampleURL, style: Style(hasColour: true)).text(of: cached())
     #expect(coloured.contains("\u{1B}[1m"))
     #expect(coloured.replacing(/\u{1B}\[\d+m/, with: "") == text.text(of: cached()))
@@ -79,7 +79,7 @@ import Testing
 }
 
 @Suite(.settled) struct FeedJSONTests {
-  @Test func `a remote feed is one line with its keys in order`() {
+  @Test func `JSON of a remote feed is one line with its keys in order`() {
     #expect(
       String(
         decoding: FeedJSON.line(Feed(images: sampleImages, source: .remote), at: sampleURL, "A"), as: UTF8.self) == #"""
@@ -91,7 +91,7 @@ import Testing
           """#)
   }
 
-  @Test func `a saved feed says when it was saved and why it is shown`() {
+  @Test func `JSON of a saved feed says when it was saved and why it is shown`() {
     #expect(
       String(decoding: FeedJSON.line(cached([]), at: sampleURL, "A"), as: UTF8.self) == #"""
         {"version":1,"url":"http://127.0.0.1:8000/feed.json","title":"A","origin":"cache","savedAt":"2026-03-01T12:00:00Z","reason":"could not connect to 127.0.0.1:8000: \#
@@ -100,7 +100,7 @@ import Testing
         """#)
   }
 
-  @Test func `an image has its post, its date, and all images of its item`() throws {
+  @Test func `JSON of an image has its post, its date, and all images of its item`() throws {
     let link = URL(string: "https://a.example/post")
     let images: [FeedImage.Post.Image] = [
       .init(url: "https://a.example/1.png", alt: "a \"cat\""), .init(url: "https://a.example/2.png"),
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [1, 15, 16, 17, 31, 32, 33, 100])
-  func `an odd character is escaped wherever it is in a text`(length: Int) throws {
+  func `JSON escapes special characters at every position of a text`(length: Int) throws {
     for place in 0..<length {
       for odd in ["\"", "\\", "\u{7F}", "\u{1F}", "é", "\u{202E}", "\u{E0001}"] {
         var text = Array(repeating: "a", count: length)
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `any text reads back as it was, on one harmless line`() throws {
+  @Test func `JSON escapes any text onto one printable line that decodes to the same text`() throws {
     let text = "\u{1B}[2J \"\\/\n\r\t\u{0}\u{7F}\u{9B}\u{202E}\u{2028}\u{E0001} é 👩‍👧 \u{10FFFF}"
     let quoted = FeedJSON.quoted(text)
     #expect(quoted.printable == quoted)
@@ -155,7 +155,7 @@ import Testing
     return NothingToShow(address: sampleURL, error: error, maxAge: .seconds(1), savedAge: savedAge).text(.plain)
   }
 
-  @Test func `an expired feed is compared with the maximum age`() {
+  @Test func `the error of an expired feed states the maximum age`() {
     #expect(
       text(.expired(age: .seconds(4), .deleted)) == """
         feed: no feed to show for http://127.0.0.1:8000/feed.json
@@ -166,7 +166,7 @@ import Testing
         """)
   }
 
-  @Test func `an id is written as its UUID is, with its number`() throws {
+  @Test func `an id is written as its UUID, followed by its number`() throws {
     for text in [
       "00112233-4455-6677-8899-AABBCCDDEEFF", "FEDCBA98-7654-3210-0F1E-2D3C4B5A6978",
       "00000000-0000-0000-0000-000000000000",
@@ -177,17 +177,17 @@ import Testing
     }
   }
 
-  @Test func `an empty cache is said to be empty`() {
+  @Test func `the error says when nothing is saved for the URL`() {
     #expect(text(.empty).contains("nothing is saved for this URL"))
   }
 
-  @Test func `a saved feed that was not wanted is pointed to`() {
+  @Test func `the error mentions a saved feed that --fallback didn't allow`() {
     #expect(text(.notAsked, savedAge: .seconds(60)).contains("it has a feed saved 1 minute ago"))
     #expect(text(.notAsked, savedAge: .seconds(60)).contains("--fallback any"))
     #expect(text(.notAsked).contains("not used (--fallback connectivity); nothing is saved for this URL"))
   }
 
-  @Test func `an unreadable cache says why`() {
+  @Test func `the error of an unreadable cache says why`() {
     #expect(
       text(.failed(.retrieval(.notPermitted, place: "/x/feeds.db"))).contains(
         "Cannot read the saved feeds in /x/feeds.db"))
@@ -202,14 +202,14 @@ import Testing
     #expect(Pulse.countdown(.milliseconds(milliseconds)) == text)
   }
 
-  @Test func `the status says what is being done, what was done and what is next`() {
+  @Test func `the status shows the current, the last and the next step`() {
     #expect(Pulse.text(isChecking: true, checked: nil, wait: nil) == "checking…")
     let checked = "checked \(sampleDate.timeOfDay), "
     #expect(Pulse.text(isChecking: true, checked: sampleDate, wait: .zero) == checked + "checking again…")
     #expect(Pulse.text(isChecking: false, checked: sampleDate, wait: .seconds(5)) == checked + "next in 5s")
   }
 
-  @Test func `messages are written above the status`() {
+  @Test func `messages are written above the status line`() {
     var written = ""
     let console = Console(style: .plain, showsStatus: true, columns: { nil }, write: { written += $0 })
     console.setStatus("alive")
@@ -219,7 +219,7 @@ import Testing
       written == "\r\u{1B}[Kalive" + "\r\u{1B}[K" + "Warning: bad \\u{1B}[2J\n" + "\r\u{1B}[Kalive" + "\r\u{1B}[K")
   }
 
-  @Test func `a status that is wider than the screen is cut to one line`() {
+  @Test func `a status wider than the screen is cut to one line`() {
     var written = ""
     let console = Console(style: .plain, showsStatus: true, columns: { 10 }, write: { written += $0 })
     console.setStatus("checked 09:54:16")
@@ -227,7 +227,7 @@ import Testing
     #expect(written == "\r\u{1B}[Kchecked…" + "\r\u{1B}[K123456789")
   }
 
-  @Test func `nothing is drawn where there is no screen`() {
+  @Test func `without a screen, no status line is drawn`() {
     var written = ""
     let console = Console(style: .plain, showsStatus: false, columns: { nil }, write: { written += $0 })
     console.setStatus("alive")

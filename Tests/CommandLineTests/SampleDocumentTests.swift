@@ -53,7 +53,7 @@ import Testing
       """
     ),
   ])
-  func `a blog, a video channel and a journal are shown`(name: String, title: String, shown: String) async throws {
+  func `load shows a sample blog, video channel and journal`(name: String, title: String, shown: String) async throws {
     let file = URL(filePath: #filePath).appending(path: "../../../Examples/Samples/\(name)").standardized
     try await withOrigin(serving: Data(contentsOf: file)) { _, url, cache in
       let run = try await FeedBinary.run(["load", url, "--cache", cache])

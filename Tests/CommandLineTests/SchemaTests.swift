@@ -22,7 +22,7 @@ import Testing
       """.utf8)
   }
 
-  @Test func `what load, watch, search and star print is as docs/schema says, of one feed and of many`() async throws {
+  @Test func `the JSON of load, watch, search and star matches docs/schema, for one feed and for many`() async throws {
     let (feeds, items) = (try JSONSchema(named: "feed"), try JSONSchema(named: "item"))
     try await withOrigin(serving: Self.rich(1...3)) { origin, url, cache in
       let json = ["--cache", cache, "--format", "json"]
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test func `what explain and inspect print is as docs/schema says`() async throws {
+  @Test func `the JSON of explain and inspect matches docs/schema`() async throws {
     try await withOrigin(serving: Self.rich(1...3)) { _, url, cache in
       let inspected = try JSONSchema(named: "inspect").check(
         lines: try await FeedBinary.run(["inspect", url, "--format", "json"]).output)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `what subscriptions list prints is as docs/schema says`() async throws {
+  @Test func `the JSON of subscriptions list matches docs/schema`() async throws {
     try await withFolder { folder in
       let list = folder.appendingPathComponent("list.opml")
       try Data(
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a schema is not fulfilled by anything else`() throws {
+  @Test func `the schemas reject wrong versions, missing members and unknown members`() throws {
     let (feed, item) = (try JSONSchema(named: "feed"), try JSONSchema(named: "item"))
     for line in [
       "{}", #"{"version":2,"url":"u","title":"t","origin":"remote","feed":[]}"#,

@@ -43,7 +43,7 @@ import Testing
     answer.components(separatedBy: "\r\n\r\n").dropFirst().joined(separator: "\r\n\r\n")
   }
 
-  @Test func `the page shows what feeds say, escaped, under a strict policy`() async throws {
+  @Test func `the page shows feeds' texts escaped, under a strict Content-Security-Policy`() async throws {
     try await withGallery(["<script>alert(1)</script>\u{1B}[2J", "\"quoted\" & plain"]) { port, _, _ in
       let page = try await get(port, "/")
       #expect(page.hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `pictures come from their feed alone, are pictures, and are requested once`() async throws {
+  @Test func `serve sends only images of its feeds, checks that they are images, and loads each once`() async throws {
     try await withGallery(["a", "b"]) { port, origin, _ in
       let paths = try await picturePaths(port)
       #expect(paths.count == 2)
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `pictures come in the sizes of the page, and are not sent twice`() async throws {
+  @Test func `images are served in the page's sizes, and not sent again when unchanged`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
       await origin.serve(Chunk(MadePicture.png(width: 600, height: 450)), at: "/0")
       let path = try #require(try await picturePaths(port).first)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `a picture that cannot be decoded says why, and is sent to no browser`() async throws {
+  @Test func `an image that can't be decoded isn't sent, and the response says why`() async throws {
     try await withGallery(["a", "b"]) { port, origin, _ in
       await origin.serve(Chunk(MadePicture.zeros(width: 8_000, height: 5_001, .gray)), at: "/0")
       let paths = try await picturePaths(port)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `without a decoder next to it pictures are shown in their own size`() async throws {
+  @Test func `without picture-decoder, images are served in their original size`() async throws {
     try await withFolder { folder in
       // A copy of the command in a folder of its own.
       let copy = folder.appendingPathComponent("feed")
@@ -158,7 +158,7 @@ import Testing
     return nil
   }
 
-  @Test func `a feed is requested conditionally, and after a restart no sooner than its server wants`() async throws {
+  @Test func `serve requests a feed conditionally, and after a restart not before its due time`() async throws {
     try await withFolder { folder in
       let origin = try PictureOrigin()
       let url = try await origin.start(["a"])
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `pictures have the addresses that other readers know after a restart, too`() async throws {
+  @Test func `images keep their URLs after a restart`() async throws {
     try await withFolder { folder in
       let origin = try PictureOrigin()
       let url = try await origin.start(["a"])
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `events are shown live, with unreachable servers`() async throws {
+  @Test func `events show changes live, and name unreachable servers`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
       let events = "GET /events HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"
       let hello = try await ask(port, events, upTo: "\"version\":1}\n\n")
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func `older pictures are on further pages`() async throws {
+  @Test func `older images are on further pages`() async throws {
     try await withGallery((0..<9).map { "\($0)" }) { port, _, _ in
       let page = try await get(port, "/?from=5")
       #expect(!page.contains("alt=\"4\"") && page.contains("alt=\"5\"") && page.contains("alt=\"8\""))
@@ -260,7 +260,7 @@ import Testing
     }
   }
 
-  @Test func `a further page begins behind the picture that it follows`() async throws {
+  @Test func `a further page starts after the image in its URL, even when earlier images are gone`() async throws {
     try await withGallery((0..<9).map { "\($0)" }) { port, _, _ in
       let cards = try await get(port, "/").components(separatedBy: "<li id=\"p").dropFirst()
       let key = try #require(Array(cards)[4].split(separator: "\"").first)
@@ -272,7 +272,7 @@ import Testing
     }
   }
 
-  @Test func `behind a proxy with TLS other readers get its addresses`() async throws {
+  @Test func `behind a TLS proxy, feeds contain the proxy's URLs`() async throws {
     try await withGallery(["a"]) { port, _, _ in
       let feed = try await get(port, "/feed.json", "X-Forwarded-Proto: https\r\n")
       #expect(feed.contains("\"feed_url\":\"https://127.0.0.1:\(port)/feed.json\""))
@@ -281,7 +281,7 @@ import Testing
     }
   }
 
-  @Test func `every answer has the policy, also what is refused`() async throws {
+  @Test func `every response has the security headers, even errors`() async throws {
     try await withGallery(["a", "b"]) { port, _, _ in
       let host = "Host: localhost\r\nConnection: close\r\n\r\n"
       let missing = try #require(try await picturePaths(port).last)
@@ -301,7 +301,7 @@ import Testing
     }
   }
 
-  @Test func `a page elsewhere cannot reach it by a name of its own`() async throws {
+  @Test func `a request for an unknown host name is refused with 421`() async throws {
     try await withGallery(["a"]) { port, _, _ in
       func status(_ host: String) async throws -> String {
         String(
@@ -321,7 +321,7 @@ import Testing
     }
   }
 
-  @Test func `a token is requested where there is one, and leaves the address`() async throws {
+  @Test func `with --token, requests need the token, and a redirect removes it from the URL`() async throws {
     try await withGallery(["a"], "--token", "sesame") { port, _, _ in
       #expect(try await get(port, "/").hasPrefix("HTTP/1.1 401"))
       #expect(try await get(port, "/?token=sesam").hasPrefix("HTTP/1.1 401"))
@@ -348,7 +348,7 @@ import Testing
     }
   }
 
-  @Test func `after ten wrong tokens none is looked at, and a browser that had the right one is let in`() async throws {
+  @Test func `after ten wrong tokens, all tokens are refused, but a browser with the cookie is let in`() async throws {
     try await withGallery(["a"], "--token", "sesame") { port, _, _ in
       let first = try await get(port, "/?token=sesame").split(separator: "\r\n").first { $0.hasPrefix("Set-Cookie: ") }
       let pass = try #require(first?.dropFirst(12).split(separator: ";").first)
@@ -369,7 +369,7 @@ import Testing
     }
   }
 
-  @Test func `guesses are counted for each client and for all, and come back with time`() {
+  @Test func `token guesses are limited per client and in total, and the limits recover with time`() {
     var guesses = TokenGuesses()
     var now = StreamInstant(nanoseconds: 0)
     func isAllowed(_ host: String, isRight: Bool = false) -> Bool {
@@ -392,7 +392,7 @@ import Testing
     #expect((0..<20).count { _ in isAllowed("192.0.2.1") } == 10)
   }
 
-  @Test func `clients that do not read hold places in a picture's file, not pictures`() async throws {
+  @Test func `clients that don't read an image keep a file position, not the image in memory`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
       let picture = Array(PictureOrigin.gif.prefix(6)) + [UInt8](repeating: 7, count: 8 << 20) + [0x3B]
       await origin.serve(Chunk(picture), at: "/0")
@@ -408,7 +408,7 @@ import Testing
     }
   }
 
-  @Test func `a token may be in the environment, where others do not see it`() async throws {
+  @Test func `the token may come from the environment, where the process list doesn't show it`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db").path
       let arguments = ["serve", "--port", "0", "--cache", cache, "http://127.0.0.1:1/"]
@@ -422,7 +422,7 @@ import Testing
     }
   }
 
-  @Test func `beyond this machine a token is made`() {
+  @Test func `a host other than loopback gets a generated token`() {
     #expect(Door(host: "127.0.0.1", token: nil, names: []).token == nil)
     #expect(Door(host: "::1", token: nil, names: []).token == nil)
     let door = Door(host: "0.0.0.0", token: nil, names: ["feeds.home"])
@@ -433,7 +433,7 @@ import Testing
     for host in ["evil.example", "1.2.3", "feeds.home.evil.example", nil] { #expect(!door.knows(host)) }
   }
 
-  @Test func `serve says what is wrong with its arguments, or with its address`() async throws {
+  @Test func `serve reports errors in its arguments and in its listening address`() async throws {
     try await withFolder { folder in
       let cache = folder.appendingPathComponent("feeds.db").path
       #expect(try await FeedBinary.run(["serve", "--cache", cache]).status == 64)
@@ -447,7 +447,7 @@ import Testing
     }
   }
 
-  @Test func `a port that another program has is named, and what to do`() async throws {
+  @Test func `a port in use is reported by its number, with a hint`() async throws {
     try await withGallery(["a"]) { port, origin, _ in
       let number = await origin.port
       let run = try await FeedBinary.run(["serve", "--port", "\(number)", "http://127.0.0.1:\(number)/feed.json"])
@@ -455,7 +455,7 @@ import Testing
     }
   }
 
-  @Test func `a picture of which nobody says when it was published has no age until it arrives here`() async throws {
+  @Test func `an image without a publication date is dated when serve first sees it`() async throws {
     try await withGallery(["old"]) { port, origin, _ in
       #expect(try await !get(port, "/").contains("<time"))
       #expect(try await !get(port, "/feed.json").contains("date_published"))

@@ -35,9 +35,7 @@ import Testing
     return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
   }
 
-  @Test func `no two pictures of other readers' feeds have one id, and a feed that was there first keeps its own`()
-    throws
-  {
+  @Test func `served feeds have unique ids, and an image's first feed keeps the original id`() throws {
     let image = try image(1, "a", at: "http://h/a.png")
     let ids = try ["http://h/1", "http://h/2"].map { first in
       let both = try gallery([first, "http://h/3"], [image])
@@ -52,7 +50,7 @@ import Testing
     #expect(ids[0] == ids[1])
   }
 
-  @Test func `a picture that occurs twice in a feed has two cards, and the page continues after each`() throws {
+  @Test func `an image that occurs twice in a feed has two cards, and paging continues after each`() throws {
     let images = try (0..<3).map { try image($0, "number \($0)", at: "http://h/same.png") }
     let gallery = try gallery(["http://h/1", "http://h/2"], images)
     let cards = gallery.entries.map(\.card)
@@ -62,7 +60,7 @@ import Testing
     #expect(page.contains("<li id=\"p\(cards[5])\" "))
   }
 
-  @Test func `a picture is loaded by the feed that may, whichever comes last`() throws {
+  @Test func `an image in several feeds is loaded for a feed that may access its address`() throws {
     let image = try image(1, "a", at: "http://10.0.0.1/a.png")
     let addresses = ["http://10.0.0.1/", "https://web.example/", "https://unknown.example/"]
     let marks: [Bool?] = [true, false, nil]
@@ -82,7 +80,7 @@ import Testing
     #expect(try namers([1]).map(\.absoluteString) == [addresses[1]])
   }
 
-  @Test func `feeds that stay keep what is known of them when others come and go`() throws {
+  @Test func `changing the list of feeds keeps the state of the remaining feeds`() throws {
     let gallery = try gallery(["http://h/1", "http://h/2", "http://h/3"], [])
     for number in UInt8(0)..<3 {
       let images = [try image(number, "of \(number)", at: "http://h/\(number).png")]
@@ -99,14 +97,14 @@ import Testing
     #expect(gallery.sources.map(\.isLoading) == [false, true, true])
   }
 
-  @Test func `a card keeps its name while its words change`() throws {
+  @Test func `a card keeps its id when its text changes`() throws {
     let gallery = try gallery(["http://h/1"], [image(1, "before", at: "http://h/a.png")])
     let card = gallery.entries[0].card
     gallery.put(FeedImages([try image(1, "after", at: "http://h/a.png")]), of: 0, at: now, .server)
     #expect(gallery.entries.map(\.card) == [card] && gallery.entries[0].description == "after")
   }
 
-  @Test func `the page says once which feed is unreachable, and nothing where all is well`() throws {
+  @Test func `the page names an unreachable feed once, and shows no warning when all feeds load`() throws {
     let gallery = try gallery(["http://h/1", "http://h/2", "http://h/3"], [image(1, "a", at: "http://h/a.png")])
     gallery.put(nil, of: 1, at: now, .saved(now, reason: "gone"))
     let page = GalleryPage.text(gallery, from: 2)
@@ -115,7 +113,7 @@ import Testing
     #expect(page.components(separatedBy: "unreachable").count == 2 && !page.contains("gone"))
   }
 
-  @Test func `feeds that only a password tells apart are two samples`() throws {
+  @Test func `URLs that differ only in their password are two series in the metrics`() throws {
     let gallery = try gallery(["http://u:a@h/f", "http://u:b@h/f", "http://h/f"], [])
     let cache = ImageCache(store: InMemoryImageStore(), on: time)
     let pictures = Pictures(
@@ -131,14 +129,14 @@ import Testing
       series.contains("feed_up{feed=\"http://u:…@h/f\"}") && series.contains("feed_up{feed=\"http://u:…@h/f (2)\"}"))
   }
 
-  @Test func `a feed's credentials for an image's server are not passed on`() throws {
+  @Test func `served feeds leave out the credentials in an image's URL`() throws {
     let gallery = try gallery(["http://h/1"], [image(1, "a", at: "http://user:secret@h/a.png?b=c")])
     for text in [part(gallery).json(at: "http://h"), part(gallery).atom(at: "http://h")] {
       #expect(text.contains("http://h/a.png?b=c") && !text.contains("secret"))
     }
   }
 
-  @Test func `a reader that has the token is told where it finds the feed again`() throws {
+  @Test func `for a reader with the token, the feed's own URLs contain the token`() throws {
     let gallery = try gallery(["http://h/1"], [])
     let feed = try items(gallery, token: "sesame")
     #expect(feed["feed_url"] as? String == "http://h/feed.json?token=sesame")
@@ -154,7 +152,7 @@ import Testing
     ("0:0:0:0:0:0:0:1", ["[::1]", "127.0.0.1"], true),
     ("2001:db8:0::1", ["[2001:DB8::1]", "[2001:db8::2]", "10.0.0.1", "feeds.home."], true),
   ])
-  func `a host is known by each way to write it`(_ host: String, _ names: [String], _ isKnown: Bool) {
+  func `a host name is recognized in every spelling`(_ host: String, _ names: [String], _ isKnown: Bool) {
     let door = Door(host: host, token: nil, names: ["Feeds.Home."])
     for name in names { #expect(door.knows(name) == isKnown, "\(name)") }
   }

@@ -26,7 +26,7 @@ import Testing
     page.matches(of: /href="https:\/\/blog\.example\/(\d+)"/).compactMap { Int($0.1) }
   }
 
-  @Test func `the page leads to posts, and after the latest to what the feed had`() async throws {
+  @Test func `the page links to posts, and continues with the feed's history after the current items`() async throws {
     try await withPage { port, _, _ in
       let page = try await get(port, "/")
       #expect(posts(page) == [6, 5, 4])
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `words are found in what the feed has and had`() async throws {
+  @Test func `search finds words in current and former items`() async throws {
     try await withPage { port, _, _ in
       #expect(posts(try await get(port, "/?q=harbour")) == [6, 5, 4, 3, 2, 1])
       #expect(posts(try await get(port, "/?q=harbour%202")) == [2])
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a star is set by the page, and by no page of another site`() async throws {
+  @Test func `a star can be set by the page, and not by a page of another site`() async throws {
     try await withPage { port, origin, cache in
       let page = try await get(port, "/?past=1")
       let card = String(try #require(page.firstMatch(of: /class="star" form="stars" name="card" value="([^"]+)"/)?.1))
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `a star is a form without the script, which no page of another site can fill in`() async throws {
+  @Test func `without JavaScript, a star is a form that no page of another site can submit`() async throws {
     try await withPage { port, _, _ in
       let page = try await get(port, "/?past=1")
       let card = String(try #require(page.firstMatch(of: /name="card" value="([^"]+)"/)?.1))
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `what is new since the last visit is marked`() async throws {
+  @Test func `items that are new since the last visit are marked`() async throws {
     try await withPage { port, origin, _ in
       #expect(try await !get(port, "/").contains("class=\"fresh\""), "nothing is new at the first visit")
       await origin.setAnswer(body: SchemaTests.rich(4...7))
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `a folder, what is new and what is starred are parts of the page, and of the feeds for other readers`()
+  @Test func `a folder, new items and starred items can be selected, on the page and in the served feeds`()
     async throws
   {
     try await withOrigin(serving: SchemaTests.rich(4...6)) { origin, url, cache in

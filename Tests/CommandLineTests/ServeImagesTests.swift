@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `the latest images are loaded before somebody looks, and shown when their server is gone`() async throws {
+  @Test func `the latest images are loaded in advance, and shown when their server is unreachable`() async throws {
     try await withGallery { port, origin in
       try await wait(while: try await !get(port, "/").contains("width=\"600\" height=\"450\""))
       #expect(await origin.asked.count { $0 == "/0" } == 1)
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `a frame is a PNG of its size and colors, and is not sent again while it is the same`() async throws {
+  @Test func `a frame is a PNG with its size and colors, and isn't sent again while unchanged`() async throws {
     try await withGallery("--images-ahead", "0") { port, _ in
       let frame = try await answer(port, "/frame.png?w=64&h=40&palette=bwr")
       #expect(frame.head.contains("Content-Type: image/png\r\n"))
@@ -76,7 +76,7 @@ import Testing
     return size
   }
 
-  @Test func `page, style and script take at most 25 kB in all`() async throws {
+  @Test func `page, stylesheet and script have at most 25 kB together`() async throws {
     try await withGallery { port, _ in
       var count = 0
       for path in ["/", "/style.css", "/script.js"] {

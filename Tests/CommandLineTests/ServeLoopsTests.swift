@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `wrong tokens are counted on all loops together`() async throws {
+  @Test func `wrong tokens are counted across all loops`() async throws {
     try await withGallery(["a"], "--token", "sesame") { port, _, _ in
       let answers = try await together { try await get(port, "/?token=wrong") }
       let refused = answers.count { $0.hasPrefix("HTTP/1.1 401") }
@@ -90,14 +90,14 @@ import Testing
     }
   }
 
-  @Test func `clients that leave early stop nobody`() async throws {
+  @Test func `clients that disconnect early don't stop the server`() async throws {
     try await withGallery(["a"]) { port, _, _ in
       _ = try await together { try await ask(port, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", upTo: "HTTP/1.1") }
       #expect(try await together { try await get(port, "/") }.allSatisfy { $0.contains("</html>") })
     }
   }
 
-  @Test func `the number of loops is checked`() async throws {
+  @Test func `the number of loops is validated`() async throws {
     for wrong in ["0", "65", "x"] {
       let run = try RunningFeed(["serve", "--loops", wrong, "http://127.0.0.1:9/feed.json"])
       #expect(await run.status() == 64, "\(wrong)")

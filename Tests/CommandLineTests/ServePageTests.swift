@@ -45,7 +45,7 @@ import Testing
     for step in 0..<LayoutRatio.count { #expect(PageAssets.style.contains("#gallery>.r\(step){")) }
   }
 
-  @Test func `a tile has the proportions, the color and the sizes of its image before that is there`() throws {
+  @Test func `a tile has the proportions, the color and the sizes of its image before the image loads`() throws {
     let gallery = try gallery([image(1)])
     let before = GalleryPage.text(gallery, from: 0)
     #expect(before.contains("class=\"unknown\"") && before.contains("400w,") && !before.contains("class=\"shade\""))
@@ -58,7 +58,7 @@ import Testing
     #expect(!page.contains("style="), "which the policy forbids")
   }
 
-  @Test func `an image that moves has a badge, and does so when it is enlarged`() throws {
+  @Test func `an animated image has a badge, and plays when it is enlarged`() throws {
     let gallery = try gallery([image(1)])
     gallery.learn(facts(2000, 1000, moves: true), of: try url("http://h/1.jpg"))
     let page = GalleryPage.text(gallery, from: 0)
@@ -66,9 +66,7 @@ import Testing
     #expect(page.contains(/class="picture" href="\/image\/[0-9a-f-]+"/), "its original")
   }
 
-  @Test func `a post of several images is one card with their number, and a link and an alternative text for each`()
-    throws
-  {
+  @Test func `a post of several images is one card with their number, and a link and alt text for each`() throws {
     let images = (1...4).map { FeedImage.Post.Image(url: "http://h/\($0).jpg", alt: $0 == 3 ? "The <hut>" : nil) }
     let post = FeedImage.Post(title: "Four days", text: "We walked.", images: images)
     let gallery = try gallery([image(1, post: post)])
@@ -83,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `feeds have names in URLs, each its own`() throws {
+  @Test func `each feed has a unique name in URLs`() throws {
     let gallery = try gallery([image(1)], ["Harbour walks", "harbour — WALKS!", "日記", "2"])
     #expect(gallery.feedNames == ["harbour-walks", "harbour-walks-2", "feed", "2"])
     #expect(gallery.place(ofFeed: "harbour-walks-2") == 1 && gallery.place(ofFeed: "none") == nil)
@@ -91,7 +89,7 @@ import Testing
     #expect(page.contains("href=\"/feed/harbour-walks-2\""))
   }
 
-  @Test func `the slideshow leads through all images and begins again`() throws {
+  @Test func `the slideshow shows all images and starts over`() throws {
     let gallery = try gallery([image(1), image(2), image(3)])
     var (wish, seen) = (
       SlideshowPage.Wish(query: GalleryQuery(), every: .seconds(5), hasClock: true), [Substring]()
@@ -109,7 +107,7 @@ import Testing
     #expect(SlideshowPage.text(gallery, [], wish).contains("There are no images."))
   }
 
-  @Test func `a frame fills its screen where a tenth at most is cut off, and shows the image whole elsewhere`() throws {
+  @Test func `a frame fills its screen if at most a tenth is cropped, and else shows the whole image`() throws {
     let frame = try FrameImage(width: "800", height: "480", palette: "bw")
     #expect(frame.box(for: Picture.Size(width: 1600, height: 900)) == Picture.Size(width: 853, height: 480))
     #expect(frame.box(for: Picture.Size(width: 600, height: 900)) == Picture.Size(width: 320, height: 480))

@@ -32,7 +32,7 @@ import Testing
       input: .descriptor(descriptor))
   }
 
-  @Test func `a socket that was passed is served`() async throws {
+  @Test func `a socket passed by systemd is served`() async throws {
     try await withFolder { folder in
       let (port, cache) = (try ReservedPort(), folder.appendingPathComponent("feeds.db").path)
       let run = try serve(at: port, host: "127.0.0.1", cache: cache)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `a passed socket that others reach needs the token`() async throws {
+  @Test func `a passed socket that other machines reach requires the token`() async throws {
     try await withFolder { folder in
       let (port, cache) = (try ReservedPort(), folder.appendingPathComponent("feeds.db").path)
       let run = try serve(at: port, host: "0.0.0.0", cache: cache)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `variables that are wrong end it with a readable error`() async throws {
+  @Test func `invalid LISTEN_ variables end serve with a readable error`() async throws {
     let ending = try await FeedBinary.shell(
       #"export LISTEN_PID=$$ LISTEN_FDS=x; exec "$FEED" serve http://127.0.0.1:9/ </dev/null"#)
     #expect(ending.status == 1)

@@ -7,7 +7,7 @@ import Testing
 
 /// The requests of hubs to `feed serve`.
 @Suite(.settled) struct ServePushTests {
-  @Test func `a callback's path needs no token, and nothing next to it is let in`() {
+  @Test func `a hub's callback path needs no token, and no other path is exempt`() {
     #expect(Site.isPush("/websub/0123456789abcdef"))
     for path in [
       "/websub", "/websub/../feed.json", "/websub/%2e%2e/feed.json", "/websub/a/b", "/websubs/a", "/", "/websub/A",
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `a server with a public URL answers hubs, and the rest still needs the token`() async throws {
+  @Test func `a server with a public URL responds to hubs, and other requests still need the token`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed([
         "serve", url, "--port", "0", "--token", "sesame", "--public-url", "https://feeds.example.com", "--cache", cache,
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `its own feeds name its hub, which takes subscriptions without the token`() async throws {
+  @Test func `the served feeds name serve's own hub, which accepts subscriptions without the token`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed([
         "serve", url, "--port", "0", "--token", "sesame", "--public-url", "https://feeds.example.com", "--cache", cache,

@@ -55,7 +55,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     return "<!doctype html><html><head>\(links.joined())</head><body>Home</body></html>"
   }
 
-  @Test func `add loads the feed, prints its title and its images, and keeps it with the configuration`() async throws {
+  @Test func `add loads the feed, prints its title and images, and saves it in the configuration`() async throws {
     try await withUser { user in
       let added = try await user.feed("subscriptions", "add", user.base + "/feed")
       #expect(added.output == "Added Comics, 2 images: \(user.base)/feed\n" && added.errors == "" && added.status == 0)
@@ -76,7 +76,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test func `add refuses a page with several feeds and says how to choose`() async throws {
+  @Test func `add refuses a page with several feeds and explains how to choose`() async throws {
     try await withUser(pages: ["/": Self.page([("/news", "News"), ("/art", "Art")])]) { user in
       let refused = try await user.feed("subscriptions", "add", user.base + "/")
       #expect(refused.status == 1 && refused.output == "")
@@ -86,7 +86,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test func `add at a terminal asks which of several feeds is meant`() throws {
+  @Test func `add at a terminal prompts for one of several feeds`() throws {
     let urls = try ["http://e.example/1", "http://e.example/2", "http://e.example/3"].map {
       try #require(URL(string: $0))
     }
@@ -96,7 +96,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     for wrong in ["", "4", "0", "x", "1 x"] { #expect(FeedFinder.chosen(wrong, of: urls) == []) }
   }
 
-  @Test func `add refuses what isn't a feed, unless it is forced`() async throws {
+  @Test func `add refuses a URL that isn't a feed, except with --force`() async throws {
     try await withUser { user in
       let refused = try await user.feed("subscriptions", "add", user.base + "/missing")
       #expect(refused.status == 1 && refused.output == "")
@@ -106,7 +106,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test func `add of a known feed with another folder moves it, and folders choose feeds`() async throws {
+  @Test func `adding a known feed with another folder moves it, and commands select feeds by folder`() async throws {
     try await withUser { user in
       _ = try await user.feed("subscriptions", "add", user.base + "/a", user.base + "/b", "--folder", "Fun")
       let moved = try await user.feed("subscriptions", "add", user.base + "/a", "--folder", "Space")
@@ -143,8 +143,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test func `import takes a file with one URL per line, and export replaces no file unless it is forced`() async throws
-  {
+  @Test func `import takes a file with one URL per line, and export needs --force to replace a file`() async throws {
     try await withUser { user in
       let lines = user.folder.appendingPathComponent("urls").path
       try Data("# mine\nhttp://e.example/1 \"tag\"\n\nftp://e.example/2\nhttps://e.example/3\r\n".utf8)
@@ -160,7 +159,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test func `a list of an earlier version is moved out of the cache folder, which is said once`() async throws {
+  @Test func `an earlier version's list is moved out of the cache folder, and reported once`() async throws {
     try await withUser { user in
       let old = user.folder.appendingPathComponent("cache/feedstream/feeds.opml")
       try FileManager.default.createDirectory(at: old.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -175,7 +174,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a watch shows a feed that is added later, and drops one that is removed`()
+  @Test(.timeLimit(.minutes(5))) func `a running watch shows a feed added later, and drops a removed one`()
     async throws
   {
     try await withUser { user in
@@ -191,7 +190,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a list that is cut off while it is watched changes nothing`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `a truncated list changes nothing while watch runs`() async throws {
     try await withUser { user in
       _ = try await user.feed("subscriptions", "add", user.base + "/a", "--title", "First")
       _ = try await user.feed("subscriptions", "add", user.base + "/b", "--title", "Second")
@@ -209,7 +208,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a page shows a feed that is added later, and a hangup does not end it`()
+  @Test(.timeLimit(.minutes(5))) func `a running serve shows a feed added later, and continues after SIGHUP`()
     async throws
   {
     try await withUser { user in

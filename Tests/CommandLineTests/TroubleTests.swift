@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged cache file is set aside and repaired by the save`() async throws {
+  @Test func `a damaged cache file is renamed, and replaced by the save`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       try damage(cache)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `a full standard output is an error`() async throws {
+  @Test func `writing to a full standard output is an error`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try await FeedBinary.shell("exec \"$FEED\" load '\(url)' --cache '\(cache)' >/dev/full")
       #expect(run.status == 1)
@@ -66,14 +66,14 @@ import Testing
   }
 
   @Test(arguments: [["--help"], ["help", "serve"], ["load", "--help"], ["--version"]])
-  func `a full standard output is an error of whatever is printed`(arguments: [String]) async throws {
+  func `each command reports a full standard output as an error`(arguments: [String]) async throws {
     let run = try await FeedBinary.shell("exec \"$FEED\" \(arguments.joined(separator: " ")) >/dev/full")
     #expect(run.status == 1)
     #expect(run.errors == "feed: cannot write to standard output: No space left on device\n")
   }
 
   @Test(arguments: [10, 19, 20, 21, 25, 28, 40])
-  func `few descriptors are said, and nothing waits for more`(limit: Int) async throws {
+  func `too few descriptors are reported, and the command doesn't wait for more`(limit: Int) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       for command in ["load '\(url)' --pictures always --timeout 5s", "serve --port 0 '\(url)'"] {
         let run = try await FeedBinary.shell("ulimit -n \(limit); exec \"$FEED\" \(command) --cache '\(cache)'")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a soft limit of descriptors is raised, and 64 are enough`() async throws {
+  @Test func `the soft limit of descriptors is raised, and 64 descriptors are enough`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       for limit in ["-Sn 10", "-n 64"] {
         let run = try await FeedBinary.shell("ulimit \(limit); exec \"$FEED\" load '\(url)' --cache '\(cache)'")
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [">&-", "| head -n 1"])
-  func `a closed standard output ends quietly, and the feed is saved`(redirection: String) async throws {
+  func `a closed standard output ends load silently, and the feed is saved`(redirection: String) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try await FeedBinary.shell("\"$FEED\" load '\(url)' --cache '\(cache)' \(redirection)")
       #expect(run.errors == "")
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `an interrupt waits for the save that was requested`() async throws {
+  @Test func `after an interrupt, load completes a requested save`() async throws {
     try await withOrigin(serving: document("First")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(body: document("Second"))

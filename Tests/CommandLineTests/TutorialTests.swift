@@ -26,12 +26,12 @@ import Testing
     "Sources/Search/Searches.swift", "Sources/TypeAndSearch/main.swift", "SearchTests/SearchTests.swift",
     "Sources/ShowFeed/main.swift", "Sources/CountVisits/main.swift",
   ])
-  func `the article's files are those that are built`(_ path: String) throws {
+  func `the tutorial's code listings match the built files`(_ path: String) throws {
     let file = try String(contentsOf: project.appending(path: "Examples/Tutorial/\(path)"), encoding: .utf8)
     #expect(try block(after: "`\(path)`:") == file)
   }
 
-  @Test func `whenever the reader runs something, every target has its file, and every file its target`() throws {
+  @Test func `at each step where the tutorial runs something, all files and targets exist`() throws {
     var (targets, files): (Set<Substring>, Set<Substring>) = ([], [])
     var runs = 0
     // A target may span several lines.
@@ -46,13 +46,13 @@ import Testing
     #expect(targets.count == 5)
   }
 
-  @Test func `the search prints what the article says`() async throws {
+  @Test func `the search example prints what the tutorial shows`() async throws {
     let run = try await RunningFeed(program: FeedBinary.path(of: "TypeAndSearch"), []).ending()
     #expect(try block(after: "Run it:") == "$ swift run TypeAndSearch\n\(run.output)")
     #expect(run.status == 0)
   }
 
-  @Test func `ShowFeed shows the server's feed, and the saved one without the server`() async throws {
+  @Test func `ShowFeed shows the server's feed, and the saved one when the server is unreachable`() async throws {
     try await withOrigin(serving: document("A gull")) { origin, url, cache in
       let folder = URL(filePath: cache).deletingLastPathComponent().path
       let script = "cd '\(folder)' && exec '\(FeedBinary.path(of: "ShowFeed"))' '\(url)'"
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `an actor on the loop answers a web server`() async throws {
+  @Test func `an actor on the loop responds in a web server`() async throws {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number

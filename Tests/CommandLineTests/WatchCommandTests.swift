@@ -12,7 +12,7 @@ import Testing
     try RunningFeed(["watch", url, "--every", "50ms", "--cache", cache, "--format", "json"] + more)
   }
 
-  @Test func `watch writes a line when the feed changes, and ends after as many as requested`() async throws {
+  @Test func `watch writes a line when the feed changes, and ends after --count lines`() async throws {
     try await withOrigin(serving: document("First")) { origin, url, cache in
       let run = try watch(url, cache, "--count", "2")
       #expect(try #require(await run.output.line()).contains("First"))
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `watch writes a line when the origin changes, there and back`() async throws {
+  @Test func `watch writes a line when the feed's source changes between server and cache`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       let run = try watch(url, cache, "--count", "3")
       #expect(try #require(await run.output.line()).contains(#","origin":"remote","#))
@@ -58,7 +58,7 @@ import Testing
   private static func failure(_ status: String) -> Data { RawOrigin.answer(status) }
   private static let view = RawOrigin.answer("200 OK", [], document("A view"))
 
-  @Test func `watch keeps going through errors, and tells them when they change`() async throws {
+  @Test func `watch continues after errors, and reports them when they change`() async throws {
     let origin = origin(
       answering: Array(repeating: Self.failure("500 No"), count: 3) + [Self.failure("404 No"), Self.view])
     defer { origin.stop() }
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a failure that does not ask the cache says so, whatever an earlier load found there`() async throws {
+  @Test func `a failure that doesn't fall back says so, whatever an earlier load found in the cache`() async throws {
     // The client may repeat a request once whose connection broke.
     let origin = origin(answering: [Self.view, nil, nil, Self.failure("500 No"), Self.failure("404 No")])
     defer { origin.stop() }
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `a watch that follows shows what another process loads, and asks no server`() async throws {
+  @Test func `watch --follow shows what another process loads, and makes no request`() async throws {
     try await withOrigin(serving: document("First")) { origin, url, cache in
       let run = try RunningFeed(["watch", url, "--follow", "--cache", cache, "--format", "json", "--count", "3"])
       for (number, title) in ["First", "Second", "Third"].enumerated() {
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [["--follow", "--every", "1m"], []]) func `either an interval is given or a cache followed`(
+  @Test(arguments: [["--follow", "--every", "1m"], []]) func `watch takes either an interval or --follow`(
     options: [String]
   ) async throws {
     let run = try await FeedBinary.run(["watch", "https://example.com/"] + options)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `watch ends quietly when its reader is gone, even while nothing changes`() async throws {
+  @Test func `watch ends silently when its output is closed, even while nothing changes`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed(["watch", url, "--every", "7d", "--cache", cache])
       _ = await run.output.read(upTo: "https://url-1.com\n")
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `a reader that does not read does not keep a signal waiting`() async throws {
+  @Test func `watch ends on a signal even if its output isn't read`() async throws {
     // More than a pipe holds.
     try await withOrigin(serving: document(String(repeating: "long ", count: 100_000))) { _, url, cache in
       let run = try RunningFeed(["watch", url, "--every", "7d", "--cache", cache, "-v"], readsOutput: false)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `a signal does not wait for a large feed to be decoded`() async throws {
+  @Test func `a signal ends watch without waiting for a large feed to be decoded`() async throws {
     let item = #"{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "image": "https://a.example/%20"}"#
     // Seconds of work in a debug build.
     let feed = Data("{\"items\": [\([String](repeating: item, count: 400_000).joined(separator: ","))]}".utf8)
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `messages that nobody reads keep neither the feed nor a signal waiting`() async throws {
+  @Test func `unread messages on standard error delay neither the feed nor a signal`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let load = try RunningFeed(["load", url, "--cache", cache, "-v"], errorsAreFull: true)
       #expect(await load.status() == 0)
@@ -176,7 +176,7 @@ import Testing
 }
 
 @Suite(.settled) struct TerminalTests {
-  @Test func `on a terminal watch has color and shows that it is alive`() async throws {
+  @Test func `on a terminal, watch uses color and shows a status line`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed(
         ["watch", url, "--every", "30s", "--cache", cache], environment: ["TERM": "xterm"], terminal: true)
@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test(arguments: [["TERM": "xterm", "NO_COLOR": "1"], ["TERM": "dumb"]])
-  func `a terminal without color gets none`(environment: [String: String]) async throws {
+  func `a terminal without color support gets no color`(environment: [String: String]) async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let run = try RunningFeed(["load", url, "--cache", cache], environment: environment, terminal: true)
       #expect(await run.status() == 0)

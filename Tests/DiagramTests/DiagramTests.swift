@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `there is no picture without its operator`() throws {
+  @Test func `there is no image without its operator`() throws {
     let files = try FileManager.default.contentsOfDirectory(
       atPath: DiagramTests.catalog.appending(path: "Resources").path)
     let orphans = files.filter { $0.hasPrefix("marbles-") }.filter { file in

@@ -66,7 +66,7 @@ import Testing
     #expect(FeedImages.digest(in: bytes) == FeedImages.digest(in: images.bytes))
   }
 
-  @Test func `the number of items without a picture is written too, and is not part of the digest`() throws {
+  @Test func `the number of items without an image is written too, and is not part of the digest`() throws {
     let image = "<enclosure url='http://a/s.png' type='image/png'/>"
     func images(_ items: String) throws -> FeedImages {
       let body = Data("<rss><channel><title>T</title><item><guid>1</guid>\(image)</item>\(items)</channel></rss>".utf8)

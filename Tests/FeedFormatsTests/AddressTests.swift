@@ -43,7 +43,7 @@ import Testing
     #expect(document.items[1].link == "https://a.com/x/2")
   }
 
-  @Test func `pictures of texts are relative to the item's page, others to the document`() throws {
+  @Test func `images of texts are relative to the item's page, others to the document`() throws {
     let item = try read(
       rss(
         """

@@ -79,7 +79,7 @@ import Testing
       chosen: "https://e.com/1.jpg")
   }
 
-  @Test func `the first picture of the content, then of the summary`() throws {
+  @Test func `the first image of the content, then of the summary`() throws {
     let html = "&lt;p&gt;A &lt;IMG class=x src='https://e.com/1.jpg?a=1&amp;amp;b=2'&gt;"
     let address = "https://e.com/1.jpg?a=1&b=2"
     try expect(rss("<item><description>\(html)</description></item>"), ["summary \(address)"], chosen: address)
@@ -203,13 +203,13 @@ import Testing
     #expect(try read(rss("<item>\(thumbnails)</item>")).items[0].image?.address == "https://e.com/l.jpg")
   }
 
-  @Test func `a picture elsewhere that is Atom's content`() throws {
+  @Test func `an image elsewhere that is Atom's content`() throws {
     try expect(
       atom("<entry><content type='image/png' src='https://e.com/1.png'/></entry>"), ["content https://e.com/1.png"],
       chosen: "https://e.com/1.png")
   }
 
-  @Test func `more pictures than are listed are a repair`() throws {
+  @Test func `more images than are listed are a repair`() throws {
     var limits = FeedLimits()
     limits.imagesPerItem = 2
     let images = (1...3).map { "<media:thumbnail url='https://e.com/\($0).jpg'/>" }.joined()

@@ -37,7 +37,7 @@ import Testing
         """)
   }
 
-  @Test func `a picture is well formed and the same each time`() throws {
+  @Test func `an image is well formed and the same each time`() throws {
     let error = MarbleDiagram.Mark(.failed("<&\">"), at: 3)
     let diagram = MarbleDiagram(
       "map { $0 < 1 && $0 > \"2\" }",

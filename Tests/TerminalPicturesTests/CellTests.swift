@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `where a picture is not seen or has ended, the screen shows through`() {
+  @Test func `where an image is not seen or has ended, the screen shows through`() {
     #expect(
       cells(.of(2, 2) { x, y in x + y == 2 ? .fullRed : nil }, .blocks(.full), square) == [
         Cell("▗", Ink(.rgb(.fullRed)))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.settled) struct EncodingTests {
   @Test(arguments: [(1, 1), (5, 7), (64, 6), (33, 40)])
-  func `sixels show the picture they were made of`(_ width: Int, _ height: Int) throws {
+  func `sixels show the image they were made of`(_ width: Int, _ height: Int) throws {
     // Few enough colors for each to be there.
     let picture = Bitmap.of(width, height) { x, y in RGB(UInt8(x / 8 * 50 % 256), UInt8(y / 8 * 60 % 256), 40) }
     let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: 256)))
@@ -35,7 +35,7 @@ import Testing
     #expect(abs(shown - wanted) / (96 * 60) < (count == 2 ? 40 : 6))
   }
 
-  @Test func `where a picture is not seen, sixels leave what is there`() throws {
+  @Test func `where an image is not seen, sixels leave what is there`() throws {
     let picture = Bitmap.of(8, 8) { x, y in (x + y) % 2 == 0 ? .fullRed : nil }
     let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: 16)))
     #expect(decoded.isTransparent)
@@ -115,7 +115,7 @@ import Testing
     #expect(keys == ["a=t,i=77,f=32,s=2,v=1,q=2,m=0"])
   }
 
-  @Test func `pictures are shown again and taken away by their numbers`() {
+  @Test func `images are shown again and taken away by their numbers`() {
     #expect(text(Kitty.placed(7, at: 3, columns: 4, rows: 2)) == "\u{1B}_Ga=p,i=7,p=3,c=4,r=2,C=1,q=2\u{1B}\\")
     #expect(text(Kitty.removed(7, at: 3)) == "\u{1B}_Ga=d,d=i,i=7,p=3,q=2\u{1B}\\")
     #expect(text(Kitty.forgotten(7)) == "\u{1B}_Ga=d,d=I,i=7,q=2\u{1B}\\")

@@ -28,7 +28,7 @@ import Testing
     #expect(text(grid.lines(.full)) == "\u{1B}[0;1mone  \u{1B}[0mtwo\n\n")
   }
 
-  @Test func `a picture lies over lines that have made room for it`() {
+  @Test func `an image lies over lines that have made room for it`() {
     var grid = Grid(columns: 8, rows: 3)
     let drawing = Drawing(
       .filled(4, 4, .fullRed), columns: 4, rows: 2, mode: .sixel(colours: 16), cell: .init(width: 2, height: 2))
@@ -40,7 +40,7 @@ import Testing
     #expect(lines.hasSuffix("\u{1B}\\\u{1B}8"))
   }
 
-  @Test func `a picture of characters is cut off at the edge, another is left out`() {
+  @Test func `an image of characters is cut off at the edge, another is left out`() {
     let cell = CellSize(width: 2, height: 2)
     for mode in [PictureMode.blocks(.full), .kitty] {
       var grid = Grid(columns: 4, rows: 2)
@@ -122,7 +122,7 @@ import Testing
     #expect(text(writer.bytes(showing: Grid(columns: 10, rows: 3))).contains("\u{1B}[2J"))
   }
 
-  @Test func `a picture is given to the terminal once, and is kept while there is memory for it`() {
+  @Test func `an image is given to the terminal once, and is kept while there is memory for it`() {
     let cell = CellSize(width: 2, height: 2)
     let (red, blue) = (
       Drawing(.filled(8, 4, .fullRed), columns: 4, rows: 2, mode: .kitty, cell: cell),

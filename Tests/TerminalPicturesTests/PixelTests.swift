@@ -13,7 +13,7 @@ import Testing
     (800, 400, 20, 10, 10, 10, [20, 10, 200, 100]),
     (800, 400, 20, 10, 7, 17, [20, 5, 140, 70]),
   ])
-  func `a picture keeps its proportions in pixels, whatever those of a character`(
+  func `an image keeps its proportions in pixels, whatever those of a character`(
     _ row: (Int, Int, Int, Int, Int, Int, [Int])
   ) {
     let fit = PictureFit(
@@ -21,7 +21,7 @@ import Testing
     #expect([fit.columns, fit.rows, fit.width, fit.height] == row.6)
   }
 
-  @Test func `a smaller picture has the mean of what it stands for, and what is not seen colors nothing`() {
+  @Test func `a smaller image has the mean of what it stands for, and what is not seen colors nothing`() {
     let halves = Bitmap.of(4, 4) { x, _ in x < 2 ? .black : .white }
     #expect(halves.scaled(toWidth: 2, height: 1) == Bitmap.of(2, 1) { x, _ in x == 0 ? .black : .white })
     #expect(halves.scaled(toWidth: 1, height: 1).colour(0, 0) == RGB(128, 128, 128))

@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `pictures are shown in a real terminal, and q gives it back`() async throws {
+  @Test func `browse shows images in a real terminal, and q restores the terminal`() async throws {
     try await browse(ending: 0) { screen, _ in screen.type("q") }
   }
 
@@ -92,7 +92,7 @@ import Testing
     try await browse(ending: 128 + signal) { _, run in run.send(signal) }
   }
 
-  @Test func `not even SIGKILL leaves the terminal as it is`() async throws {
+  @Test func `even after SIGKILL, the terminal is restored`() async throws {
     try await browse(ending: 128 + SIGKILL) { screen, run in
       run.send(SIGKILL)
       while !screen.isCooked { try await Task.sleep(for: .milliseconds(5)) }

@@ -53,7 +53,7 @@ import Testing
     #expect(state.view == .grid && state.selected == 4)
   }
 
-  @Test func `a double click enlarges an image, wherever the selection was`() {
+  @Test func `a double click enlarges an image, whatever was selected before`() {
     for place in [0, 3] {
       var state = state()
       click(&state, place)
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `a click beside the images, with another button or below help changes no selection`() {
+  @Test func `a click next to the images, with another button or under the help keeps the selection`() {
     var state = state(4)
     click(&state, 5)
     _ = state.take(.mouse(TerminalMouse(.press(0), column: 3, row: 0), at: start))
@@ -74,7 +74,7 @@ import Testing
     #expect(state.view == .grid && state.selected == 0, "it leaves the help")
   }
 
-  @Test func `the wheel scrolls by rows to either end, and the selection stays while it is seen`() {
+  @Test func `the wheel scrolls by rows up to either end, and the selection stays while it is visible`() {
     var state = state()
     click(&state, 4)
     func wheel(_ action: TerminalMouse.Action) -> [Int] {
@@ -92,7 +92,7 @@ import Testing
     #expect(state.selected == 5 && state.view == .single, "an image alone gives way to the next")
   }
 
-  @Test func `a frame is around the selected image and its caption, and captions are below the middle`() {
+  @Test func `a frame surrounds the selected image and its caption, and captions are centered below`() {
     let state = state()
     let (row, column) = state.layout.corner(of: 0)
     let (columns, rows) = state.layout.tile
@@ -112,7 +112,7 @@ import Testing
     #expect(before > 1)
   }
 
-  @Test func `what arrives while somebody looks has a mark, and the selection stays in its row of the screen`() {
+  @Test func `images that arrive while browsing are marked, and the selected row stays in place`() {
     var state = state()
     for _ in 0..<3 { _ = state.take(.key(.down)) }
     let (row, id) = (state.selected / 3 - state.top, state.current?.image.id)
@@ -128,7 +128,7 @@ import Testing
     #expect(state.timeline.count == 33 && state.message == "" && state.sources[0].feed?.source.isRemote == true)
   }
 
-  @Test func `until a key is pressed the first image stays selected, even when another becomes the first`() {
+  @Test func `until a key is pressed, the first image is selected, even when a new image becomes first`() {
     var state = state()
     _ = state.take(.update(feed, Feed(images: images([101] + Array(1...30)), source: .remote)))
     #expect(state.selected == 0 && state.current?.image.title == "Picture 101")
@@ -137,7 +137,7 @@ import Testing
     #expect(state.current?.image.title == "Picture 1")
   }
 
-  @Test func `an update shows a feed whose first load has failed, and says when a server is unreachable`() {
+  @Test func `a reload shows a feed whose first load failed, and reports an unreachable server`() {
     var state = BrowseState([(feed, "")], size: TerminalSize(columns: 90, rows: 30), now: now)
     _ = state.take(.update(feed, Feed(images: images(1...2), source: .remote)))
     #expect(state.timeline.isEmpty, "the load that runs shows it")

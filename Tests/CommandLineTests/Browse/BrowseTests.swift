@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `the screen is taken over, asked, and filled as feeds and pictures arrive`() throws {
+  @Test func `browse switches to the alternate screen, queries it, and fills it as feeds and images arrive`() throws {
     try browse { world, time in
       #expect(world.text.hasPrefix("\u{1B}[?1049h\u{1B}[?25l"))
       time.advance(by: .milliseconds(1))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `the second page is loaded when the end comes near, and no sooner`() throws {
+  @Test func `the second page is loaded only when the selection gets near the end`() throws {
     try browse(TerminalSize(columns: 40, rows: 12)) { world, time in
       time.advance(by: .seconds(1))
       #expect(world.asked.filter { $0.hasPrefix("/feed") } == ["/feed.json"])
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `keys move, enlarge, explain and go back`() throws {
+  @Test func `keys move the selection, enlarge, show details and go back`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
       world.press("\u{1B}[C")
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `an address is copied, safely, and opened by a program of its own`() throws {
+  @Test func `the selected URL is copied without control characters, and opened by another program`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
       world.forgetSent()
@@ -130,14 +130,14 @@ import Testing
     }
   }
 
-  @Test func `age grows while one looks`() throws {
+  @Test func `the shown age grows with time`() throws {
     try browse { world, time in
       time.advance(by: .seconds(200))
       #expect(world.screen.contains("server, 3 minutes ago"))
     }
   }
 
-  @Test func `another size draws other pictures, and cancels what is not wanted any more`() throws {
+  @Test func `resizing the screen redraws the images and cancels those no longer needed`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
       time.terminal.size = TerminalSize(columns: 100, rows: 30)
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `kitty's pictures are kept by the terminal and forgotten at the end`() throws {
+  @Test func `kitty stores the images, and deletes them on exit`() throws {
     try browse(answer: "\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[6;16;8t\u{1B}[?62c", environment: ["TERM": "xterm-kitty"]) {
       world, time in
       time.advance(by: .seconds(1))
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func `a slow terminal misses frames and shows the last`() throws {
+  @Test func `a slow terminal skips frames and shows the last one`() throws {
     try browse { world, time in
       world.slowness = .milliseconds(300)
       time.advance(by: .seconds(2))
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func `Ctrl-Z gives the terminal back for a while`() throws {
+  @Test func `Ctrl-Z suspends browse and restores the terminal meanwhile`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
       world.forgetSent()
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func `Ctrl-C ends it, and so does the loss of the terminal`() throws {
+  @Test func `Ctrl-C ends browse, and so does the loss of the terminal`() throws {
     try browse { world, time in
       time.advance(by: .seconds(1))
       world.press("\u{3}")
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `without an answer there are pictures too, after a second`() throws {
+  @Test func `if the terminal doesn't reply within a second, images are shown as characters`() throws {
     try browse(answer: "") { world, time in
       time.advance(by: .milliseconds(900))
       #expect(!world.screen.contains("⣿") && world.screen.contains("Picture 1"))
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func `a feed that cannot be loaded says why`() throws {
+  @Test func `a feed that can't be loaded shows the reason`() throws {
     try browse { world, time in
       world.network.disconnect()
       time.advance(by: .seconds(2))
@@ -218,7 +218,7 @@ import Testing
     }
   }
 
-  @Test func `a small screen says what matters`() throws {
+  @Test func `a small screen shows only the status, the images and the selected caption`() throws {
     try browse(TerminalSize(columns: 40, rows: 12)) { world, time in
       time.advance(by: .seconds(1))
       #expect(
@@ -265,7 +265,7 @@ import Testing
 
   private func titles(_ state: BrowseState) -> [String?] { state.timeline.map(\.image.title) }
 
-  @Test func `after the last page comes what the feed had, as far as it is asked for`() {
+  @Test func `after the last page, browse shows the feed's history, if there is one`() {
     var (state, actions) = state()
     #expect(actions == [.kept(feed, after: nil)])
     #expect(state.take(.kept(feed, SeenPage(images: [seen(3), seen(2)]))) == [])
@@ -307,7 +307,7 @@ import Testing
     #expect(state.view == .grid && state.part == 0)
   }
 
-  @Test func `an image is seen nearer, and moved, and as a whole again`() throws {
+  @Test func `an enlarged image can be zoomed, moved and shown whole again`() throws {
     var state = several()
     _ = state.take(.key(.enter))
     let whole = try #require(state.pictureBox)
@@ -325,7 +325,7 @@ import Testing
     #expect(picture.part(width: 4, height: 4, x: 100, y: 0).rgba.prefix(4) == [16, 17, 18, 19])
   }
 
-  @Test func `a screen on keeps one row, and the first image is selected until a key is pressed`() {
+  @Test func `Page Down keeps one row visible, and the first image is selected until a key is pressed`() {
     var state = BrowseState([(feed, "")], size: TerminalSize(columns: 60, rows: 40), now: now)
     _ = state.take(.page(feed, Feed(images: FeedImages((1...60).map(image)), source: .remote)))
     #expect(state.selected == 0)
@@ -340,7 +340,7 @@ import Testing
     #expect(state.selected == 59)
   }
 
-  @Test func `a slideshow goes on by itself until a key is pressed`() {
+  @Test func `a slideshow continues until a key is pressed`() {
     var state = several()
     _ = state.take(.key(.character("s")))
     #expect(state.view == .single && state.message.hasPrefix("Slideshow"))
@@ -355,7 +355,7 @@ import Testing
     #expect(!state.isShow && state.currentURL?.lastPathComponent == "2.gif")
   }
 
-  @Test func `Tab shows the next feed, and d saves the image that is looked at under a name of its own`() async throws {
+  @Test func `Tab shows the next feed, and d saves the shown image under a safe, unused name`() async throws {
     var state = several()
     _ = state.take(.key(.enter))
     _ = state.take(.key(.right))
@@ -376,7 +376,7 @@ import Testing
     }
   }
 
-  @Test func `what is new since the last visit and what is starred have their marks`() {
+  @Test func `images that are new since the last visit and starred images are marked`() {
     var (state, _) = state()
     let ids = [image(1).id, image(2).id]
     _ = state.take(.marks(feed, new: [ids[0]], stars: [ids[1]]))
@@ -393,7 +393,7 @@ import Testing
     #expect(titles(state).count == 2)
   }
 
-  @Test func `one folder after another is shown, with those in it, and then all feeds`() throws {
+  @Test func `folders are shown one after another, each with its subfolders, and then all feeds`() throws {
     let feeds = try (1...3).map { try #require(URL(string: "http://a.example/\($0)")) }
     var state = BrowseState(
       feeds.map { ($0, "") }, in: [feeds[0]: ["Sea", "Ships"], feeds[1]: ["Sea"]],
@@ -416,7 +416,7 @@ import Testing
     #expect(flat.message == "No feed is in a folder; see \"feed subscriptions move --folder\".")
   }
 
-  @Test func `words are searched for as they are typed, and the latest answer counts`() {
+  @Test func `search runs as you type, and only the latest results are shown`() {
     var (state, _) = state()
     #expect(state.take(.key(.character("/"))) == [])
     let first = state.take(.key(.character("q")))

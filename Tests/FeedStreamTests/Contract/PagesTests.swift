@@ -35,7 +35,7 @@ import Testing
     FileManager.default.fileExists(atPath: Self.project.appending(path: path).standardized.path)
   }
 
-  @Test func `every link and picture of a page is there`() throws {
+  @Test func `every link and image of a page is there`() throws {
     for page in try Self.pages {
       let folder = page.split(separator: "/").dropLast().map { $0 + "/" }.joined()
       for link in try Self.text(page).matches(of: /\]\(([^)#\s]+)/).map({ String($0.1) }) where !link.contains("://") {

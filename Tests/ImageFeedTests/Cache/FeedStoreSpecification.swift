@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `the number of items without a picture is kept, through a renewal too`(kind: StoreKind) throws {
+  func `the number of items without an image is kept, through a renewal too`(kind: StoreKind) throws {
     let subject = kind.make()
     let item = "<item><title>Sea</title><enclosure url='http://a/s.png' type='image/png'/></item>"
     for (name, items) in [("some", item + "<item/><item/>"), ("none", "<item/><item/>"), ("all", item)] {

@@ -11,7 +11,7 @@ import Testing
 @Suite(.settled) struct PictureDecoderPoolTests {
   private let world = DecoderWorld()
 
-  @Test func `a picture comes back in the form requested, with its kind and its original size`() {
+  @Test func `an image comes back in the form requested, with its kind and its original size`() {
     world.react { world, request in
       #expect(request.width == 4)
       #expect(request.height == 0)
@@ -47,7 +47,7 @@ import Testing
       (.corrupt, "bad\u{1B}[2J", .corrupt("bad\\u{1B}[2J"), "The image is damaged: bad\\u{1B}[2J"),
       (.outOfMemory, "", .outOfMemory, "Decoding the image takes more memory than the limit."),
     ] as [(PictureAnswer.Status, Chunk, PictureError, String)])
-  func `each failure is an error of one picture with its reason`(
+  func `each failure is an error of one image with its reason`(
     status: PictureAnswer.Status, reason: Chunk, error: PictureError, text: String
   ) {
     world.react { _, _ in
@@ -60,7 +60,7 @@ import Testing
     #expect(world.decoder.childCount == 1, "the process goes on")
   }
 
-  @Test func `a crash is the error of one picture, and another process decodes the next`() {
+  @Test func `a crash is the error of one image, and another process decodes the next`() {
     world.react { world, request in request.bytes == world.bytes(2) ? .end(.signaled(11)) : .answer(world.answer) }
     world.options.children = 1
     let pictures = (1...3).map { world.decode($0) }
@@ -79,14 +79,14 @@ import Testing
       ),
       (.exited(127), .unavailable("picture-decoder exited with 127 on startup.")),
     ] as [(FeedStream.ExitStatus, PictureError)])
-  func `how a process ended says why there is no picture`(status: FeedStream.ExitStatus, error: PictureError) {
+  func `how a process ended says why there is no image`(status: FeedStream.ExitStatus, error: PictureError) {
     world.react { _, _ in .end(status) }
     let picture = world.decode(1)
     world.time.run()
     #expect(picture.error == error)
   }
 
-  @Test func `a picture that takes too long is an error at its deadline, and its process is killed`() {
+  @Test func `an image that takes too long is an error at its deadline, and its process is killed`() {
     world.react { world, request in request.bytes == world.bytes(1) ? .hang : .answer(world.answer) }
     world.options.children = 1
     let hanging = world.decode(1)
@@ -103,7 +103,7 @@ import Testing
     #expect(world.time.programs.running.isEmpty)
   }
 
-  @Test func `as many pictures are decoded at a time as there may be processes, in their order`() {
+  @Test func `as many images are decoded at a time as there may be processes, in their order`() {
     var most = 0
     world.react { world, _ in
       most = max(most, world.time.programs.running.count)
@@ -120,7 +120,7 @@ import Testing
     #expect(world.started == 3, "they are used again")
   }
 
-  @Test func `a picture is begun when it is requested`() {
+  @Test func `an image is begun when it is requested`() {
     world.react { world, _ in .answer(world.answer) }
     var subscription: (any Subscription)?
     var pictures = 0
@@ -138,7 +138,7 @@ import Testing
     #expect(pictures == 1)
   }
 
-  @Test func `pictures for which there is no room fail, and room comes with each that is begun or cancelled`() {
+  @Test func `images for which there is no room fail, and room comes with each that is begun or cancelled`() {
     world.react { world, _ in .answer(world.answer, after: .seconds(1)) }
     world.options.children = 1
     world.options.waiting = 2
@@ -156,7 +156,7 @@ import Testing
     #expect(world.decoded.count == 4)
   }
 
-  @Test func `the bytes that wait are bounded, but one picture always may`() {
+  @Test func `the bytes that wait are bounded, but one image always may`() {
     world.react { world, _ in .answer(world.answer, after: .seconds(1)) }
     world.options.children = 1
     world.options.waitingBytes = 100
@@ -171,7 +171,7 @@ import Testing
     #expect(third.error == .busy)
   }
 
-  @Test func `a cancelled picture that waits is never decoded, and one that is being decoded is dropped`() {
+  @Test func `a cancelled image that waits is never decoded, and one that is being decoded is dropped`() {
     world.react { world, _ in .answer(world.answer, after: .seconds(1)) }
     world.options.children = 1
     let pictures = (1...3).map { world.decode($0) }
@@ -246,7 +246,7 @@ import Testing
     #expect(world.time.programs.running.isEmpty)
   }
 
-  @Test func `without a program, or with one that cannot start, every picture says so`() {
+  @Test func `without a program, or with one that cannot start, every image says so`() {
     let missing = world.decode(1)
     #expect(
       missing.error == .unavailable("cannot start picture-decoder: no such file or directory (ENOENT)"))

@@ -11,7 +11,7 @@ import Testing
 @Suite(.settled) struct SizedImageLoaderTests {
   private let world = SizedWorld()
 
-  @Test func `a picture is made smaller once and kept, for the next process too`() throws {
+  @Test func `an image is made smaller once and kept, for the next process too`() throws {
     world.serve(makePNG(1, count: 9_000))
     #expect(world.outcome(width: 400) == .success(LoadedImage(try world.small(400), source: .remote)))
     #expect(world.asked == [400])
@@ -103,7 +103,7 @@ import Testing
     #expect(tiff.outcome(width: 400) == .failure(.picture(.unsupported("why"))))
   }
 
-  @Test func `a picture that is not there is the loader's error`() throws {
+  @Test func `an image that is not there is the loader's error`() throws {
     world.images.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
     #expect(world.outcome(width: 400) == .failure(.image(ImageError(remote: .invalidData(.status(404))))))
     #expect(world.asked == [])
@@ -146,7 +146,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `a smaller picture that cannot be saved is shown, and reported`() throws {
+  @Test func `a smaller image that cannot be saved is shown, and reported`() throws {
     let store = InMemoryImageStore { step in step == .insertion ? .diskFull : nil }
     let world = SizedWorld(store: store)
     world.serve(makePNG(1, count: 9_000))
@@ -154,7 +154,7 @@ import Testing
     #expect(world.reported.count == 1)
   }
 
-  @Test func `the address of a smaller picture is none that a feed can name`() throws {
+  @Test func `the address of a smaller image is none that a feed can name`() throws {
     let key = try #require(SizedImageLoader.key(imageURL, width: 400))
     #expect(key.absoluteString == "w400+https://pictures.example/1.png")
     #expect(SizedImageLoader.isSized(key))

@@ -12,7 +12,7 @@ import Testing
     try [any FeedFormat].web.images(of: WebDocument(body: Data(text.utf8), type: type, url: url))
   }
 
-  @Test func `a blog's RSS is its items' pictures`() throws {
+  @Test func `a blog's RSS is its items' images`() throws {
     let images = try images(
       """
       <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:georss="http://www.georss.org/georss"><channel>

@@ -41,7 +41,7 @@ import Testing
     #expect(try makeStore().retrieve(for: url(2), now: noon) == nil)
   }
 
-  @Test func `the file of a picture is opened if it has these bytes, and stays what it is while it is open`() throws {
+  @Test func `the file of an image is opened if it has these bytes, and stays what it is while it is open`() throws {
     let (store, image) = (makeStore(), try makeSavedImage(count: 600_000))
     #expect(store.openFile(of: image.value.data, at: imageURL) == nil)
     try store.save(image, for: imageURL, now: noon)
@@ -121,7 +121,7 @@ import Testing
     #expect(try store.retrieve(for: imageURL, now: noon) == later)
   }
 
-  @Test func `every byte counts, and the pictures that were not used for longest make room`() throws {
+  @Test func `every byte counts, and the images that were not used for longest make room`() throws {
     let limit = ImageIndex.ownBytes + 100_000
     let store = makeStore(limit: limit)
     for number in 0..<9 {
@@ -157,7 +157,7 @@ import Testing
     #expect(try store.usage().count > 0)
   }
 
-  @Test func `a rebuilt index drops the oldest pictures when it has no room`() throws {
+  @Test func `a rebuilt index drops the oldest images when it has no room`() throws {
     for number in 0..<4 {
       try makeStore().save(makeSavedImage(count: 10_000), for: url(number), now: noon)
       // What was written last is the newest; the clock of a file system has ticks.
@@ -172,7 +172,7 @@ import Testing
     #expect(try store.retrieve(for: url(3), now: noon) != nil)
   }
 
-  @Test func `a picture larger than what is left after making room is not kept, and drives nothing out`() throws {
+  @Test func `an image larger than what is left after making room is not kept, and drives nothing out`() throws {
     let store = makeStore(limit: ImageIndex.ownBytes + 100_000)
     try store.save(makeSavedImage(), for: url(1), now: noon)
     #expect(try store.save(makeSavedImage(count: 71_000), for: url(2), now: noon) == false)
@@ -228,7 +228,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: index)) == bytes)
   }
 
-  @Test func `pictures are this user's alone, whatever the umask`() throws {
+  @Test func `images are this user's alone, whatever the umask`() throws {
     try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
     let file = folder.file("images/data/\(ImageFile.name(for: imageURL))")
     #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)

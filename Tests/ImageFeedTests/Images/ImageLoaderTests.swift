@@ -13,14 +13,14 @@ import Testing
     LoadedImage(try ImageData(makePNG(mark)), source: .remote)
   }
 
-  @Test func `a picture that is not saved comes from its server and is saved`() throws {
+  @Test func `an image that is not saved comes from its server and is saved`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
     #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.data.bytes == makePNG())
   }
 
-  @Test func `a saved picture is shown without asking its server, by another process too`() throws {
+  @Test func `a saved image is shown without asking its server, by another process too`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     _ = world.outcome(of: imageURL)
@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: [
     (Data(), InvalidImage.empty), (Data("<!doctype html>".utf8), .webPage), (Data("hello".utf8), .notAnImage),
   ])
-  func `a response that isn't a picture is an error and is not kept`(body: Data, reason: InvalidImage) throws {
+  func `a response that isn't an image is an error and is not kept`(body: Data, reason: InvalidImage) throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(body) }
     #expect(world.outcome(of: imageURL) == .failure(ImageError(remote: .invalidData(reason))))
@@ -53,7 +53,7 @@ import Testing
   ]
 
   @Test(arguments: whole)
-  func `a picture that is cut off never replaces the saved one, and is shown when there is none`(body: Data) throws {
+  func `an image that is cut off never replaces the saved one, and is shown when there is none`(body: Data) throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(body) }
     _ = world.outcome(of: imageURL)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a server that had no picture is not asked again for a minute`() throws {
+  @Test func `a server that had no image is not asked again for a minute`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
     let error = ImageError(remote: .invalidData(.status(404)))
@@ -96,7 +96,7 @@ import Testing
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
-  @Test func `a picture whose lifetime is over is requested with its validators, and renewed when nothing has changed`()
+  @Test func `an image whose lifetime is over is requested with its validators, and renewed when nothing has changed`()
     throws
   {
     let world = ImageWorld()
@@ -115,7 +115,7 @@ import Testing
     #expect(world.network.requests == 2)
   }
 
-  @Test func `a picture whose lifetime is over is shown when its server cannot be reached`() throws {
+  @Test func `an image whose lifetime is over is shown when its server cannot be reached`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(headers: [("Cache-Control", "no-cache")], makePNG()) }
     _ = world.outcome(of: imageURL)
@@ -136,7 +136,7 @@ import Testing
       ([("Expires", "Sun, 22 Nov 2026 00:01:30 GMT"), ("Date", "Sun, 22 Nov 2026 00:00:00 GMT")], 90),
       ([("Cache-Control", "max-age=99999999999")], 31_536_000), ([], 604_800),
     ] as [([(String, String)], Int)])
-  func `a picture is the latest for as long as its server says`(fields: [(String, String)], seconds: Int) throws {
+  func `an image is the latest for as long as its server says`(fields: [(String, String)], seconds: Int) throws {
     let world = ImageWorld()
     let headers = HTTPHeaders(fields.map { (name: $0.0, value: $0.1) })
     world.network.serve("pictures.example") { _, _ in .answer(headers: headers, makePNG()) }
@@ -171,20 +171,20 @@ import Testing
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
-  @Test func `a save that fails is reported and does not take the picture from the user`() throws {
+  @Test func `a save that fails is reported and does not take the image from the user`() throws {
     let world = ImageWorld(store: InMemoryImageStore { $0 == .insertion ? .diskFull : nil })
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
     #expect(world.reported == [.insertion(.diskFull, place: "memory")])
   }
 
-  @Test func `a cache that cannot be read does not keep the server's picture away`() throws {
+  @Test func `a cache that cannot be read does not keep the server's image away`() throws {
     let world = ImageWorld(store: InMemoryImageStore { $0 == .retrieval ? .busy : nil })
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
-  @Test func `pictures are loaded ahead of the screen, in its order, and no further`() throws {
+  @Test func `images are loaded ahead of the screen, in its order, and no further`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { request, _ in
       // The first is the slowest.

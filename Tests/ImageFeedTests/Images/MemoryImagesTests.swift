@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct MemoryImagesTests {
   private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
 
-  @Test func `the pictures used last stay, and never more bytes than the limit`() throws {
+  @Test func `the images used last stay, and never more bytes than the limit`() throws {
     var memory = MemoryImages(limit: 1000)
     for number in 0..<10 { memory.insert(try makeSavedImage(count: 100), for: url(number)) }
     #expect(memory.use(url(0)) != nil)
@@ -18,7 +18,7 @@ import Testing
     #expect(memory.count == 10)
   }
 
-  @Test func `a picture may have a tenth and no more`() throws {
+  @Test func `an image may have a tenth and no more`() throws {
     var memory = MemoryImages(limit: 1000)
     memory.insert(try makeSavedImage(count: 101), for: url(1))
     #expect(memory.count == 0)

@@ -50,7 +50,7 @@ import Testing
     #expect(origins(of: loader.load()) == [nil, address])
   }
 
-  @Test func `a picture is its feed's choice, unless the user asks for it`() {
+  @Test func `an image is its feed's choice, unless the user asks for it`() {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
     for feed in [nil, address] {

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a service ends with its stream, or with its failure`() async throws {
+  @Test func `a service ends when its stream completes, with the stream's failure if it fails`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     try await StreamService(on: thread.loop) { _ in .init((0..<3).publisher) {} }.run()
@@ -36,7 +36,7 @@ import Testing
     await #expect(throws: Refused.self) { try await StreamService(on: thread.loop) { _ in throw Refused() }.run() }
   }
 
-  @Test func `a graceful shutdown stops the stream, which may still complete what it does`() async throws {
+  @Test func `a graceful shutdown calls the stop closure, and the stream may complete its work`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let completed = SharedValue(0)
@@ -66,7 +66,7 @@ import Testing
     for await _ in cancelled {}
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a loop that is closed ends its service`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `closing its loop ends a service`() async throws {
     let thread = try EventLoopThread()
     let service = StreamService(on: thread.loop) { _ in .init(PassthroughSubject<Int, Never>()) {} }
     let running = Task { try await service.run() }
@@ -77,7 +77,7 @@ import Testing
     try await service.run()
   }
 
-  @Test func `servers complete what has begun, and then their group of loops is shut down`() async throws {
+  @Test func `a graceful shutdown completes running requests before the loops of the group shut down`() async throws {
     let group = try EventLoopGroup(count: 2)
     let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: 0), on: group) { server in
       server.serve { request in

@@ -18,7 +18,7 @@ import Testing
     return timers
   }
 
-  @Test func `server and client record the duration of requests, by status`() throws {
+  @Test func `server and client record the duration of requests, labeled with the status`() throws {
     let metrics = TestMetrics()
     let loop = EventLoop()
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
@@ -64,7 +64,7 @@ import Testing
     loop.close()
   }
 
-  @Test func `a failure is recorded with its kind, and a response from the cache is not`() throws {
+  @Test func `a failed request is recorded with its kind, and a response from the cache isn't recorded`() throws {
     let metrics = TestMetrics()
     let loop = EventLoop()
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
@@ -93,7 +93,7 @@ import Testing
     loop.close()
   }
 
-  @Test func `a loop's turns, delay, handles and offloaded work are recorded, and a server's connections`() throws {
+  @Test func `metrics include a loop's turns, delay, handles, offloaded work and a server's connections`() throws {
     let metrics = TestMetrics()
     let loop = EventLoop()
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
@@ -129,7 +129,7 @@ import Testing
     loop.close()
   }
 
-  @Test func `names in Prometheus's form end with their unit`() {
+  @Test func `names in Prometheus's format end with their unit`() {
     #expect(
       MetricNames.prometheus(MetricNames.serverRequestDuration, unit: "seconds")
         == "http_server_request_duration_seconds")

@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a channel's input is a stream, in the task that serves it`() async throws {
+  @Test func `a channel's input is a publisher in the task that serves the channel`() async throws {
     try await connected { channel in
       try await channel.executeThenClose { inbound, outbound in
         let shouts = inbound.publisher.map { String(buffer: $0).uppercased() }.values
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `on a loop of FeedStream it is delivered there, and read no faster than it is requested`() async throws {
+  @Test func `a channel's input is delivered on a FeedStream loop, and read only as it is requested`() async throws {
     let piece = ByteBuffer(repeating: 7, count: 1 << 16)
     // More than the sockets and the channels hold.
     let pieces = 1024

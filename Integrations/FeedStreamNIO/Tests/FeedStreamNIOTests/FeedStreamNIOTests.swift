@@ -8,7 +8,7 @@ import Testing
 @Suite struct FeedStreamNIOTests {
   struct Refused: Error {}
 
-  @Test func `operators of time run on an event loop of NIO`() {
+  @Test func `timing operators run on a NIO event loop`() {
     let loop = EmbeddedEventLoop()
     let scheduler: any LoopScheduler = loop.scheduler
     let texts = PassthroughSubject<String, Never>()
@@ -29,7 +29,7 @@ import Testing
     search.cancel()
   }
 
-  @Test func `work off the loop comes back to it`() async throws {
+  @Test func `work offloaded from a NIO event loop returns to it`() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let sum = try await loop.flatSubmit {
       let promise = loop.makePromise(of: Int.self)
@@ -42,7 +42,7 @@ import Testing
     #expect(sum == 55)
   }
 
-  @Test func `a future is a publisher, delivered where the stream lives`() {
+  @Test func `a NIO future is a publisher that delivers on the stream's loop`() {
     let group = MultiThreadedEventLoopGroup.singleton
     let answer = group.next().scheduleTask(in: .milliseconds(1)) { 7 }.futureResult
     let refusal = group.next().makeFailedFuture(Refused()) as EventLoopFuture<Int>
@@ -62,7 +62,7 @@ import Testing
     for subscription in subscriptions { subscription.cancel() }
   }
 
-  @Test func `the first value of a publisher is a future`() async throws {
+  @Test func `a publisher's first value becomes a NIO future`() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     #expect(try await [1, 2].publisher.firstValue(on: loop).get() == 1)
     #expect(try await Empty<Int, Never>().firstValue(on: loop).get() == nil)

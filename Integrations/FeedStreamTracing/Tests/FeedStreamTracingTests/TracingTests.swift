@@ -46,7 +46,7 @@ import Tracing
     return try #require(response)
   }
 
-  @Test func `traceparent and tracestate travel from the request that is served to the one that is sent`() throws {
+  @Test func `traceparent and tracestate are copied from the served request to the requests it sends`() throws {
     let tracer = InMemoryTracer()
     var received: [String?] = []
     let response = try Self.relay(
@@ -60,7 +60,7 @@ import Tracing
     #expect(received == [Self.parent, "vendor=1"])
   }
 
-  @Test func `an invalid traceparent is not passed on`() throws {
+  @Test func `an invalid traceparent isn't passed on`() throws {
     var received: [String?] = ["x"]
     _ = try Self.relay(
       [.init(name: "traceparent", value: "00-0-0-00"), .init(name: "tracestate", value: "vendor=1")],
@@ -72,7 +72,7 @@ import Tracing
     #expect(received == [nil, nil])
   }
 
-  @Test func `the client's span is the child of the server's, and says nothing secret`() throws {
+  @Test func `the client's span is a child of the server's span, and contains no secrets`() throws {
     let tracer = InMemoryTracer()
     var ids: [String?] = []
     _ = try Self.relay(tracer: tracer, tracer) { request in
@@ -138,7 +138,7 @@ import Tracing
     #expect(TraceParent(text) == nil)
   }
 
-  @Test func `a valid traceparent is read and written, even of a later version`() {
+  @Test func `a valid traceparent is parsed and written unchanged, even with a later version`() {
     #expect(TraceParent(Self.parent)?.description == Self.parent)
     let later = TraceParent("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03-more")
     #expect(later?.description == "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03")
