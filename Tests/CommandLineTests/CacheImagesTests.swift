@@ -66,8 +66,7 @@ import Testing
     Array(MadePicture.png(width: 9, height: 9).prefix(8)) + [UInt8](repeating: version, count: count)
   }
 
-  @Test func `two processes killed at random while writing leave only whole images, and count every byte`()
-    async throws
+  @Test func `two processes killed at random while writing leave only whole images, and count every byte`() async throws
   {
     try await withFolder { folder in
       let origin = try PictureOrigin()

@@ -201,8 +201,7 @@ import Testing
     }
   }
 
-  @Test func `a response that isn't a feed falls back to the cache, except with --fallback connectivity`()
-    async throws
+  @Test func `a response that isn't a feed falls back to the cache, except with --fallback connectivity`() async throws
   {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])

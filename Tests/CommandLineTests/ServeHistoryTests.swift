@@ -113,8 +113,7 @@ import Testing
     }
   }
 
-  @Test func `a folder, new items and starred items can be selected, on the page and in the served feeds`()
-    async throws
+  @Test func `a folder, new items and starred items can be selected, on the page and in the served feeds`() async throws
   {
     try await withOrigin(serving: SchemaTests.rich(4...6)) { origin, url, cache in
       let list = cache + ".opml"

@@ -11,8 +11,7 @@ import Testing
   private static let count = 1_000
 
   /// The lifetimes of the images are over at once, as an hour later those of others are.
-  @Test func `while its server is unreachable, the last 1,000 images are shown on the page and in browse`()
-    async throws
+  @Test func `while its server is unreachable, the last 1,000 images are shown on the page and in browse`() async throws
   {
     try await withFolder { folder in
       let origin = try PictureOrigin()

@@ -174,8 +174,7 @@ private func blog(_ name: String, _ titles: [String]) -> Data {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a running watch shows a feed added later, and drops a removed one`()
-    async throws
+  @Test(.timeLimit(.minutes(5))) func `a running watch shows a feed added later, and drops a removed one`() async throws
   {
     try await withUser { user in
       _ = try await user.feed("subscriptions", "add", user.base + "/a", "--title", "First")

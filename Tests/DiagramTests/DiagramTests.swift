@@ -10,7 +10,7 @@ import Testing
   private static let here = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
   private static let catalog = here.appending(path: "../../Sources/FeedStream/FeedStream.docc").standardized
 
-  @Test(arguments: rows) func `the operator draws its diagram`(_ row: DiagramRow) throws {
+  @Test(arguments: rows) func `each operator's recorded diagram equals its SVG file`(_ row: DiagramRow) throws {
     try check("Resources/marbles-\(row.name).svg", is: row.draw().svg)
   }
 
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// The picture that DocC shows next to the operator, or next to the type whose workings the diagram shows.
-  @Test(arguments: rows) func `the operator's documentation shows its diagram`(_ row: DiagramRow) throws {
+  @Test(arguments: rows) func `each operator's documentation shows its diagram`(_ row: DiagramRow) throws {
     let image = "/// ![\(row.code)](marbles-\(row.name).svg)"
     let places = try DiagramTests.sources.filter { $0.contains(image) }
     #expect(places.count == 1, "\(places.count) files have the line \(image); put it into the operator's comment")
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `there is no image without its operator`() throws {
+  @Test func `every diagram file has a row`() throws {
     let files = try FileManager.default.contentsOfDirectory(
       atPath: DiagramTests.catalog.appending(path: "Resources").path)
     let orphans = files.filter { $0.hasPrefix("marbles-") }.filter { file in
@@ -61,7 +61,7 @@ import Testing
   }
 
   /// The box says what was run: the row has it a second time, as code.
-  @Test(arguments: rows) func `a diagram's box shows the code`(_ row: DiagramRow) throws {
+  @Test(arguments: rows) func `a diagram's box shows the row's code`(_ row: DiagramRow) throws {
     let lines = try String(contentsOf: DiagramTests.here.appending(path: "DiagramRows.swift"), encoding: .utf8)
       .split(separator: "\n", omittingEmptySubsequences: false)
     let rest = lines[Int(row.site.line)...]

@@ -33,7 +33,7 @@ import Testing
     for subscription in [server, client] { subscription.cancel() }
   }
 
-  @Test func `a listener keeps the loop running while somebody waits for its connections`() throws {
+  @Test func `a listener keeps the loop running while its connections have a subscriber`() throws {
     let listener = try listener()
     loop.run()
     let server = listener.connections.sink { _ in }
@@ -43,7 +43,7 @@ import Testing
     listener.close()
   }
 
-  @Test func `listeners that share a port get all connections between them`() throws {
+  @Test func `listeners that share a port divide all connections among them`() throws {
     let first = try Listener(at: .internet("127.0.0.1", port: 0), sharingPort: true, on: loop)
     let second = try Listener(at: first.address, sharingPort: true, on: loop)
     #expect(second.address == first.address)
@@ -77,7 +77,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `nothing is read without demand, and a writer then waits`() throws {
+  @Test func `a connection reads nothing without demand, and the writer waits`() throws {
     let listener = try listener()
     var connection: Connection?
     let server = listener.connections.prefix(1).sink { connection = $0 }
@@ -114,7 +114,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a connection is accepted when one is requested`() throws {
+  @Test func `a listener accepts a connection only when one is requested`() throws {
     let listener = try listener()
     var subscription: (any Subscription)?
     var accepted = 0
@@ -182,7 +182,7 @@ import Testing
       loop.run()
     }
 
-    @Test func `a listener in the file system can't ignore new connections`() throws {
+    @Test func `a Unix socket's listener can't ignore new connections`() throws {
       let path = "/tmp/feedstream-\(UInt64.random(in: 0 ... .max))"
       let listener = try Listener(at: .unix(path), on: loop)
       #expect(!listener.ignoreNewConnections())
@@ -191,7 +191,7 @@ import Testing
     }
   #endif
 
-  @Test func `errors name what was tried, with what, and why`() throws {
+  @Test func `errors state the operation, its subject and the reason`() throws {
     let listener = try listener()
     let address = listener.address
     #expect(throws: SystemError.self) { try Listener(at: address, on: loop) }
@@ -216,8 +216,7 @@ import Testing
     (.internet("::1\0x", port: 80), "EINVAL"), (.internet("", port: 80), "EINVAL"),
     (.internet("127.0.0.1", port: -1), "EINVAL"), (.internet("127.0.0.1:80", port: 80), "EINVAL"),
   ])
-  func `an address that cannot be is refused, and not taken for another one`(_ address: SocketAddress, _ reason: String)
-  {
+  func `an invalid socket address is refused, not truncated`(_ address: SocketAddress, _ reason: String) {
     let failure = #expect(throws: SystemError.self) { try Listener(at: address, on: loop) }
     #expect(failure == SystemError("listen on", "\(address)", code: failure?.code ?? 0))
     #expect(failure?.name == reason)
@@ -226,7 +225,7 @@ import Testing
     #expect(outcome.error?.subject == "\(address)" && outcome.error?.name == reason)
   }
 
-  @Test func `the longest path of a socket serves`() throws {
+  @Test func `a Unix socket works with the longest possible path`() throws {
     let name = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     let path = "/tmp/" + name.padding(toLength: 102, withPad: "n", startingAt: 0)
     let listener = try Listener(at: .unix(path), on: loop)
@@ -240,7 +239,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `a connection may be closed when it was written by two publishers, one cancelled`() throws {
+  @Test func `a connection can be closed after one of its two writers was cancelled`() throws {
     let listener = try listener()
     var other: Connection?
     let accepting = listener.connections.prefix(1).sink { other = $0 }
@@ -275,7 +274,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `writing to a closed connection fails, with the chunks that were not written`() throws {
+  @Test func `writing to a closed connection fails with the unwritten chunks`() throws {
     let listener = try listener()
     var outcome: Outcome<Never, WriteError>?
     var other: Connection?
@@ -307,7 +306,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a connection is read by one at a time, and closes when it is released`() throws {
+  @Test func `a connection has one reader at a time, and closes when it is released`() throws {
     let listener = try listener()
     var ended = false
     let server = listener.connections.flatMap { $0.bytes.catch { _ in Empty() } }.prefix(1)
@@ -340,7 +339,7 @@ import Testing
     for subscription in [server, client] { subscription.cancel() }
   }
 
-  @Test func `a socket in the file system serves as well`() throws {
+  @Test func `connections over a Unix socket work`() throws {
     let path = "/tmp/feedstream-\(UInt32.random(in: 0...UInt32.max)).socket"
     let listener = try Listener(at: .unix(path), on: loop)
     var text = ""

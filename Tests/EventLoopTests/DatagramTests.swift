@@ -7,7 +7,7 @@ import Testing
 
   private func socket() throws -> DatagramSocket { try DatagramSocket(at: .internet("127.0.0.1", port: 0), on: loop) }
 
-  @Test func `datagrams arrive whole, also empty ones, with their sender`() throws {
+  @Test func `datagrams arrive whole with their sender, even empty ones`() throws {
     let (a, b) = (try socket(), try socket())
     let large = Chunk(repeatElement(1, count: 60_000))
     let received = Outcome(b.datagrams.prefix(3))
@@ -20,7 +20,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `without demand nothing is read, and what has no room is lost`() throws {
+  @Test func `a datagram socket reads nothing without demand, and the system drops datagrams that don't fit`() throws {
     let (a, b) = (try socket(), try socket())
     let puller = Puller(b.datagrams)
     puller.request(1)
@@ -36,7 +36,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `an echo is one chain, and ends when its socket is closed`() throws {
+  @Test func `a datagram echo is one chain, and ends when its socket is closed`() throws {
     let (server, client) = (try socket(), try socket())
     let echo = Outcome(server.datagrams.catch { _ in Empty<Datagram, Never>() }.write(to: server))
     let answer = Outcome(client.datagrams.first())
@@ -50,7 +50,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `writing to a closed socket fails`() throws {
+  @Test func `writing to a closed datagram socket fails`() throws {
     let a = try socket()
     let sent = Outcome(PassthroughSubject<Datagram, Never>().write(to: a))
     #expect(sent.completion == nil)
@@ -62,7 +62,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a datagram or socket that fails is an error that names it`() throws {
+  @Test func `a failed datagram or socket is an error that names its address`() throws {
     let a = try socket()
     let other = SocketAddress.internet("127.0.0.1", port: 9)
     for (datagram, name) in [

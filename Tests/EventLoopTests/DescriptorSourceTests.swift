@@ -22,7 +22,7 @@ func chunks(of descriptor: Int32, on loop: EventLoop) -> Create<[UInt8], EventLo
 }
 
 @Suite(.settled) struct DescriptorSourceTests {
-  @Test func `the article has this source`() throws {
+  @Test func `the article shows this file's DescriptorSource`() throws {
     let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
     let article = root.appending(path: "Sources/FeedStream/FeedStream.docc/WritingAPublisher.md")
     let here = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
@@ -30,7 +30,7 @@ func chunks(of descriptor: Int32, on loop: EventLoop) -> Create<[UInt8], EventLo
     #expect(try String(contentsOf: article, encoding: .utf8).contains(source))
   }
 
-  @Test func `nothing is read that is not requested, and the writer stops`() throws {
+  @Test func `a DescriptorSource reads only what is requested, and the writer blocks`() throws {
     try withLoop { loop in
       var ends: [Int32] = [-1, -1]
       try #require(pipe(&ends) == 0)
@@ -70,7 +70,7 @@ func chunks(of descriptor: Int32, on loop: EventLoop) -> Create<[UInt8], EventLo
     }
   }
 
-  @Test func `a descriptor that cannot be watched fails the stream`() {
+  @Test func `an invalid file descriptor fails the stream`() {
     withLoop { loop in
       var ending: Subscribers.Completion<EventLoopError>?
       let subscription = chunks(of: -1, on: loop).sink(receiveCompletion: { ending = $0 }, receiveValue: { _ in })

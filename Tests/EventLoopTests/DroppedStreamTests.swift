@@ -46,7 +46,7 @@ import Testing
     #expect(taker.count == 1)
   }
 
-  @Test func `a file and a folder are closed`() {
+  @Test func `dropping a subscription closes the file or folder it reads`() {
     folder.write("a\nb\nc\n", to: "file")
     for name in 0..<200 { folder.write("", to: "\(name)") }
     check(File(folder("file")).bytes(chunkSize: 1, on: loop))
@@ -54,7 +54,7 @@ import Testing
     check(Folder(folder.path).entries(on: loop))
   }
 
-  @Test func `a file that is written is closed, and one that was to replace another is removed`() throws {
+  @Test func `dropping a write closes the file, and removes the temporary file of an atomic write`() throws {
     for writing: FileWriting in [.replacing, .atomically] {
       folder.write("", to: "file")
       let source = PassthroughSubject<Chunk, Never>()
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `a connection is closed, whether it was read or written`() throws {
+  @Test func `dropping a subscription that reads or writes a connection closes it`() throws {
     let listener = try Listener(at: .unix(folder("socket")), on: loop)
     let ends = Outcome(listener.connections.prefix(2).flatMap { $0.bytes.catch { _ in Empty<Chunk, Never>() } })
     let client = Connection.connect(to: .unix(folder("socket")), on: loop)
@@ -90,7 +90,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a listener leaves no socket behind`() throws {
+  @Test func `dropping a listener's subscription closes its socket`() throws {
     var listener: Listener? = try Listener(at: .unix(folder("socket")), on: loop)
     var connections: Outcome? = Outcome(listener!.connections)
     #expect(listener?.isClosed == false && connections?.completion == nil)

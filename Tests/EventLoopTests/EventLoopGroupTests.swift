@@ -12,7 +12,7 @@ import Testing
 
   // MARK: The group
 
-  @Test func `each loop runs on a thread of its own, and all end together`() {
+  @Test func `each loop of a group has its own thread, and shutdown ends them all`() {
     let threads = Locked<Set<UInt>>([])
     let arrived = Atomic(0)
     for each in group.loops {
@@ -28,12 +28,12 @@ import Testing
     #expect(group.loops.allSatisfy { !$0.isHere })
   }
 
-  @Test func `the next loop is each in turn`() {
+  @Test func `next() returns the loops of a group in turn`() {
     let four = (0..<4).map { _ in ObjectIdentifier(group.next()) }
     #expect(Set(four).count == 3 && four[0] == four[3])
   }
 
-  @Test func `the least loaded loop is chosen`() {
+  @Test func `next(.leastLoaded) returns the loop with the least load`() {
     group.rails[0].load.store(2, ordering: .relaxed)
     group.rails[1].load.store(1, ordering: .relaxed)
     group.rails[2].load.store(2, ordering: .relaxed)
@@ -41,11 +41,11 @@ import Testing
   }
 
   @Test(arguments: [("max 100000", nil), ("200000 100000", 2), ("150000 100000\n", 2), ("50000 100000", 1), ("", nil)])
-  func `a control group's quota limits the processors`(_ text: String, _ count: Int?) {
+  func `a cgroup's CPU quota limits the number of processors`(_ text: String, _ count: Int?) {
     #expect(Processors.share(ofQuota: text) == count)
   }
 
-  @Test func `quotas of the control groups around count too`() {
+  @Test func `quotas of parent cgroups count too`() {
     #expect(
       Processors.folders(ofMembership: "0::/a/b\n") == ["/sys/fs/cgroup/a/b", "/sys/fs/cgroup/a", "/sys/fs/cgroup"])
     #expect(Processors.folders(ofMembership: "0::/\n") == ["/sys/fs/cgroup"])
@@ -55,14 +55,14 @@ import Testing
 
   // MARK: parallelMap
 
-  @Test(arguments: [1, 2, 3, 7, 4096]) func `results keep the values' order`(_ limit: Int) {
+  @Test(arguments: [1, 2, 3, 7, 4096]) func `parallelMap keeps the order of the values`(_ limit: Int) {
     let outcome = Outcome((0..<10_000).publisher.parallelMap(on: group, limit: limit) { $0 * 2 })
     loop.run()
     #expect(outcome.values == (0..<10_000).map { $0 * 2 })
     #expect(outcome.isFinished)
   }
 
-  @Test func `results are delivered as they are ready`() {
+  @Test func `unordered parallelMap delivers results as they are ready`() {
     let gate = Locked(false)
     let outcome = Outcome(
       (0..<100).publisher.parallelMap(on: group, limit: 8, ordering: .asCompleted) { value in
@@ -75,7 +75,7 @@ import Testing
     #expect(outcome.values.first != 0 && Set(outcome.values) == Set(0..<100))
   }
 
-  @Test func `closures run on the group's loops and results arrive on the stream's`() {
+  @Test func `parallelMap runs closures on the group's loops and delivers on the stream's loop`() {
     let loops = Locked<Set<ObjectIdentifier>>([])
     var isHome = true
     let home = loop
@@ -90,7 +90,7 @@ import Testing
     #expect(loops.withLock { $0.count } > 1)
   }
 
-  @Test func `width says how many loops work`() {
+  @Test func `width limits the number of loops that parallelMap uses`() {
     let loops = Locked<Set<ObjectIdentifier>>([])
     let outcome = Outcome(
       (0..<1000).publisher.parallelMap(on: group, width: 1) { value in
@@ -101,7 +101,7 @@ import Testing
     #expect(outcome.values.count == 1000 && loops.withLock { $0.count } == 1)
   }
 
-  @Test func `no more than the limit is asked of upstream, and results wait until they are asked for`() {
+  @Test func `parallelMap requests at most its limit from upstream, and holds results until requested`() {
     let source = PassthroughSubject<Int, Never>()
     var requested = 0
     let subscriber = Puller(
@@ -120,7 +120,7 @@ import Testing
 
   struct Odd: Error, Equatable { let value: Int }
 
-  @Test func `a thrown error keeps its place and cancels upstream`() {
+  @Test func `an error thrown in parallelMap keeps its place and cancels upstream`() {
     var isCancelled = false
     let outcome = Outcome(
       (0..<1_000_000).publisher.handleEvents(receiveCancel: { isCancelled = true })
@@ -134,7 +134,7 @@ import Testing
     #expect(isCancelled)
   }
 
-  @Test func `upstream's failure comes after the results`() {
+  @Test func `parallelMap delivers upstream's failure after the results`() {
     let outcome = Outcome(
       (0..<500).publisher.setFailureType(to: Odd.self).append(Fail(error: Odd(value: 1)))
         .parallelMap(on: group) { $0 })
@@ -142,7 +142,7 @@ import Testing
     #expect(outcome.values == Array(0..<500) && outcome.error == Odd(value: 1))
   }
 
-  @Test func `after cancellation nothing is delivered and the loop ends`() {
+  @Test func `after cancellation, parallelMap delivers nothing, and the loop ends`() {
     var values: [Int] = []
     var subscription: AnyCancellable?
     subscription = (0...).publisher.parallelMap(on: group) { $0 }.sink { value in
@@ -153,7 +153,7 @@ import Testing
     #expect(values == Array(0...300) && subscription == nil)
   }
 
-  @Test func `asynchronous closures run on the group's loops`() {
+  @Test func `parallelMap runs async closures on the group's loops`() {
     let outcome = Outcome(
       (0..<100).publisher.parallelMap(on: group, width: 4) { value in
         await Task.yield()
@@ -165,7 +165,7 @@ import Testing
 
   // MARK: parallel
 
-  @Test func `a pipeline on each loop delivers all that it makes`() {
+  @Test func `parallel delivers all values of the pipelines on each loop`() {
     let outcome = Outcome(
       (0..<10_000).publisher.parallel(on: group) { rail in rail.filter { $0 % 3 == 0 }.map { $0 * 10 } })
     loop.run()
@@ -173,7 +173,7 @@ import Testing
     #expect(outcome.values.allSatisfy { $0 % 30 == 0 })
   }
 
-  @Test func `a pipeline with state and timers of its own completes before the stream does`() {
+  @Test func `parallel completes only after pipelines with state and timers have completed`() {
     let outcome = Outcome(
       (1...100).publisher.parallel(on: group) { rail in
         rail.reduce(0, +).delay(for: .milliseconds(5), scheduler: EventLoop.current!)
@@ -182,7 +182,7 @@ import Testing
     #expect(outcome.values.count == 3 && outcome.values.reduce(0, +) == 5050 && outcome.isFinished)
   }
 
-  @Test func `a pipeline asks for what it wants`() {
+  @Test func `parallel delivers only what is requested, even from pipelines with more values`() {
     let puller = Puller(
       (0..<300).publisher.parallel(on: group, limit: 30) { rail in
         rail.flatMap(maxPublishers: .max(1)) { [$0, $0].publisher }
@@ -195,7 +195,7 @@ import Testing
     #expect(puller.values.count == 600 && puller.completion != nil)
   }
 
-  @Test func `one failure ends the stream and cancels upstream`() {
+  @Test func `a failing pipeline fails the parallel stream and cancels upstream`() {
     var isCancelled = false
     let outcome = Outcome(
       (0...).publisher.setFailureType(to: Odd.self).handleEvents(receiveCancel: { isCancelled = true })
@@ -210,7 +210,7 @@ import Testing
     #expect(outcome.error == Odd(value: 1000) && isCancelled)
   }
 
-  @Test func `when all pipelines have completed upstream is cancelled`() {
+  @Test func `upstream is cancelled when all pipelines of parallel have completed`() {
     var isCancelled = false
     let outcome = Outcome(
       (0...).publisher.handleEvents(receiveCancel: { isCancelled = true })
@@ -219,7 +219,7 @@ import Testing
     #expect(outcome.values.count == 15 && outcome.isFinished && isCancelled)
   }
 
-  @Test func `cancelling cancels the pipelines`() {
+  @Test func `cancelling parallel cancels its pipelines`() {
     let cancelled = Atomic(0)
     var subscription: AnyCancellable?
     var values = 0
@@ -236,7 +236,7 @@ import Testing
 
   // MARK: receive(on:)
 
-  @Test func `values cross to another loop in order, and none is lost`() {
+  @Test func `receive(on:) another loop delivers all values in order`() {
     let other = group.loops[0]
     let received = Locked<[Int]>([])
     let isElsewhere = Atomic(true)
@@ -256,7 +256,7 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `what is asked for on the other loop reaches upstream`() {
+  @Test func `demand on the other loop reaches upstream across receive(on:)`() {
     let other = group.loops[1]
     let most = Locked(0)
     let received = Locked<[Int]>([])
@@ -270,14 +270,14 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `a stream that crosses and comes back is whole`() {
+  @Test func `flatMap delivers all values of publishers on other loops`() {
     let outcome = Outcome(
       (0..<10_000).publisher.flatMap { [group] value in Just(value).receive(on: group.loops[value % 3]) })
     loop.run()
     #expect(Set(outcome.values) == Set(0..<10_000) && outcome.values.count == 10_000)
   }
 
-  @Test func `a stream that goes to another loop and comes back is delivered at home`() {
+  @Test func `a stream that crosses to other loops and back delivers in order on its own loop`() {
     let home = loop
     var isHome = true
     let outcome = Outcome(
@@ -287,7 +287,7 @@ import Testing
     #expect(outcome.values == Array(2..<10_002) && isHome)
   }
 
-  @Test func `a cancellation from the loop that the stream left ends it`() {
+  @Test func `a stream can be cancelled on the loop that receives it`() {
     let other = group.loops[2]
     let count = Atomic(0)
     let source = PassthroughSubject<Int, Never>()
@@ -309,7 +309,7 @@ import Testing
 /// Without a loop of the suite's: while a test is suspended, its thread runs others, whose streams would live on that loop.
 @Suite(.settled, .timeLimit(.minutes(5))) struct ClosedGroupTests {
   /// In a process of its own: the hook is the process's.
-  @Test func `values whose loop is closed are reported`() async {
+  @Test func `values for a closed loop are reported as dropped`() async {
     await #expect(processExitsWith: .success) {
       let lost = Locked<[Int]>([])
       StreamDiagnostics.onDrop { drop in if let value = drop.value as? Int { lost.withLock { $0.append(value) } } }

@@ -16,7 +16,7 @@ import Testing
     try body(File(url.path))
   }
 
-  @Test func `a file is read to its end, in chunks of a size`() throws {
+  @Test func `a file is read to its end, in chunks of the given size`() throws {
     let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
     try withFile(content) { file in
       var chunks: [Chunk] = []
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `a file is read from a place`() throws {
+  @Test func `a file is read from the given offset`() throws {
     try withFile(Data("hello, world".utf8)) { file in
       var text = ""
       let rest = file.bytes(from: 7, on: loop).utf8Text().sink { _ in
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `no chunk is read that is not requested`() throws {
+  @Test func `a file is read only as chunks are requested`() throws {
     try withFile(Data(repeating: 1, count: 100)) { file in
       var count = 0
       var subscription: (any Subscription)?
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is not there is an error that names it`() {
+  @Test func `reading a missing file fails with an error that names it`() {
     var error: SystemError?
     let none = File("/nonexistent/file").bytes(on: loop)
       .sink {
@@ -76,7 +76,7 @@ import Testing
     none.cancel()
   }
 
-  @Test func `bytes read after a cancellation are not delivered`() throws {
+  @Test func `bytes that a file read after cancellation are not delivered`() throws {
     try withFile(Data(repeating: 1, count: 100)) { file in
       var count = 0
       let all = file.bytes(chunkSize: 10, on: loop).sink { _ in

@@ -13,7 +13,7 @@ import Testing
     return outcome
   }
 
-  @Test func `a file is written from its beginning, or behind what is in it, or as a new one`() {
+  @Test func `a write replaces a file, appends to it, or fails if a new file exists already`() {
     #expect(write(["hello, ", "", "world"], .replacing).isFinished)
     #expect(folder.text("file") == "hello, world")
     #expect(write(["short"], .replacing).isFinished)
@@ -26,20 +26,18 @@ import Testing
     #expect(folder.text("other") == "new")
   }
 
-  @Test func `without bytes the file is there and empty`() {
+  @Test func `writing an empty stream creates an empty file`() {
     #expect(write([], .replacing).isFinished)
     #expect(folder.text("file") == "")
   }
 
-  @Test func `many small chunks are gathered, and all of them arrive in order`() {
+  @Test func `many small chunks are written together, in order`() {
     let lines = (0..<20_000).map { "\($0)\n" }
     #expect(write(lines, .replacing).isFinished)
     #expect(folder.text("file") == lines.joined())
   }
 
-  @Test func `a file written atomically is replaced at the end, keeps its permissions, and leaves nothing next to it`()
-    throws
-  {
+  @Test func `an atomic write replaces the file on completion, keeps permissions, and leaves no other file`() throws {
     folder.write("before", to: "file")
     try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: folder("file"))
     let chunks = PassthroughSubject<Chunk, Never>()
@@ -57,7 +55,7 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o640)
   }
 
-  @Test func `a link is followed when what it leads to is replaced`() throws {
+  @Test func `an atomic write to a symbolic link replaces the link's target`() throws {
     folder.write("before", to: "file")
     try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "file")
     #expect(write(["after"], .atomically, to: "link").isFinished)
@@ -65,7 +63,7 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder("link")) == "file")
   }
 
-  @Test func `a failure of upstream and a cancellation leave a file that is written atomically as it was`() {
+  @Test func `a failure or a cancellation during an atomic write leaves the file unchanged`() {
     struct Lost: Error {}
     folder.write("before", to: "file")
     let chunks = PassthroughSubject<Chunk, Lost>()
@@ -87,7 +85,7 @@ import Testing
     #expect(folder.names == ["file"])
   }
 
-  @Test func `an upstream that fails first leaves the file untouched`() {
+  @Test func `an upstream that fails before the first chunk leaves the file unchanged`() {
     struct Lost: Error {}
     folder.write("before", to: "file")
     let outcome = Outcome(Fail<Chunk, Lost>(error: Lost()).write(to: File(folder("file")), on: loop))
@@ -96,7 +94,7 @@ import Testing
     #expect(folder.text("file") == "before")
   }
 
-  @Test func `a path that cannot be written is an error that names it and has the bytes`() {
+  @Test func `writing to an invalid path fails with an error that has the path and the bytes`() {
     for (path, reason) in [
       ("/nonexistent/file", "ENOENT"), (folder.path, "EISDIR"), ("/proc/version", "EACCES"), (folder("a\0b"), "EINVAL"),
       (folder(String(repeating: "n", count: 300)), "ENAMETOOLONG"),
@@ -113,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `a path with a null is not cut there, whatever file that would be`() {
+  @Test func `a path with a null character is refused, not truncated`() {
     folder.write("before", to: "a")
     for writing: FileWriting in [.replacing, .appending, .creating, .atomically] {
       let outcome = Outcome(Just(Chunk("other")).write(to: File(folder("a\0b")), writing, on: loop))
@@ -123,7 +121,7 @@ import Testing
     #expect(folder.text("a") == "before")
   }
 
-  @Test func `a full disk is an error with exactly the bytes that are not in the file`() throws {
+  @Test func `writing to a full disk fails with exactly the unwritten bytes`() throws {
     // A limit on the size of files stands in for the disk: in a process of its own, since it is for good.
     try #require(FileManager.default.fileExists(atPath: "/dev/full"))
     let outcome = Outcome(["ab", "c"].map { Chunk($0) }.publisher.write(to: File("/dev/full"), .appending, on: loop))
@@ -133,7 +131,7 @@ import Testing
     #expect("\(outcome.error!)".hasSuffix("; 3 bytes were not written"))
   }
 
-  @Test func `upstream is asked only while there is room`() {
+  @Test func `writing to a file requests chunks only up to its limit`() {
     var asked = 0
     let block = Chunk(repeatElement(1, count: 1_000))
     let outcome = Outcome(

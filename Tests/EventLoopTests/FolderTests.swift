@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `the entries of a folder are delivered with their kinds`() throws {
+  @Test func `a folder delivers its entries with their kinds`() throws {
     folder.write("", to: "file")
     try make("below/deep")
     try FileManager.default.createSymbolicLink(atPath: folder("link"), withDestinationPath: "below")
@@ -32,7 +32,7 @@ import Testing
     #expect(outcome.isFinished)
   }
 
-  @Test func `a name that is not UTF-8 is shown as one, and its folder is not skipped silently`() throws {
+  @Test func `a name that isn't UTF-8 is repaired, and an unreadable subfolder isn't skipped silently`() throws {
     folder.write("", to: "file")
     let name = (Array("\(folder.path)/b".utf8) + [0xFC, 0]).map { CChar(bitPattern: $0) }
     #expect(mkdir(name, 0o700) == 0)
@@ -47,7 +47,7 @@ import Testing
     #expect(rmdir(name) == 0)
   }
 
-  @Test func `recursively, a folder comes before what is in it, and links are not followed`() throws {
+  @Test func `recursively, a folder is delivered before its contents, and symbolic links aren't followed`() throws {
     try make("a/b/c")
     folder.write("", to: "a/b/c/file")
     try FileManager.default.createSymbolicLink(atPath: folder("a/b/again"), withDestinationPath: "../..")
@@ -59,7 +59,7 @@ import Testing
     #expect(places == places.sorted())
   }
 
-  @Test func `no more is read than is requested, and one folder is open at a time`() throws {
+  @Test func `a folder is read only as entries are requested, with one folder open at a time`() throws {
     for index in 0..<200 { try make("\(index)") }
     let puller = Puller(Folder(folder.path).entries(recursively: true, on: loop))
     loop.run()
@@ -74,7 +74,7 @@ import Testing
     #expect(openFolders == 0)
   }
 
-  @Test func `a folder that cannot be read is an error that names it`() throws {
+  @Test func `reading an unreadable folder fails with an error that names it`() throws {
     for path in ["/nonexistent", folder("file"), folder("a\0b")] {
       folder.write("", to: "file")
       let outcome = Outcome(Folder(path).entries(on: loop))
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `changes of entries are announced by their names`() throws {
+  @Test func `changes(on:) delivers the names of changed entries`() throws {
     let outcome = Outcome(Folder(folder.path).changes(on: loop))
     loop.run(for: .milliseconds(50))
     folder.write("1", to: "new")
@@ -100,7 +100,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `changes that are not requested are delivered as one for each entry, and too many as unknown`() {
+  @Test func `unrequested changes are merged per entry, and too many become unknown`() {
     let puller = Puller(Folder(folder.path).changes(on: loop))
     puller.request(1)
     loop.run(for: .milliseconds(50))
@@ -123,7 +123,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a folder that vanishes ends its stream, and so does one that is not there`() throws {
+  @Test func `the stream of changes ends if the folder vanishes or doesn't exist`() throws {
     try make("below")
     let outcome = Outcome(Folder(folder("below")).changes(every: .milliseconds(20), on: loop))
     loop.run(for: .milliseconds(50))

@@ -13,7 +13,7 @@ import Testing
     Outcome(File(folder(name)).following(from: start, every: interval, on: loop))
   }
 
-  @Test func `appended bytes are delivered, and earlier ones only if requested`() {
+  @Test func `following a file delivers appended bytes, and existing ones only if requested`() {
     folder.write("old\n", to: "log")
     let (end, beginning) = (follow(), follow(from: .beginning))
     loop.run { beginning.text == "old\n" }
@@ -25,7 +25,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a change is noticed when it is announced, long before the next look`() {
+  @Test func `following a file reacts to system notifications, long before the next poll`() {
     folder.write("", to: "log")
     let outcome = follow(every: .seconds(600))
     loop.run(for: .milliseconds(50))
@@ -36,8 +36,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a log that is rotated is read to its end, and the new one from its beginning, which is a line's`() throws
-  {
+  @Test func `a rotated log is read to its end, then the new one from its start, on a new line`() throws {
     folder.write("1", to: "log")
     let outcome = follow(from: .beginning)
     loop.run { outcome.text == "1" }
@@ -51,7 +50,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a file that is emptied and has grown again before the next look is read from its beginning`() throws {
+  @Test func `a file that is truncated and longer again before the next check is read from its start`() throws {
     let old = (0..<20).map { "old line \($0)\n" }.joined()
     folder.write(old, to: "log")
     let outcome = follow(from: .beginning)
@@ -68,7 +67,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a file that is emptied is read from its beginning, which is a line's`() throws {
+  @Test func `a truncated file is read from its start, on a new line`() throws {
     folder.write("a long line", to: "log")
     let outcome = follow(from: .beginning)
     loop.run { outcome.text == "a long line" }
@@ -82,7 +81,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a file that another replaces is followed by its name`() throws {
+  @Test func `when a file is replaced by another, following continues with its name`() throws {
     folder.write("one", to: "log")
     let outcome = follow(from: .beginning)
     loop.run { outcome.text == "one" }
@@ -96,7 +95,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a file that is not there yet is waited for, and is read from its beginning`() {
+  @Test func `following a missing file waits for it, and reads it from its start`() {
     let outcome = follow()
     loop.run(for: .milliseconds(50))
     #expect(outcome.completion == nil)
@@ -107,7 +106,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `without demand nothing is read`() {
+  @Test func `following a file reads nothing without demand`() {
     folder.write("12345678", to: "log")
     let puller = Puller(File(folder("log")).following(from: .beginning, chunkSize: 2, on: loop))
     loop.run()
@@ -118,7 +117,7 @@ import Testing
     puller.cancel()
   }
 
-  @Test func `a file that cannot be read is an error that names it`() {
+  @Test func `following an unreadable file fails with an error that names it`() {
     let outcome = Outcome(File(folder.path).following(from: .beginning, on: loop))
     loop.run()
     #expect(outcome.error?.subject == folder.path)

@@ -10,7 +10,7 @@ import Testing
 
 // Serialized: signals and descriptors are the process's.
 @Suite(.settled, .serialized) struct HandleTests {
-  @Test func `a poll handle tells when its descriptor can be read`() throws {
+  @Test func `a poll handle reports when its descriptor is readable`() throws {
     try withLoop { loop in
       let sockets = SocketPair()
       let log = Log<String>()
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a poll handle watches for what it was last told to, and not after it was stopped`() throws {
+  @Test func `a poll handle watches for the events of the latest start, and for none after stop`() throws {
     try withLoop { loop in
       let sockets = SocketPair()
       let log = Log<PollHandle.Events>()
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `the other side closing is told`() throws {
+  @Test func `a poll handle reports that the peer disconnected`() throws {
     try withLoop { loop in
       let sockets = SocketPair()
       shutdown(sockets.far, Int32(SHUT_RDWR))
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a descriptor that cannot be watched is an error that names the reason`() {
+  @Test func `watching an invalid descriptor throws an error that states the reason`() {
     withLoop { loop in
       let error = #expect(throws: EventLoopError.self) { try PollHandle(on: loop, fileDescriptor: 99_999) }
       #expect(error?.errno == EBADF)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `releasing or closing a handle ends its watch and its hold on the handler`() throws {
+  @Test func `releasing or closing a handle ends its watch and releases its handler`() throws {
     try withLoop { loop in
       let sockets = SocketPair()
       weak var held: Log<Int>?
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a handle that does not keep the loop alive lets it end`() throws {
+  @Test func `a handle with keepsLoopAlive false lets the loop end`() throws {
     try withLoop { loop in
       let sockets = SocketPair()
       let poll = try PollHandle(on: loop, fileDescriptor: sockets.near)
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a signal reaches every watch of it until that is cancelled`() throws {
+  @Test func `a signal reaches all of its watches until each is cancelled`() throws {
     try withLoop { loop in
       let log = Log<String>()
       var expected = 2
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a signal watch alone does not keep the loop running unless asked to`() throws {
+  @Test func `a signal watch keeps the loop running only if requested`() throws {
     try withLoop { loop in
       let watch = try loop.signal(SIGUSR2) {}
       loop.run()
@@ -147,13 +147,13 @@ import Testing
     }
   }
 
-  @Test func `a signal that cannot be caught is an error`() {
+  @Test func `watching a signal that can't be caught throws an error`() {
     withLoop { loop in
       _ = #expect(throws: EventLoopError.self) { try loop.signal(SIGKILL) {} }
     }
   }
 
-  @Test func `closing a loop closes its handles and drops its work`() throws {
+  @Test func `closing a loop closes its handles and drops its scheduled work`() throws {
     let sockets = SocketPair()
     let loop = EventLoop()
     weak var held: Log<Int>?
@@ -184,7 +184,7 @@ import Testing
   }
 
   // In a process of its own, where no other test opens descriptors.
-  @Test func `loops with all kinds of handles leave no descriptor open`() async {
+  @Test func `closed loops with all kinds of handles leave no descriptor open`() async {
     await #expect(processExitsWith: .success) {
       func useLoop() throws {
         let sockets = SocketPair()

@@ -51,11 +51,11 @@ import Testing
     loop.run()
   }
 
-  @Test func `a task of the main actor awaits values while the loop runs on the main thread`() {
+  @Test func `a task of the main actor can await values while the loop runs on the main thread`() {
     #expect(run("$H await one two").text == "one\ntwo\ndone\n")
   }
 
-  @Test func `the loop does not return before what is on its way has arrived`() {
+  @Test func `run() doesn't return before values on their way have arrived`() {
     let outcome = run("$H cross a b")
     #expect(
       outcome.text.split(separator: "\n").sorted() == [
@@ -64,7 +64,7 @@ import Testing
       ])
   }
 
-  @Test func `tail prints a file and what is appended to it`() {
+  @Test func `the tail example prints a file and what is appended to it`() {
     folder.write("one\n", to: "log")
     let outcome = Outcome(example("tail", folder("log")).output(on: loop))
     loop.run { outcome.text == "one\n" }
@@ -74,7 +74,7 @@ import Testing
     end(outcome)
   }
 
-  @Test func `the echo server sends back what it is sent`() throws {
+  @Test func `the echo example returns what it receives`() throws {
     let server = Outcome(example("echo", "0").output(on: loop))
     let port = try port(of: server)
     let clients = (0..<3).map { client(port, ["hello ", "\($0)"]) }
@@ -83,7 +83,7 @@ import Testing
     end(server)
   }
 
-  @Test func `a server without descriptors goes on when it has some again`() throws {
+  @Test func `the echo example continues when descriptors are available again`() throws {
     var subprocess = example("echo", "0")
     subprocess.limits.openFiles = 24
     let server = Outcome(subprocess.output(on: loop))
@@ -104,7 +104,7 @@ import Testing
     end(server)
   }
 
-  @Test func `a line of the chat goes to everybody`() throws {
+  @Test func `the chat example sends each line to all clients`() throws {
     let server = Outcome(example("chat", "0").output(on: loop))
     let port = try port(of: server)
     let listening = Outcome(
@@ -120,14 +120,14 @@ import Testing
     end(server)
   }
 
-  @Test func `one program's output is another one's input`() {
+  @Test func `the find-process example pipes one program's output into another`() {
     let outcome = run("exec \"$H\" find-process 'find-process [f]'; true")
     #expect(outcome.error == nil)
     let own = run("exec \"$H\" find-process 'Handles find-process'")
     #expect(own.text.contains("Handles find-process"))
   }
 
-  @Test func `a change of the folder runs the command again, and ends the one that runs, with what it started`() {
+  @Test func `the rebuild example restarts the command on a change, and ends the old one with its children`() {
     let command = "sleep 100 & echo $!; wait"
     let outcome = Outcome(example("rebuild", folder.path, "sh", "-c", command).output(on: loop))
     loop.run { outcome.text.hasSuffix("\n") }
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `a named pipe whose writer has left before, a folder, and what is there to be written`() {
+  func `standard input may be a named pipe without a writer, but not a folder or a write end`() {
     // The writer is gone when the program begins to look.
     let command = "mkfifo '\(folder("fifo"))'; (printf '%b' '\(lines)' > '\(folder("fifo"))' &)"
     let named = run("\(command); exec 3< '\(folder("fifo"))'; sleep 0.2; \"$H\" json-filter error <&3")
@@ -168,7 +168,7 @@ import Testing
     #expect(written.text == "cannot read standard input: bad file descriptor (EBADF)\n")
   }
 
-  @Test func `standard input may be a pipe, a file, a device, or nothing`() {
+  @Test func `standard input may be a pipe, a file, a device or closed`() {
     folder.write(lines.replacing("\\n", with: "\n"), to: "events")
     let piped = run("printf '%b' '\(lines)' | \"$H\" json-filter error")
     #expect(messages(piped) == ["a", "c"])
@@ -185,7 +185,7 @@ import Testing
     #expect(wrong.error?.description.contains("line 1") == true)
   }
 
-  @Test func `standard output may be a file, a device, or nobody`() {
+  @Test func `standard output may be a file, a device, closed or a broken pipe`() {
     let file = folder("out")
     #expect(run("printf '%b' '\(lines)' | \"$H\" json-filter info > '\(file)'").isFinished)
     #expect(folder.text("out")?.contains("\"b\"") == true)
@@ -245,9 +245,9 @@ import Testing
   }
 
   @Test(arguments: Sanitizer.leaves([nil, SIGTERM, SIGINT, SIGSEGV, SIGABRT]))
-  func `keys come as they are pressed, and the terminal is restored, even after a crash`(
-    _ signal: Int32?
-  ) throws {
+  func `keys are delivered as they are pressed, and the terminal is restored, even after a crash`(_ signal: Int32?)
+    throws
+  {
     let typist = try Typist()
     var subprocess = Subprocess(
       "/bin/sh", ["-c", "exec \"$H\" keys < \(typist.path)"],
@@ -268,7 +268,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `the proxy passes what it is allowed to, and no faster`() throws {
+  @Test func `the proxy example forwards all bytes, within its rate limit`() throws {
     let (server, content) = (Outcome(example("echo", "0").output(on: loop)), String(repeating: "x", count: 3_000))
     let target = try port(of: server)
     let proxy = Outcome(example("proxy", "0", "127.0.0.1:\(target)", "10000").output(on: loop))

@@ -16,8 +16,8 @@ private func turn(of loop: EventLoop) async {
   await withCheckedContinuation { continuation in loop.execute { continuation.resume() } }
 }
 
-@Suite("What arrives too late is reported", .settled, .timeLimit(.minutes(5))) struct LateValueTests {
-  @Test func `the results of tasks whose loop is closed, and a sequence is not iterated further`() async {
+@Suite("Values that arrive too late are reported", .settled, .timeLimit(.minutes(5))) struct LateValueTests {
+  @Test func `results of tasks are reported when their loop is closed, and iteration of a sequence stops`() async {
     await #expect(processExitsWith: .success) {
       let drops = drops()
       let (answer, answering) = AsyncStream<Int>.makeStream()
@@ -54,7 +54,7 @@ private func turn(of loop: EventLoop) async {
     }
   }
 
-  @Test func `a value on its way to a task that another thread cancels`() async {
+  @Test func `a value on its way to a task is reported when another thread cancels the task`() async {
     await #expect(processExitsWith: .success) {
       var reports = drops().makeAsyncIterator()
       let thread = try EventLoopThread()

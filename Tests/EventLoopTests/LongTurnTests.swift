@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `the report comes while the loop is blocked, and its stack names the function`() async {
+  @Test func `the report is made while the loop is blocked, and its stack trace names the function`() async {
     await #expect(processExitsWith: .success) {
       let reports = Reports()
       await Self.onLoop { loop in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `a blocking call is named`() async {
+  @Test func `the stack trace names the blocking call`() async {
     await #expect(processExitsWith: .success) {
       let reports = Reports()
       await Self.onLoop { loop in
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `waiting does not count, and neither do short turns`() async {
+  @Test func `neither waiting nor short turns are reported`() async {
     await #expect(processExitsWith: .success) {
       let reports = Reports()
       await Self.onLoop { loop in
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `each place is reported once, and another one too`() async {
+  @Test func `each place is reported only once`() async {
     await #expect(processExitsWith: .success) {
       let reports = Reports(longerThan: .milliseconds(40))
       await Self.onLoop { loop in
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `a loop of another thread is reported by its name`() async {
+  @Test func `a report names the loop of another thread`() async {
     await #expect(processExitsWith: .success) {
       let reports = Reports()
       let thread = try EventLoopThread(name: "feeds")
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `a program that handles the signal itself gets the report without a stack`() async {
+  @Test func `a program that handles the signal itself gets reports without a stack trace`() async {
     await #expect(processExitsWith: .success) {
       signal(SIGURG) { _ in abort() }
       let reports = Reports()
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `standard error has the warning, and the calls below it`() async {
+  @Test func `the warning on standard error includes the stack trace`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       await Self.onLoop { loop in

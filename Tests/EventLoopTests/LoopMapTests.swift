@@ -5,7 +5,7 @@ import Testing
 
 /// Each runs in a process of its own, because the map is the process's.
 @Suite("the live map shows the streams of all loops", .settled) struct LoopMapTests {
-  @Test func `each loop reads its own streams, and a blocked one is named`() async {
+  @Test func `the map lists the streams of each loop, and marks a blocked loop`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let (other, blocked) = (try EventLoopThread(name: "other"), try EventLoopThread(name: "blocked"))
@@ -41,7 +41,7 @@ import Testing
     nonisolated(unsafe) static var here: Set<AnyCancellable> = []
   }
 
-  @Test func `a signal writes the map to standard error`() async {
+  @Test func `printMapOnSignal writes the map to standard error`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let loop = EventLoop()
       let printing = StreamDiagnostics.printMapOnSignal(on: loop)

@@ -5,7 +5,7 @@ import Testing
 
 /// `EventLoop.main`: the loop of the main actor, which the main queue runs.
 @Suite(.settled) @MainActor struct MainLoopTests {
-  @Test func `a stream made on the main actor is delivered there`() async {
+  @Test func `a stream made on the main actor delivers there`() async {
     let subject = PassthroughSubject<Int, Never>()
     let value = await withCheckedContinuation { done in
       let subscription = subject.debounce(for: .milliseconds(3), scheduler: EventLoop.main).first().sink { value in
@@ -19,7 +19,7 @@ import Testing
     kept.removeAll()
   }
 
-  @Test func `timers, turns and values await one another`() async {
+  @Test func `timers, scheduled work and tasks on the main loop can await one another`() async {
     var ticks: [Int] = []
     for await tick in Interval(every: .milliseconds(1), scheduler: EventLoop.main).prefix(3).values {
       ticks.append(tick)
@@ -33,7 +33,7 @@ import Testing
     #expect(start.distance(to: EventLoop.main.now) >= .milliseconds(5))
   }
 
-  @Test func `a subject awaits its reader, and a sender any thread`() async {
+  @Test func `a sender on another thread awaits the reader of a subject on the main loop`() async {
     let subject = PassthroughSubject<Int, Never>()
     let sender = subject.sender(on: EventLoop.main)
     let feeding = Task.detached {
@@ -46,7 +46,7 @@ import Testing
     await feeding.value
   }
 
-  @Test func `work off the loop comes back to the main actor`() async {
+  @Test func `work offloaded from the main loop returns to the main actor`() async {
     let result = await withCheckedContinuation { done in
       EventLoop.main.offload({ (1...10).reduce(0, +) }) { sum in
         MainActor.assumeIsolated { done.resume(returning: sum) }
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `sockets are watched`() async throws {
+  @Test func `the main loop watches sockets`() async throws {
     let sockets = SocketPair()
     let watch = try PollHandle(on: .main, fileDescriptor: sockets.near)
     let text = try await withCheckedThrowingContinuation { (done: CheckedContinuation<String, any Error>) in
@@ -76,7 +76,7 @@ import Testing
     watch.close()
   }
 
-  @Test func `an actor lives on it`() async {
+  @Test func `an actor can use the main loop as its executor`() async {
     actor Counter {
       private let counts = CurrentValueSubject<Int, Never>(0)
       nonisolated var unownedExecutor: UnownedSerialExecutor { EventLoop.main.asUnownedSerialExecutor() }
@@ -90,7 +90,7 @@ import Testing
     #expect(await counter.increment() == 2)
   }
 
-  @Test func `code off the main actor traps`() async {
+  @Test func `touching the main loop outside the main actor traps`() async {
     let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
         Thread.detachNewThread {
@@ -106,7 +106,7 @@ import Testing
     String(decoding: ending?.standardErrorContent ?? [], as: UTF8.self)
   }
 
-  @Test(arguments: ["run", "stop", "close"]) func `nobody runs or ends it`(_ what: String) async {
+  @Test(arguments: ["run", "stop", "close"]) func `calling run, stop or close on the main loop traps`(_ what: String) async {
     let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [what] in
       await MainActor.run {
         switch what {

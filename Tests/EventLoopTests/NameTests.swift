@@ -5,7 +5,7 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct NameTests {
   private let loop = EventLoop()
 
-  @Test func `a name and a numeric address are looked up, and a name that is not one is an error`() {
+  @Test func `names and numeric addresses are resolved, and an unknown name is an error`() {
     let local = Outcome(SocketAddress.lookUp("localhost", port: 80, on: loop))
     let four = Outcome(SocketAddress.lookUp("127.0.0.1", port: 1, on: loop))
     let six = Outcome(SocketAddress.lookUp("::1", port: 2, on: loop))
@@ -18,13 +18,13 @@ import Testing
     #expect(none.error?.name.hasPrefix("EAI_") == true)
   }
 
-  @Test(arguments: ["", "a\0b"]) func `a host that cannot be is refused`(_ host: String) {
+  @Test(arguments: ["", "a\0b"]) func `an invalid host name is refused`(_ host: String) {
     let outcome = Outcome(SocketAddress.lookUp(host, port: 1, on: loop))
     loop.run()
     #expect(outcome.error?.name == "EINVAL")
   }
 
-  @Test func `a connection is made by name, to whichever family answers`() throws {
+  @Test func `connecting by name uses whichever address family responds`() throws {
     let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
     let port = listener.address.port!
     let server = Outcome(listener.connections.prefix(1))
@@ -36,7 +36,7 @@ import Testing
     loop.run { server.isFinished }
   }
 
-  @Test func `a connection to a port on which nobody listens is refused`() throws {
+  @Test func `a connection to a port without a listener is refused`() throws {
     let port = try ReservedPort()
     let refused = Outcome(Connection.connect(to: "127.0.0.1:\(port.number)", on: loop))
     loop.run()
@@ -44,13 +44,13 @@ import Testing
   }
 
   @Test(arguments: ["localhost", "localhost:", "localhost:http", "localhost:70000", ":80", "[]:80", "localhost:-1"])
-  func `a place without a host or a port is an error that shows it`(_ place: String) {
+  func `an address without a valid host or port is an error that shows it`(_ place: String) {
     let outcome = Outcome(Connection.connect(to: place, on: loop))
     #expect(outcome.error?.name == "EINVAL")
     #expect(outcome.error?.subject.contains(place) == true)
   }
 
-  @Test func `a lookup that is cancelled delivers nothing`() {
+  @Test func `a cancelled lookup delivers nothing`() {
     let outcome = Outcome(SocketAddress.lookUp("localhost", port: 80, on: loop))
     outcome.cancel()
     loop.run()

@@ -10,7 +10,7 @@ import Testing
 #endif
 
 @Suite(.settled) struct OffloadTests {
-  @Test func `the work runs elsewhere and its result comes back on the loop`() {
+  @Test func `offloaded work runs on another thread, and its result is delivered on the loop`() {
     withLoop { loop in
       let log = Log<Int>()
       loop.offload {
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `the loop counts what it has offloaded, and its active handles`() {
+  @Test func `the loop counts its offloaded work and its active handles`() {
     withLoop { loop in
       let log = Log<Int>()
       #expect(loop.offloadedCount == 0)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a thousand pieces of work all come back`() {
+  @Test func `a thousand offloaded closures all complete`() {
     withLoop { loop in
       let log = Log<Int>()
       for number in 0..<1_000 {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling prevents work that has not begun, and the completion of work that has`() {
+  @Test func `cancelling prevents offloaded work that hasn't begun, and the completion of work that has`() {
     withLoop { loop in
       let gate = Gate()
       let begun = Atomic<Int>(0)
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling in the completion of another piece of work is in time`() {
+  @Test func `offloaded work can be cancelled in another one's completion`() {
     withLoop { loop in
       let log = Log<String>()
       var second: (any Cancellable)?
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `objects held by the work and its completion are released`() {
+  @Test func `objects held by offloaded work and its completion are released`() {
     withLoop { loop in
       weak var held: Log<Int>?
       weak var dropped: Log<Int>?
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `closing the loop waits for begun work and drops what has not begun`() {
+  @Test func `closing the loop waits for running work and drops work that hasn't begun`() {
     let loop = EventLoop()
     let performed = Atomic<Int>(0)
     for _ in 0..<1_000 {
@@ -144,7 +144,7 @@ import Testing
 
   #if os(Linux)
     // In a process of its own, which loses the right to start threads.
-    @Test func `work waits while the system has no threads to give, and runs when it has`() async {
+    @Test func `offloaded work waits while no thread can be started, and runs later`() async {
       await #expect(processExitsWith: .success) {
         // The limit does not hold for root.
         if getuid() == 0 { precondition(setuid(54_321) == 0, "the user stays root") }

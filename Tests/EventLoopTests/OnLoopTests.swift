@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("State on a loop is made, used and released there", .settled) struct OnLoopTests {
+@Suite("OnLoop makes, uses and releases its state on its loop", .settled) struct OnLoopTests {
   /// Notes where it is made, used and released.
   private final class Counter {
     let loop: EventLoop
@@ -24,7 +24,7 @@ import Testing
     private func note(_ text: String) { log.value.append(loop.isHere ? text : "\(text) elsewhere") }
   }
 
-  @Test func `its actions run in order, and reading waits for them`() async throws {
+  @Test func `actions run in order, and get waits for them`() async throws {
     let thread = try EventLoopThread()
     let log = Confined<[String]>([])
     let counter = thread.run { loop in Counter(on: loop, log) }
@@ -38,7 +38,7 @@ import Testing
     #expect(log.value == ["made", "released"])
   }
 
-  @Test func `releasing the handle releases the state, and its subscriptions`() async throws {
+  @Test func `releasing the handle releases the state and its subscriptions`() async throws {
     let log = Confined<[String]>([])
     do {
       // The handle keeps the thread.
@@ -48,7 +48,7 @@ import Testing
     #expect(log.value == ["made", "released"])
   }
 
-  @Test func `a loop that closes releases the state of its handles`() async throws {
+  @Test func `closing the loop releases the state of its handles`() async throws {
     let thread = try EventLoopThread()
     let log = Confined<[String]>([])
     let counter = thread.run { loop in Counter(on: loop, log) }
@@ -59,7 +59,7 @@ import Testing
     counter.cancel()
   }
 
-  @Test func `on a thread's own loop it is made when the loop runs, and released at once`() {
+  @Test func `on the current thread's loop, the state is made when the loop runs, and released immediately`() {
     let log = Confined<[String]>([])
     withLoop { loop in
       let counter = OnLoop(loop) { Counter(on: $0, log) }
@@ -75,7 +75,7 @@ import Testing
     #expect(log.value == ["made", "released"])
   }
 
-  @Test func `an action may cancel the handle, and replace the state`() async throws {
+  @Test func `an action may cancel the handle or replace the state`() async throws {
     let thread = try EventLoopThread()
     let log = Confined<[String]>([])
     let counter = thread.run { loop in Counter(on: loop, log) }

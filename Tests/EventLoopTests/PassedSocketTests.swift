@@ -21,14 +21,14 @@ import Testing
     return client.text
   }
 
-  @Test func `passed sockets begin at 3, in order, with their names`() throws {
+  @Test func `passed sockets start at descriptor 3, in order, with their names`() throws {
     #expect(try read(["LISTEN_PID": "42", "LISTEN_FDS": "2"]).map(\.descriptor) == [3, 4])
     let named = try read(["LISTEN_PID": "42", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "http:admin"])
     #expect(named.map { "\($0.descriptor) \($0.name)" } == ["3 http", "4 admin"])
     #expect(try read(["LISTEN_PID": "42", "LISTEN_FDS": "1"]).map(\.name) == ["unknown"])
   }
 
-  @Test func `sockets of another process, and none, are none`() throws {
+  @Test func `variables for another process, or for no sockets, result in no sockets`() throws {
     for variables in [[:], ["LISTEN_FDS": "1"], ["LISTEN_PID": "42"], ["LISTEN_PID": "42", "LISTEN_FDS": "0"]] {
       #expect(try read(variables).isEmpty)
     }
@@ -40,12 +40,12 @@ import Testing
     ["LISTEN_PID": "42", "LISTEN_FDS": "2147483647"],
     ["LISTEN_PID": "42", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "one"],
   ])
-  func `variables that are not as they should be are an error`(variables: [String: String]) {
+  func `invalid variables are an error`(variables: [String: String]) {
     let error = #expect(throws: SystemError.self) { try read(variables) }
     #expect(error?.code == EINVAL && error?.description.contains("LISTEN_") == true)
   }
 
-  @Test func `an inherited socket is listened at, and outlives its listener`() throws {
+  @Test func `a listener at an inherited socket accepts connections, and closing it keeps the socket open`() throws {
     let socket = try PassedSocket.internet()
     for _ in 0..<2 {
       let listener = try Listener(at: .inherited(socket.descriptor), on: loop)
@@ -58,7 +58,7 @@ import Testing
     #expect(fcntl(socket.descriptor, F_GETFD) & FD_CLOEXEC != 0)
   }
 
-  @Test func `an inherited socket of the file system is listened at, and its file stays`() throws {
+  @Test func `a listener at an inherited Unix socket accepts connections, and its file remains`() throws {
     let folder = TemporaryFolder()
     let path = "\(folder.path)/s"
     let socket = try PassedSocket.unix(path)
@@ -70,7 +70,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: path))
   }
 
-  @Test func `what is not a listening socket is refused, and so is connecting to one`() throws {
+  @Test func `listening on a descriptor that isn't a listening socket fails, and so does connecting to one`() throws {
     let bound = try PassedSocket.internet(listens: false)
     let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(file) }

@@ -6,7 +6,7 @@ import Testing
 /// The rules of a stream over what has to do with the operating system, on a real loop: demand of every kind, cancelled at
 /// every point, and nothing left that keeps the loop running.
 @Suite(.settled, .timeLimit(.minutes(5))) struct RealLoopRuleTests {
-  @Test(arguments: RealRow.all) func `a stream of the system keeps the rules on a real loop`(_ row: RealRow) throws {
+  @Test(arguments: RealRow.all) func `each system stream keeps the rules on a real loop`(_ row: RealRow) throws {
     for cancelAt in [nil, 0, 1] as [Int?] {
       for demand in [0, 1, 2, Int.max] {
         try row.check(demand: demand, oneByOne: false, cancelAt: cancelAt)
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `the check finds what breaks the rules`() throws {
+  @Test func `the check reports streams that break the rules`() throws {
     let greedy = RealRow("greedy", []) { _, _ in Greedy().eraseToAnyPublisher() }
     withKnownIssue { try greedy.check(demand: 1, oneByOne: false, cancelAt: nil) }
     let leaving = RealRow("leaving", .isEndless) { loop, _ in

@@ -3,11 +3,11 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("Senders", .settled) struct SenderTests {
+@Suite("A sender delivers values from any thread on the loop", .settled) struct SenderTests {
   /// The number of values that each thread sends; under the thread sanitizer `FEEDSTREAM_SENDS=125000` makes it a million in all.
   private let each = ProcessInfo.processInfo.environment["FEEDSTREAM_SENDS"].flatMap(Int.init) ?? 5_000
 
-  @Test func `values from eight threads all arrive on the loop, each thread's in order`() {
+  @Test func `values from eight threads all arrive on the loop, in order per thread`() {
     withLoop { loop in
       let subject = PassthroughSubject<(thread: Int, number: Int), Never>()
       let seen = Log<Int>()
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a burst is one wake-up, delivered on a later turn`() {
+  @Test func `a burst of values is one wake-up, delivered on a later turn`() {
     withLoop { loop in
       let subject = PassthroughSubject<Int, Never>()
       let log = Log<Int>()
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `the loop runs on while a sender may send to somebody, and no longer`() throws {
+  @Test func `the loop runs only while the sender exists and its subject has a subscriber`() throws {
     try withLoop { loop in
       let subject = PassthroughSubject<Int, Never>()
       var sender: StreamSender<Int, Never>? = subject.sender(on: loop)
@@ -84,7 +84,7 @@ import Testing
   }
 
   /// In a process of its own: the hook is the process's.
-  @Test func `a sender of a closed loop, or one that has ended its stream, refuses values and reports them`() async {
+  @Test func `a sender refuses and reports values when its loop is closed or its stream has completed`() async {
     await #expect(processExitsWith: .success) {
       func check() {
         let lost = Mutex<[Int]>([])
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a closed loop refuses the first value too, though nobody is subscribed`() {
+  @Test func `a sender of a closed loop refuses the first value too, even without subscribers`() {
     let subject = PassthroughSubject<Int, Never>()
     let loop = EventLoop()
     let (values, ending) = (subject.sender(on: loop), subject.sender(on: loop, keepsLoopAlive: false))
@@ -128,7 +128,7 @@ import Testing
     #expect(!late.send(3))
   }
 
-  @Test func `a subject that has ended says so of what is sent to it`() async throws {
+  @Test func `sending to a completed subject returns .ended`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let subject = PassthroughSubject<Int, Never>()
@@ -137,7 +137,7 @@ import Testing
     #expect(await sender.send(1) == .ended)
   }
 
-  @Test func `a value sent with await waits until it is wanted`() async throws {
+  @Test func `await send waits until the value is requested`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let subject = PassthroughSubject<Int, Never>()
@@ -155,7 +155,9 @@ import Testing
     #expect(await producer.value == [SendOutcome](repeating: .sent(Delivery(delivered: 1)), count: 3))
   }
 
-  @Test func `a task that is cancelled, or whose loop closes, while its value waits is told so`() async throws {
+  @Test func `a waiting send returns .cancelled when its task is cancelled, and .closed when its loop closes`()
+    async throws
+  {
     let thread = try EventLoopThread()
     let subject = PassthroughSubject<Int, Never>()
     let sender = subject.sender(on: thread.loop)
@@ -170,7 +172,7 @@ import Testing
     #expect(await sender.send(3) == .closed)
   }
 
-  @Test func `a sender needs a loop`() async {
+  @Test func `a sender requires a loop`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().sender
     }

@@ -17,13 +17,13 @@ import Testing
     Subprocess("/bin/sh", ["-c", script], environment: environment)
   }
 
-  @Test func `a program's output is delivered, and its arguments are read by no shell`() {
+  @Test func `a program's output is delivered, and its arguments aren't interpreted by a shell`() {
     let outcome = run(Subprocess("printf", ["%s|", "a b", "$HOME", "", "*"]))
     #expect(outcome.text == "a b|$HOME||*|")
     #expect(outcome.isFinished)
   }
 
-  @Test func `processes are piped into one another`() {
+  @Test func `pipe(through:) connects processes`() {
     let lines = Subprocess("printf", ["one\\ntwo\\nthree\\n"]).output(on: loop)
       .pipe(through: Subprocess("grep", ["t"]), on: loop)
       .pipe(through: Subprocess("sort"), on: loop)
@@ -34,7 +34,7 @@ import Testing
     #expect(outcome.isFinished)
   }
 
-  @Test func `a megabyte passes a program that answers while it is written to`() {
+  @Test func `a megabyte passes through a program that writes while it reads`() {
     let block = Chunk(repeatElement(UInt8(ascii: "x"), count: 64 * 1024))
     let outcome = Outcome(repeatElement(block, count: 16).publisher.pipe(through: Subprocess("cat"), on: loop))
     loop.run()
@@ -42,7 +42,7 @@ import Testing
     #expect(outcome.isFinished)
   }
 
-  @Test func `a program that does not succeed is an error with its status and its complaint`() {
+  @Test func `a program that fails is an error with its status and its standard error`() {
     var subprocess = shell("echo out; echo complaint >&2; exit 3")
     subprocess.standardErrors = .pipe
     let outcome = run(subprocess)
@@ -59,7 +59,7 @@ import Testing
     #expect(outcome.isFinished)
   }
 
-  @Test func `a failure of what is written ends the program`() {
+  @Test func `a failure of the input ends the program and fails the output`() {
     struct Lost: Error {}
     let input = PassthroughSubject<Chunk, Lost>()
     let outcome = Outcome(input.pipe(through: Subprocess("cat"), on: loop))
@@ -72,7 +72,7 @@ import Testing
     #expect(cause is Lost)
   }
 
-  @Test func `a program that is not there, may not run or has no folder is an error that names it`() {
+  @Test func `a program that is missing, can't be run or has no folder is an error that names it`() {
     folder.write("#!/bin/sh", to: "plain")
     var inNowhere = Subprocess("true")
     inNowhere.folder = "/nonexistent"
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `the environment is this process's, or changed, or clean`() {
+  @Test func `the environment can be inherited, changed or empty`() {
     setenv("FEEDSTREAM_SECRET", "hidden", 1)
     let script = "echo ${FEEDSTREAM_SECRET-none} ${A-none}"
     #expect(run(shell(script)).text == "hidden none\n")
@@ -101,7 +101,7 @@ import Testing
     #expect(run(Subprocess("env", environment: .clean)).text == "")
   }
 
-  @Test func `no descriptor is inherited but the standard streams`() throws {
+  @Test func `a program inherits no descriptors except the standard streams`() throws {
     // Opened as careless libraries do.
     let careless = open("/dev/null", O_RDONLY)
     defer { close(careless) }
@@ -111,13 +111,13 @@ import Testing
     #expect(run(subprocess).text == "0\n1\n2\n3\n")
   }
 
-  @Test func `it begins in its folder, and with an empty input`() throws {
+  @Test func `a program starts in its folder, with empty standard input`() throws {
     var subprocess = shell("pwd -P; cat")
     subprocess.folder = folder.path
     #expect(run(subprocess).text == (folder.path as NSString).resolvingSymlinksInPath + "\n")
   }
 
-  @Test func `limits hold from the beginning`() {
+  @Test func `limits apply from the program's start`() {
     var subprocess = shell("ulimit -n; ulimit -t; ulimit -f; ulimit -v")
     subprocess.limits = .init(processorSeconds: 7, memoryBytes: 1 << 30, fileBytes: 1 << 20, openFiles: 20)
     #expect(run(subprocess).text == "20\n7\n2048\n1048576\n")
@@ -126,7 +126,7 @@ import Testing
     #expect(run(greedy).error?.description == "/bin/sh ended by signal \(SIGXCPU)")
   }
 
-  @Test func `cancelling ends a program, and a deaf one is killed after its grace`() throws {
+  @Test func `cancelling sends SIGTERM, and SIGKILL after the grace period`() throws {
     let polite = try Subprocess("sleep", ["100"]).start(on: loop)
     let status = Outcome(polite.exit)
     polite.cancel()
@@ -147,7 +147,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a subscription that is cancelled ends its program, and so does one that is dropped`() {
+  @Test func `cancelling or dropping a subscription ends its program`() {
     let cancelled = Outcome(shell("echo $$; exec sleep 100").output(on: loop))
     loop.run { !cancelled.values.isEmpty }
     cancelled.cancel()
@@ -162,7 +162,7 @@ import Testing
     #expect(kill(number, 0) == -1)
   }
 
-  @Test func `its own session ends with it`() throws {
+  @Test func `with endsDescendants, cancelling ends the program's children`() throws {
     var subprocess = shell("sleep 100 & echo $!; wait")
     subprocess.endsDescendants = true
     let outcome = Outcome(subprocess.output(on: loop))
@@ -179,7 +179,7 @@ import Testing
     #expect((try? String(contentsOfFile: "/proc/\(below)/stat", encoding: .utf8))?.contains(") S") != true)
   }
 
-  @Test func `what it leaves in its own session goes on, if that is wanted`() throws {
+  @Test func `with leavesDescendants, the children of a program that exits continue`() throws {
     var subprocess = shell("sleep 100 >/dev/null 2>&1 & echo $!")
     (subprocess.endsDescendants, subprocess.leavesDescendants) = (true, true)
     let outcome = Outcome(subprocess.output(on: loop))
@@ -188,7 +188,7 @@ import Testing
     #expect(kill(left, SIGKILL) == 0, "the program that was left behind was there")
   }
 
-  @Test func `a loop that closes ends its programs and leaves no zombie`() throws {
+  @Test func `closing a loop ends its programs and leaves no zombies`() throws {
     var number: Int32 = 0
     try withLoop { loop in
       let child = try Subprocess("sleep", ["100"]).start(on: loop)
@@ -198,7 +198,7 @@ import Testing
     #expect(kill(number, 0) == -1)
   }
 
-  @Test func `the end of the program and of its output may come in either order`() {
+  @Test func `a program may exit before or after its output ends`() {
     // The program that it leaves behind keeps the output open.
     let late = run(shell("(sleep 0.2; echo late) & echo early"))
     #expect(late.text == "early\nlate\n")
@@ -208,7 +208,7 @@ import Testing
     #expect(closed.error?.description == "/bin/sh exited with 4")
   }
 
-  @Test func `a program waits when nobody reads it`() throws {
+  @Test func `a program's output is read only as requested`() throws {
     let puller = Puller(shell("yes & exec sleep 100").output(on: loop))
     puller.request(1)
     loop.run(for: .milliseconds(200))
@@ -217,7 +217,7 @@ import Testing
     loop.run(for: .milliseconds(50))
   }
 
-  @Test func `a hundred programs, several at a time, all end`() {
+  @Test func `a hundred programs, eight at a time, all complete`() {
     let outcome = Outcome(
       (0..<100).publisher.setFailureType(to: SubprocessError.self)
         .flatMap(maxPublishers: .max(8)) { [loop] _ in Subprocess("true").output(on: loop) })
@@ -225,7 +225,7 @@ import Testing
     #expect(outcome.isFinished)
   }
 
-  @Test func `writing to what nobody reads is an error and does not end the process`() throws {
+  @Test func `writing to a closed pipe is an error and doesn't end the process`() throws {
     let listener = try Listener(at: .internet("127.0.0.1", port: 0), on: loop)
     let server = Outcome(listener.connections.prefix(1), onValue: { $0.close() })
     let client = Outcome(

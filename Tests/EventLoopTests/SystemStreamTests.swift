@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct SystemStreamTests {
   private let loop = EventLoop()
 
-  @Test func `signals are delivered as they are requested, each once`() {
+  @Test func `a signal is delivered once per request`() {
     // Other tests of this process send other signals. One that is sent again before it has arrived arrives once.
     let puller = Puller(Signals.received(SIGWINCH, SIGCONT, on: loop))
     let heard = Outcome(Signals.received(SIGWINCH, SIGCONT, on: loop))
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `random bytes come in chunks of a size, one for each that is requested`() {
+  @Test func `RandomBytes delivers one chunk of the given size per request`() {
     let puller = Puller(RandomBytes.chunks(of: 32, on: loop))
     loop.run()
     #expect(puller.values.isEmpty)
@@ -41,7 +41,7 @@ import Testing
     puller.cancel()
   }
 
-  @Test func `without a terminal there is an error that says so`() throws {
+  @Test func `opening a missing terminal throws an error that says so`() throws {
     // Where the tests have a terminal, it is opened.
     do throws(SystemError) {
       _ = try Terminal(on: loop)

@@ -5,7 +5,7 @@ import Testing
 @testable import FeedStream
 
 @Suite(.settled) struct ThreadTests {
-  @Test func `work from many threads all arrives, each thread's in order`() throws {
+  @Test func `work posted from many threads all runs, in order per thread`() throws {
     try withLoop { loop in
       let threads = 8
       let each = 2_000
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `work posted before the run is run by it, without other work`() {
+  @Test func `work posted before run() is run by it, even without other work`() {
     withLoop { loop in
       let count = Confined(0)
       loop.execute { count.value += 1 }
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `posting from the loop itself waits for the next turn`() {
+  @Test func `work posted from the loop itself waits for the next turn`() {
     withLoop { loop in
       let log = Confined<[String]>([])
       loop.execute {
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `stop from another thread ends a run that waits`() throws {
+  @Test func `stop() from another thread ends a waiting run`() throws {
     try withLoop { loop in
       let other = try EventLoopThread()
       loop.schedule { other.loop.execute { loop.stop() } }
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `a loop thread runs what is posted, shuts down twice, and drops what comes late`() throws {
+  @Test func `a loop thread runs posted work, can shut down twice, and drops work posted afterwards`() throws {
     let thread = try EventLoopThread(name: "a name longer than fifteen bytes")
     let answer = try EventLoopThread()
     withLoop { loop in
@@ -74,7 +74,7 @@ import Testing
     answer.shutdown()
   }
 
-  @Test func `a thread that begins does not own the loop of one that has ended, though it may get its name`() throws {
+  @Test func `a new thread doesn't own an ended thread's loop, even with the same thread id`() throws {
     var names: Set<UInt> = []
     for _ in 0..<8 {
       let ended = try EventLoopThread()
@@ -95,7 +95,7 @@ import Testing
     #expect(names.count < 8, "the system used no name twice, so nothing was seen")
   }
 
-  @Test func `a loop thread released on its own loop ends by itself`() async throws {
+  @Test func `a loop thread that is released on its own loop ends`() async throws {
     let thread = Confined<EventLoopThread?>(try EventLoopThread())
     let loop = try #require(thread.value).loop
     await withCheckedContinuation { continuation in
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `an actor on the loop runs there, together with the loop's callbacks`() async throws {
+  @Test func `an actor on the loop runs there, interleaved with the loop's callbacks`() async throws {
     let thread = try EventLoopThread()
     let counter = Counter(on: thread.loop)
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -118,7 +118,7 @@ import Testing
     thread.shutdown()
   }
 
-  @Test func `a loop that closes under its actors runs all their jobs, one at a time`() async throws {
+  @Test func `closing a loop runs all jobs of its actors, one at a time`() async throws {
     for _ in 0..<50 {
       let thread = try EventLoopThread()
       let counter = Counter(on: thread.loop)

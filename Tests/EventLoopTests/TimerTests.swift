@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct TimerTests {
-  @Test func `equal deadlines fire in the order they were scheduled`() {
+  @Test func `timers with equal deadlines fire in the order they were scheduled`() {
     withLoop { loop in
       let log = Log<Int>()
       let deadline = loop.now.advanced(by: .milliseconds(3))
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `deadlines fire in their own order down to the nanosecond`() {
+  @Test func `timers fire in the order of their deadlines, to the nanosecond`() {
     withLoop { loop in
       let log = Log<Int>()
       let start = loop.now
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a deadline that has passed waits for the next turn, behind earlier deadlines`() {
+  @Test func `a past deadline fires on the next turn, after earlier deadlines`() {
     withLoop { loop in
       let log = Log<String>()
       loop.schedule {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a timer of no delay set by a timer fires on the next turn without waiting a millisecond`() {
+  @Test func `a timer without delay, set by a timer, fires on the next turn without a millisecond's wait`() {
     withLoop { loop in
       let log = Log<Int>()
       func again(_ number: Int) {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `timers of no delay leave room for scheduled work and descriptors`() throws {
+  @Test func `timers without delay don't starve scheduled work or descriptors`() throws {
     try withLoop { loop in
       let sockets = SocketPair()
       let log = Log<String>()
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `a repeating timer keeps its rhythm however long its action takes`() {
+  @Test func `a repeating timer keeps its interval, however long its action takes`() {
     withLoop { loop in
       let log = Log<Int64>()
       let start = loop.now
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `after a stall a repeating timer fires once, not once for each missed tick`() {
+  @Test func `after a stall, a repeating timer fires once, not once per missed tick`() {
     withLoop { loop in
       let start = loop.now
       let log = Log<Int64>()
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a repeating timer that began long ago does not catch up`() {
+  @Test func `a repeating timer with a past start doesn't catch up`() {
     withLoop { loop in
       var count = 0
       let timer = loop.schedule(after: StreamInstant(nanoseconds: .min), interval: .seconds(3600)) { count += 1 }
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled timer neither fires nor keeps the loop alive, and lets go of its action`() {
+  @Test func `a cancelled timer doesn't fire or keep the loop alive, and releases its action`() {
     withLoop { loop in
       let object = Log<Int>()
       weak var held: Log<Int>?
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `one timer can cancel another that is due at the same instant`() {
+  @Test func `a timer can cancel another one that is due at the same time`() {
     withLoop { loop in
       let log = Log<String>()
       let deadline = loop.now.advanced(by: .milliseconds(1))
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `a loop timer holds one deadline, the last that was set`() {
+  @Test func `a loop timer has one deadline, the one set last`() {
     withLoop { loop in
       let log = Log<Int64>()
       let start = loop.now
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `a loop timer of no delay fires on the next turn, even when its own handler sets it`() {
+  @Test func `a loop timer without delay fires on the next turn, even when its own handler sets it`() {
     withLoop { loop in
       var turns = 0
       var timer: LoopTimer?
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func `a timer of no delay does not wait for another timer's millisecond, nor for the loop to read its clock`() {
+  @Test func `a loop timer without delay fires immediately, whatever other timers wait for`() {
     withLoop { loop in
       for _ in 0..<100 {
         var hasFired = false
@@ -225,7 +225,7 @@ import Testing
     }
   }
 
-  @Test func `releasing a loop timer unsets it`() {
+  @Test func `releasing a loop timer stops it`() {
     withLoop { loop in
       var timer: LoopTimer? = LoopTimer(on: loop) { Issue.record("a released timer fired") }
       timer?.start(after: .seconds(3600))

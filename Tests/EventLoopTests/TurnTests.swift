@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite(.settled) struct TurnTests {
-  @Test func `scheduled work runs in the order it was scheduled, and never before the call returns`() {
+  @Test func `scheduled work runs in the order scheduled, and never before schedule returns`() {
     withLoop { loop in
       let log = Log<Int>()
       for number in 0..<100 { loop.schedule { log.note(number) } }
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `work scheduled while a turn runs waits for the next turn`() {
+  @Test func `work scheduled during a turn waits for the next turn`() {
     withLoop { loop in
       let log = Log<String>()
       loop.schedule {
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `a handler receives the length of each turn, without the time that the loop waits`() {
+  @Test func `onTurn receives the length of each turn, without waiting time`() {
     withLoop { loop in
       let log = Log<Duration>()
       loop.onTurn { log.note($0) }
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `work that schedules itself forever starves neither timers nor descriptors`() throws {
+  @Test func `work that reschedules itself forever doesn't starve timers or descriptors`() throws {
     try withLoop { loop in
       let sockets = SocketPair()
       let log = Log<String>()
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `run returns when nothing is left, and the loop can run again`() {
+  @Test func `run() returns when no work is left, and can be called again`() {
     withLoop { loop in
       loop.run()
       let log = Log<Int>()
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `stop ends the run after the present turn and keeps what is scheduled`() {
+  @Test func `stop() ends the run after the current turn and keeps scheduled work`() {
     withLoop { loop in
       let log = Log<Int>()
       loop.schedule {
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `a stop before the run makes that run return immediately, and only that one`() {
+  @Test func `stop() before a run makes that run return immediately, and only that one`() {
     withLoop { loop in
       let log = Log<Int>()
       loop.schedule { log.note(1) }
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `current is the loop that runs, the innermost if several, and nothing outside`() {
+  @Test func `current is the innermost running loop, and nil outside`() {
     #expect(EventLoop.current == nil)
     withLoop { outer in
       withLoop { inner in

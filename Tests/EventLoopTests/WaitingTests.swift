@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite("What streams wait for keeps the loop running", .settled) struct WaitingTests {
+@Suite("Asynchronous work of a stream keeps its loop running", .settled) struct WaitingTests {
   struct Boom: Error {}
 
   /// Runs the loop until it is idle, with what `subscribe` makes subscribed before that.
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `the elements of a sequence`() async {
+  @Test func `a loop delivers all elements of an async sequence before it ends`() async {
     let (elements, source) = AsyncStream<Int>.makeStream()
     Foundation.Thread.detachNewThread {
       for number in 1...3 {
@@ -40,7 +40,7 @@ import Testing
     #expect(await entries { loop, log in elements.publisher.sink { log.note(loop.isCurrent ? $0 : -1) } } == [1, 2, 3])
   }
 
-  @Test func `a task that begins to iterate values late`() async {
+  @Test func `a loop waits for a task that starts to iterate values late`() async {
     let sum = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
       Foundation.Thread.detachNewThread {
         withLoop { loop in
@@ -64,7 +64,7 @@ import Testing
     #expect(sum == 6)
   }
 
-  @Test func `values that nobody can iterate any more, and those that the loop need not wait for, let it end`() async {
+  @Test func `a loop ends despite released values and values with keepsLoopAlive(false)`() async {
     await onThread {
       withLoop { loop in
         var values: AsyncPublisher<Publishers.Sequence<[Int], Never>>? = [1, 2].publisher.values
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2, 5]) func `tasks, at every limit`(_ limit: Int) async {
+  @Test(arguments: [1, 2, 5]) func `a loop waits for the tasks of mapAsync, at every limit`(_ limit: Int) async {
     let doubled = await entries { loop, log in
       [1, 2, 3, 4].publisher
         .mapAsync(limit: limit) { number in
@@ -90,7 +90,7 @@ import Testing
     #expect(doubled == [2, 4, 6, 8])
   }
 
-  @Test func `a future's task`() async {
+  @Test func `a loop waits for the task of a future`() async {
     let answers = await entries { loop, log in
       Future {
         try? await Task.sleep(for: .milliseconds(2))
@@ -101,7 +101,7 @@ import Testing
     #expect(answers == [7])
   }
 
-  @Test func `a promise that another thread calls`() async {
+  @Test func `a loop waits for a promise that another thread fulfills`() async {
     let answers = await entries { loop, log in
       Future<Int, Never> { promise in
         Foundation.Thread.detachNewThread {
@@ -115,7 +115,7 @@ import Testing
     #expect(answers == [7])
   }
 
-  @Test func `no promise that nobody can call any more, and none that nobody waits for`() {
+  @Test func `a loop waits neither for a released promise nor for one without subscribers`() {
     let kept = Mutex<(@Sendable (Result<Int, Never>) -> Void)?>(nil)
     _ = withLoop { loop in
       // Released immediately.
@@ -129,7 +129,7 @@ import Testing
     kept.withLock { $0 = nil }
   }
 
-  @Test func `the sender of a Create, until the subscription is cancelled`() async {
+  @Test func `a loop waits for the sender of a Create until the subscription is cancelled`() async {
     let numbers = await entries { loop, log in
       Create<Int, Never> { emitter in
         let sender = emitter.sender
@@ -145,7 +145,7 @@ import Testing
     #expect(numbers == [0, 1, 2])
   }
 
-  @Test func `not what a subscription says should not`() async {
+  @Test func `a loop doesn't wait for subscriptions with keepsLoopAlive(false)`() async {
     let (elements, source) = AsyncStream<Int>.makeStream()
     await onThread {
       withLoop { loop in
@@ -161,7 +161,7 @@ import Testing
     source.finish()
   }
 
-  @Test func `a typed error stays what it is, and a future that nobody holds cancels its task`() async {
+  @Test func `a future keeps its typed error, and releasing a future cancels its task`() async {
     let future = Future { () async throws(Boom) -> Int in throw Boom() }
     // Compiles: the type is kept.
     let typed: Future<Int, Boom> = future
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `without any loop mapAsync delivers one at a time, at every limit`() async {
+  @Test func `without a loop, mapAsync delivers one result at a time, at every limit`() async {
     let busy = Mutex(false)
     let values = (0..<200).publisher
       .mapAsync(limit: 8, order: .asCompleted) { number in
@@ -205,7 +205,7 @@ import Testing
     #expect(sum == 199 * 100)
   }
 
-  @Test func `a task whose loop is closed ends`() async throws {
+  @Test func `closing the loop ends tasks of its streams`() async throws {
     let thread = try EventLoopThread()
     let (gate, opening) = AsyncStream<Void>.makeStream()
     let (ends, end) = AsyncStream<Void>.makeStream()

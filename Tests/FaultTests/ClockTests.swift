@@ -9,7 +9,7 @@ extension FaultTests {
     private static let year = Duration.seconds(365 * 86_400)
 
     @Test(.timeLimit(.minutes(5)), arguments: [year, .zero - year])
-    func `a watch whose wall clock is set keeps its pace, and saves`(jump: Duration) async throws {
+    func `setting the wall clock doesn't change a watch's pace, and feeds are saved`(jump: Duration) async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         let clocks = try Clocks("\(folder)-clocks")
@@ -38,7 +38,7 @@ extension FaultTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a saved feed from a wrong clock's future is not immortal, and is in nobody's way`() async throws {
+    func `a feed saved with a date in the future expires, and doesn't block newer feeds`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         let clocks = try Clocks("\(folder)-clocks")
@@ -62,9 +62,7 @@ extension FaultTests {
     }
 
     @Test(.timeLimit(.minutes(5)), arguments: Extent.isLong ? [year, .seconds(2 * 3600)] : [year])
-    func `a machine that wakes after sleeping loads once, not once for each interval missed`(
-      sleep: Duration
-    ) async throws {
+    func `after the machine sleeps, watch loads once, not once per missed interval`(sleep: Duration) async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         let clocks = try Clocks("\(folder)-clocks")
@@ -89,7 +87,7 @@ extension FaultTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a process that was stopped for many intervals loads once when it goes on`() async throws {
+    func `after SIGSTOP for many intervals, watch loads once`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         let run = try RunningFeed(["watch", url, "--every", "200ms", "--cache", cache.path, "--format", "json"])

@@ -14,7 +14,7 @@ extension FaultTests {
         : [])
 
     @Test(.timeLimit(.minutes(5)), arguments: deadly)
-    func `killed at any call, the cache holds the old feed or the new one, whole`(walk: Walk) async throws {
+    func `killed at any system call, the cache holds the old feed or the new one, complete`(walk: Walk) async throws {
       try await withBench { folder, origin, url in
         await origin.choose(Walk.new)
         let attempts = try await walk.attempts(in: folder, at: url)
@@ -47,7 +47,9 @@ extension FaultTests {
         } : [])
 
     @Test(.timeLimit(.minutes(5)), arguments: failing)
-    func `whichever call fails, the feed is shown, the trouble told and the old feed kept`(walk: Walk) async throws {
+    func `whichever system call fails, the feed is shown, the error reported and the old feed kept`(walk: Walk)
+      async throws
+    {
       try await withBench { folder, origin, url in
         await origin.choose(Walk.new)
         let attempts = try await walk.attempts(in: folder, at: url)
@@ -83,7 +85,9 @@ extension FaultTests {
           + [Walk(start: .saved, kind: .kill, calls: .all, command: .star)] : [])
 
     @Test(.timeLimit(.minutes(5)), arguments: starring)
-    func `whichever call of a star fails, it is set or told, and nothing else changes`(walk: Walk) async throws {
+    func `whichever system call fails in star, it is set or the error reported, and nothing else changes`(walk: Walk)
+      async throws
+    {
       try await withBench { folder, _, url in
         let attempts = try await walk.attempts(in: folder, at: url)
         #expect(attempts.count > 5)
@@ -108,7 +112,8 @@ extension FaultTests {
         : [])
 
     @Test(.timeLimit(.minutes(5)), arguments: searching)
-    func `whichever call of a search fails, nothing is lost and what is there is found`(walk: Walk) async throws {
+    func `whichever system call fails in search, no data is lost and existing items are found`(walk: Walk) async throws
+    {
       try await withBench { folder, _, url in
         let attempts = try await walk.attempts(in: folder, at: url)
         #expect(attempts.count > 5)

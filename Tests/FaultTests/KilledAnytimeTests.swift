@@ -9,7 +9,7 @@ extension FaultTests {
     private static let kills = Extent.isLong ? 1_000 : 120
 
     @Test(.timeLimit(.minutes(10)))
-    func `killed at random moments, the cache holds a feed that was served, whole`() async throws {
+    func `killed at random moments, the cache holds a complete feed that was served`() async throws {
       try await withBench { folder, origin, url in
         var kept = 0
         // Two at a time, each over a cache of its own that goes from one to the next.
@@ -46,9 +46,8 @@ extension FaultTests {
     private static let signals = Extent.isLong ? 200 : 20
 
     @Test(.timeLimit(.minutes(5)), arguments: [SIGINT, SIGTERM])
-    func `a signal at a random moment ends watch within a second, with what was shown saved`(
-      signal: Int32
-    ) async throws {
+    func `a signal at a random moment ends watch within a second, and shown feeds are saved`(signal: Int32) async throws
+    {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         var times: [Duration] = []
@@ -77,7 +76,7 @@ extension FaultTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `a reader that goes away at a random moment ends watch quietly, with what was shown saved`() async throws {
+    func `closing watch's output at a random moment ends it silently, and shown feeds are saved`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         for _ in 0..<Self.signals / 2 {

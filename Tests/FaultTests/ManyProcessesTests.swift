@@ -9,7 +9,7 @@ extension FaultTests {
     private static let rounds = Extent.isLong ? 20 : 2
 
     @Test(.timeLimit(.minutes(5)))
-    func `thirty-two processes load and save through one cache`() async throws {
+    func `thirty-two processes load and save in one cache`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         for _ in 0..<Self.rounds {
@@ -34,7 +34,7 @@ extension FaultTests {
     private static let minute = Extent.isLong ? Duration.seconds(60) : .seconds(3)
 
     @Test(.timeLimit(.minutes(5)))
-    func `two watches and a loop of validations get along`() async throws {
+    func `two watches and repeated validations share a cache without errors`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         try cache.save(0)
@@ -73,7 +73,7 @@ extension FaultTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `an answer that arrives late does not replace one that was requested after it`() async throws {
+    func `a late response doesn't replace the response to a later request`() async throws {
       try await withBench { folder, origin, url in
         let cache = CacheUnderTest(folder, url)
         await origin.hold(next: 1)

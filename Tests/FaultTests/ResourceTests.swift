@@ -11,7 +11,7 @@ extension FaultTests {
 
     /// One for each thread of the pool, several times over, and for the lookup of the name.
     @Test(.timeLimit(.minutes(5)), arguments: [1, 2, 5, 9])
-    func `while no thread can be started, a load waits`(failures: Int) async throws {
+    func `a load waits while no thread can be started`(failures: Int) async throws {
       try await withBench { folder, _, url in
         let cache = CacheUnderTest(folder, url.replacing("127.0.0.1", with: "localhost"))
         let run = try await FeedBinary.run(
@@ -25,7 +25,7 @@ extension FaultTests {
     }
 
     @Test(.timeLimit(.minutes(5)))
-    func `when no thread can ever be started, a load ends all the same, with what it shows saved`() async throws {
+    func `a load completes without any threads, and saves what it shows`() async throws {
       try await withBench { folder, _, url in
         let cache = CacheUnderTest(folder, url)
         let run = try await FeedBinary.run(
@@ -39,7 +39,7 @@ extension FaultTests {
 
     /// By its address, whose answer is to be saved, and by a name that cannot be looked up; libcurl knows `localhost` itself.
     @Test(.timeLimit(.minutes(5)), arguments: ["127.0.0.1", "feed.invalid"], [SIGINT, SIGTERM])
-    func `when no thread can ever be started, the first signal ends watch within a second, saves completed`(
+    func `without any threads, the first signal ends watch within a second, after pending saves`(
       host: String, signal: Int32
     ) async throws {
       try await withBench { folder, origin, url in
@@ -68,7 +68,7 @@ extension FaultTests {
     private static let canMount = getuid() == 0 && Self.run("unshare --mount true")
 
     @Test(.timeLimit(.minutes(5)), .enabled(if: canMount, "only root can mount a small disk"))
-    func `on a full disk the feed is shown, the trouble told, and the old feed kept`() async throws {
+    func `on a full disk, the feed is shown, the error reported and the old feed kept`() async throws {
       try await withBench { folder, origin, url in
         let disk = "\(folder)/disk"
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)

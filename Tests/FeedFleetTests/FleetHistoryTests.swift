@@ -12,36 +12,36 @@ import Testing
     return words.count == 2 ? words[0]...max(words[0], words[1]) : 1...(words.first ?? 10)
   }()
 
-  @Test func `workers share hosts without a failure`() {
+  @Test func `workers share hosts without failures`() {
     for seed in Self.seeds { FleetHistory(seed: seed, faults: []).run(minutes: 60) }
   }
 
-  @Test func `workers that die and an engine that is away lose and double nothing`() {
+  @Test func `dying workers and an unreachable engine lose no update and duplicate none`() {
     for seed in Self.seeds {
       FleetHistory(seed: seed, faults: [.death, .outage, .skew, .pause, .list, .gateway]).run(minutes: 60)
     }
   }
 
-  @Test func `a failover to an older state is impolite, never wrong`() {
+  @Test func `a failover to an older state may repeat requests, but never shows wrong data`() {
     for seed in Self.seeds {
       FleetHistory(seed: seed, faults: [.death, .outage, .skew, .failover, .trim, .list, .gateway]).run(minutes: 60)
     }
   }
 
-  @Test func `an engine that refuses calls by chance, and loses replies, is never taken for an empty one`() {
+  @Test func `an engine that refuses calls and loses replies is never taken for an empty one`() {
     for seed in Self.seeds {
       FleetHistory(seed: seed, faults: [.refusal, .loss, .death, .gateway, .pause]).run(minutes: 60)
       FleetHistory(seed: seed, faults: [.refusal, .loss, .death, .gateway, .list, .pause]).run(minutes: 60)
     }
   }
 
-  @Test func `clocks that are set while a fleet runs move no lease and no due time`() {
+  @Test func `setting clocks while a fleet runs changes no lease and no due time`() {
     for seed in Self.seeds {
       FleetHistory(seed: seed, faults: [.step, .skew, .death, .gateway, .list, .pause]).run(minutes: 60)
     }
   }
 
-  @Test func `everything together`() {
+  @Test func `all faults together break no guarantee`() {
     for seed in Self.seeds { FleetHistory(seed: seed, faults: Set(FleetHistory.Fault.allCases)).run(minutes: 60) }
   }
 }

@@ -12,7 +12,7 @@ import Testing
 
 /// Where a feed came from is kept in a fleet too, since it decides where what the feed names may lead.
 @Suite(.settled, .timeLimit(.minutes(5))) struct FleetMarkTests {
-  @Test func `what a worker saved knows where it came from`() throws {
+  @Test func `a feed saved by a worker records whether it came from a private network`() throws {
     let body = Data(
       """
       {"version": "https://jsonfeed.org/version/1.1", "items": [{"id": "1", "image": "https://a.example/1.png"}]}
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a poll notes who delivered the document, and one of an unchanged document changes nothing`() throws {
+  @Test func `only a changed document updates whether the feed came from a private network`() throws {
     let address = URL(feed: 1)
     let images = FeedImages([FeedImage(id: UUID(), url: URL(feed: 2))])
     var record = FeedRecord(health: FeedHealth(address: address))
@@ -64,7 +64,7 @@ import Testing
     #expect(completion(true, nil, isWhole: false).record.isFromPrivateNetwork == true)
   }
 
-  @Test func `a store of a fleet keeps the mark with a feed`() throws {
+  @Test func `RedisFeedStore saves whether a feed came from a private network`() throws {
     let server = try RedisServer()
     let store = try RedisFeedStore(server.address)
     defer { store.close() }

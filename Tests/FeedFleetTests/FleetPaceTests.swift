@@ -15,7 +15,7 @@ import Testing
     return pace
   }
 
-  @Test(arguments: Engine.allCases) func `a worker that takes a host over knows its pace`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a worker that takes over a host gets its pace`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a, b]) { fleet in
       let lease = try #require(try fleet.claim().first)
       #expect(lease.pace == nil)
@@ -34,9 +34,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `after a lost worker the rest of the host's pause holds`(_ engine: Engine)
-    throws
-  {
+  @Test(arguments: Engine.allCases) func `after a lost lease, the host's pace still applies`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a, b]) { fleet in
       let lease = try #require(try fleet.claim().first)
       var completion = lease.completion("one", gap: .seconds(1))
@@ -51,7 +49,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a host without feeds has no pace`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `removing a host's last feed forgets its pace`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       var completion = try #require(try fleet.claim().first).completion("one")
       completion.pace = pace

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct FleetRecordTests {
-  @Test func `a record is the same after it was written and read`() throws {
+  @Test func `a record decodes to what was encoded`() throws {
     let address = URL(feed: 1)
     var health = FeedHealth(address: address)
     (health.due, health.notBefore, health.interval) = (Date(timeIntervalSince1970: 1000.5), .distantFuture, 900)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: [Int64.min, -1, .max])
-  func `a record with numbers beyond all bounds is brought within them`(_ number: Int64) throws {
+  func `a decoded record's numbers are clamped to their bounds`(_ number: Int64) throws {
     let names = ["d", "n", "a", "aa", "s", "c", "ww", "f", "p", "nn"]
     let text = "{" + names.map { "\"\($0)\":\(number)" }.joined(separator: ",") + ",\"i\":1e308,\"cc\":-1e308}"
     let record = try #require(FeedRecord(text, of: URL(feed: 1)))
@@ -45,7 +45,7 @@ import Testing
     #expect(FeedVersion(Date(timeIntervalSince1970: Double(number) * 1e3)).date.timeIntervalSince1970 < 3e11)
   }
 
-  @Test func `images are the same after they were written and read, and damage is noticed`() throws {
+  @Test func `images decode to what was encoded, and damage is detected`() throws {
     let images = FeedImages([
       FeedImage(
         id: UUID(), description: "a\u{301}\n", location: nil, url: URL(string: "https://x.example/1.jpg?a=%20")!,
@@ -66,7 +66,7 @@ import Testing
     #expect(FeedImages.digest(in: bytes) == FeedImages.digest(in: images.bytes))
   }
 
-  @Test func `the number of items without an image is written too, and is not part of the digest`() throws {
+  @Test func `the number of items without an image is encoded, but isn't part of the digest`() throws {
     let image = "<enclosure url='http://a/s.png' type='image/png'/>"
     func images(_ items: String) throws -> FeedImages {
       let body = Data("<rss><channel><title>T</title><item><guid>1</guid>\(image)</item>\(items)</channel></rss>".utf8)

@@ -13,7 +13,7 @@ import Testing
   private let other = URL(feed: 1, host: "b.example")
 
   @Test(arguments: Engine.allCases, [-86_400.0, -60, 60, 86_400])
-  func `a clock of the engine that is set moves no lease and no due time`(_ engine: Engine, _ seconds: Double) throws {
+  func `setting the engine's clock changes no lease and no due time`(_ engine: Engine, _ seconds: Double) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim(lease: .seconds(45)).first)
       #expect(try fleet.wait(fleet.queue.add([NewFeed(other, after: .seconds(30))])) == 1)
@@ -31,9 +31,7 @@ import Testing
   }
 
   @Test(arguments: Engine.allCases)
-  func `nobody heard anything while an engine stood still, and its leases are the longer`(
-    _ engine: Engine
-  ) throws {
+  func `after an engine pauses, its leases are extended`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim(lease: .seconds(45)).first)
       // For its users a second, since their calls were on their way.
@@ -43,7 +41,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a version of the future gives way to one of now`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a version from the future is replaced by a current one`(_ engine: Engine)
+    throws
+  {
     try withFleet(engine, adding: [a]) { fleet in
       let now = Date().timeIntervalSince1970
       for (name, seconds, isTaken) in [
@@ -57,8 +57,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a fleet that nobody used believes its engine's clock`(_ engine: Engine) throws
-  {
+  @Test(arguments: Engine.allCases) func `an unused fleet adopts its engine's clock`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       #expect(try fleet.wait(fleet.queue.add([NewFeed(other, after: .seconds(3600))])) == 1)
       try fleet.pass(.seconds(3601))
@@ -66,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `the time follows a clock that was set, by a tenth of what passes`() {
+  @Test func `the fleet's time approaches a changed clock by a tenth of the elapsed time`() {
     var time = FleetTime(clock: 1_000_000, raw: 1_000_000)
     func advance(_ seconds: Double, clockSetBy step: Double = 0) -> Double {
       let before = time

@@ -83,7 +83,7 @@ import Testing
     time.advance(by: .seconds(60))
   }
 
-  @Test func `a gateway that was stopped announces each entry as it was, under its own id`() {
+  @Test func `a gateway that was paused announces each missed entry, with its own id`() {
     withReader([a]) { time, engine, reader, save in
       save(1, a)
       reader.isStopped = true
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `an entry that a snapshot has is announced all the same`() {
+  @Test func `an entry contained in a snapshot is announced too`() {
     withReader([a]) { time, engine, reader, save in
       save(1, a)
       let young = Reader()
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `an entry of a feed that was removed since is announced, since others have announced it`() {
+  @Test func `an entry of a feed that was removed meanwhile is announced, as by other gateways`() {
     withReader { time, engine, reader, save in
       save(1, a)
       time.advance(by: .seconds(1))
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `feeds that are added and removed change the list`() {
+  @Test func `adding and removing feeds changes the follower's list`() {
     withReader(most: 2) { time, engine, reader, save in
       save(5, a)
       let more = engine.add([NewFeed(URL(feed: 3)), NewFeed(URL(feed: 0))]).sink { _ in
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `one that is requested by name and removed is forgotten, and known again when it comes back`() {
+  @Test func `a feed followed by URL is forgotten when it is removed, and known again when it returns`() {
     withReader([a]) { time, engine, reader, save in
       save(1, a)
       let removal = engine.remove(a).sink { _ in
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `an engine that was emptied while it is read is noticed`() {
+  @Test func `a follower resets when its engine is emptied`() {
     let empty = MemoryFleet(on: VirtualTimeScheduler()) { Date() }.state
     withReader { time, engine, reader, save in
       save(1, a)

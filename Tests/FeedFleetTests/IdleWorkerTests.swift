@@ -26,7 +26,7 @@ import Testing
     return grant.now + (try #require(grant.wake) / .seconds(1))
   }
 
-  @Test(arguments: [Engine.memory, .redis]) func `idle workers look by turns, and one of them when a host's time comes`(
+  @Test(arguments: [Engine.memory, .redis]) func `idle workers poll in turns, and one of them is there when a host is due`(
     _ engine: Engine
   ) throws {
     try withFleet(engine) { fleet in
@@ -49,7 +49,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 4, 16]) func `a poll costs about as many calls however many workers there are`(_ count: Int) {
+  @Test(arguments: [1, 4, 16]) func `the number of calls per poll doesn't depend on the number of workers`(_ count: Int)
+  {
     let time = VirtualTimeScheduler()
     time.offloadLatency = .milliseconds(1)
     let network = VirtualNetwork(on: time)
@@ -83,7 +84,7 @@ import Testing
     time.advance(by: .seconds(60))
   }
 
-  @Test(arguments: [Engine.memory, .redis]) func `a feed whose workers end three times in a row waits`(
+  @Test(arguments: [Engine.memory, .redis]) func `a feed whose workers die three times in a row is postponed`(
     _ engine: Engine
   ) throws {
     try withFleet(engine) { fleet in
@@ -111,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `status counts feeds behind a host that is busy, rests, or is not taken`() throws {
+  @Test func `status counts due feeds whose host is leased, resting or not yet claimed`() throws {
     try withFleet(.redis) { fleet in
       let redis = try #require(fleet.queue as? RedisFleet)
       let many = (0..<60).map { URL(feed: $0) }

@@ -9,7 +9,7 @@ import Testing
 
 /// The trips to the thread pool that a lease makes.
 @Suite(.settled) struct LeaseTripTests {
-  @Test func `a lease makes one trip, to read its document, and none when nothing has changed`() {
+  @Test func `a lease reads the saved document in one round trip, and in none if nothing changed`() {
     let time = VirtualTimeScheduler()
     // Nothing else takes time: what passes is trips.
     time.offloadLatency = .seconds(1)

@@ -46,7 +46,7 @@ import Testing
     time.advance(by: .seconds(60))
   }
 
-  @Test func `a host that many redirect to is requested by one worker at a time, with its gap`() {
+  @Test func `a host that many feeds redirect to is requested by one worker at a time, with gaps`() {
     withWorkers(3, feeds: 12) { time, network, engine, reports in
       var (open, ended) = (0, StreamInstant(nanoseconds: -10_000_000_000))
       network.observer = { [target] exchange in
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect to a host that is left alone is not followed`() {
+  @Test func `a redirect to a paused host isn't followed`() {
     withWorkers(1, feeds: 1) { time, network, engine, reports in
       let pause = engine.pause(target, for: nil, because: "its owner wants it so").sink { _ in
       } receiveValue: { _ in
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `redirects without an end are given up`() {
+  @Test func `endless redirects fail the poll`() {
     withWorkers(1, feeds: 1) { time, network, _, reports in
       network.serve(target) { request, _ in
         .answer(status: 302, headers: [("Location", request.request.url.absoluteString)], Data())

@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a password that is wrong or missing is the address's`() throws {
+  @Test func `a wrong or missing Redis password is reported as an error of the URL`() throws {
     let server = try RedisServer(["--requirepass", "secret"])
     var address = server.address
     for password in [nil, "wrong"] {
@@ -35,7 +35,7 @@ import Testing
     #expect(try sentence(of: server, address) == "saved")
   }
 
-  @Test func `errors about permissions, a replica and another program's keys don't mention files either`() throws {
+  @Test func `errors about permissions, replicas and other programs' keys don't mention files`() throws {
     let server = try RedisServer()
     #expect(try sentence(of: server) == "saved")
     try server.cli("ACL", "SETUSER", "default", "-@write")
@@ -50,7 +50,7 @@ import Testing
       try sentence(of: other).hasSuffix("it belongs to another program, so it isn't changed. Choose another database."))
   }
 
-  @Test func `full memory is the server's`() throws {
+  @Test func `full memory is reported as the server's error`() throws {
     let server = try RedisServer()
     try server.cli("CONFIG", "SET", "maxmemory", "1")
     #expect(

@@ -39,7 +39,7 @@ import Testing
     ]
   }
 
-  @Test func `a server's refusal to answer is a failure, not an empty result`() throws {
+  @Test func `a refused command is a failure, not an empty result`() throws {
     try withFleet { fleet, redis, server in
       for (command, call) in readings(redis) {
         try server.cli("ACL", "SETUSER", "default", "-\(command)")
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `pauses that are over are forgotten, of hosts without feeds too`() throws {
+  @Test func `expired pauses are removed, even those of hosts without feeds`() throws {
     try withFleet { fleet, redis, server in
       try fleet.wait(redis.pause("gone.example", for: .milliseconds(1), because: "short"))
       try fleet.wait(redis.pause("kept.example", for: nil, because: "long"))
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: ["allkeys-lru", "volatile-ttl"])
-  func `a server that may delete keys is given nothing, and gives what it has`(_ policy: String) throws {
+  func `a server that may evict keys is read, but not written to`(_ policy: String) throws {
     try withFleet { fleet, redis, server in
       try server.cli("CONFIG", "SET", "maxmemory-policy", policy)
       let other = RedisFleet(RedisClient(server.address, on: fleet.loop), creates: true)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `full memory takes nothing more, and lets a feed be removed and a host be paused`() throws {
+  @Test func `with full memory, adding feeds fails, but removing feeds and pausing hosts works`() throws {
     try withFleet { fleet, redis, server in
       try server.cli("CONFIG", "SET", "maxmemory", "1")
       #expect(throws: FleetError.self) { try fleet.wait(redis.add([NewFeed(URL(feed: 7))])) }
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a database that was emptied is not a fleet to any reader`() throws {
+  @Test func `an emptied database is reported as not being a fleet`() throws {
     try withFleet { fleet, redis, server in
       let reader = RedisFleet(RedisClient(server.address, on: fleet.loop))
       let end = try fleet.wait(reader.end())
@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: ["fs{0}:h:a.example", "fs{0}:f:https://a.example/1"])
-  func `a key of the wrong type stops its host alone, and is named`(_ key: String) throws {
+  func `a key of the wrong type is reported, and only its host isn't polled`(_ key: String) throws {
     try withFleet { fleet, redis, server in
       try server.cli("SET", key, "x")
       let grant = try fleet.wait(redis.claim(WorkClaim(worker: "w", count: 10, lease: .seconds(60))))

@@ -11,7 +11,7 @@ import Testing
   private let b = URL(feed: 2)
   private let other = URL(feed: 1, host: "b.example")
 
-  @Test(arguments: Engine.allCases) func `a host is one worker's until it is completed`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a host is leased to one worker at a time`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a, b, other]) { fleet in
       let first = try fleet.claim()
       #expect(Set(first.map(\.host)) == ["a.example", "b.example"])
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a host whose worker died comes back when its lease is over`(
+  @Test(arguments: Engine.allCases) func `a dead worker's host is available again when the lease expires`(
     _ engine: Engine
   ) throws {
     try withFleet(engine, adding: [a]) { fleet in
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `extending keeps a host`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `extending a lease keeps the host`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim(lease: .seconds(30)).first)
       #expect(try fleet.wait(fleet.queue.extend(lease, by: .seconds(60))))
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `the same completion twice is carried out once`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a repeated completion is applied once`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let start = try fleet.wait(fleet.log.end())
       let completion = try #require(try fleet.claim().first).completion("one", due: Date() - 1)
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `an older version never replaces a later one`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `an older version never replaces a newer one`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       for (name, seconds, isTaken) in [("one", 10.0, true), ("old", 9, false), ("same", 10, false), ("new", 11, true)] {
         let lease = try #require(try fleet.claim().first)
@@ -97,7 +97,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a host is left alone after a request`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `after a completion, the host isn't leased during its gap`(_ engine: Engine)
+    throws
+  {
     try withFleet(engine, adding: [a, b]) { fleet in
       let lease = try #require(try fleet.claim().first)
       _ = try fleet.wait(fleet.queue.complete(lease.completion("one", gap: .seconds(30))))
@@ -107,9 +109,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a pause that a host asks for holds for all of its feeds`(
-    _ engine: Engine
-  ) throws {
+  @Test(arguments: Engine.allCases) func `a pause requested by a host applies to all of its feeds`(_ engine: Engine)
+    throws
+  {
     try withFleet(engine, adding: [a, b, other]) { fleet in
       let lease = try #require(try fleet.claim(1).first { $0.host == "a.example" } ?? fleet.claim(1).first)
       try #require(lease.host == "a.example")
@@ -121,7 +123,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a person pauses and resumes a host`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a user can pause and resume a host`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a, other]) { fleet in
       try fleet.wait(fleet.queue.pause("a.example", for: nil, because: "moving"))
       #expect(try fleet.claim().map(\.host) == ["b.example"])
@@ -131,9 +133,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a host that is paused while it is leased is not handed out after that lease`(
-    _ engine: Engine
-  ) throws {
+  @Test(arguments: Engine.allCases) func `a host paused during a lease isn't leased again afterwards`(_ engine: Engine)
+    throws
+  {
     try withFleet(engine, adding: [a]) { fleet in
       #expect(try fleet.claim(lease: .seconds(5)).count == 1)
       try fleet.wait(fleet.queue.pause("a.example", for: nil, because: "moving"))
@@ -144,7 +146,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a host rests after a request, whatever is done with its feeds`(
+  @Test(arguments: Engine.allCases) func `a host's gap applies even when its feeds are added and removed`(
     _ engine: Engine
   ) throws {
     let queues = (1...5).map { URL(feed: $0) }
@@ -169,8 +171,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a host that a redirect leads to is one worker's, too`(_ engine: Engine) throws
-  {
+  @Test(arguments: Engine.allCases) func `a host reached by a redirect is leased by one worker at a time too`(
+    _ engine: Engine
+  ) throws {
     try withFleet(engine, adding: [a, other]) { fleet in
       let queue = fleet.queue
       func visit(_ lease: WorkLease, _ host: String = "b.example") throws -> WorkVisit {
@@ -207,7 +210,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a feed that moved is requested at its new host`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a feed that moved is polled at its new host`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim().first)
       _ = try fleet.wait(fleet.queue.complete(lease.completion("one", due: Date() - 1, host: "new.example")))
@@ -220,9 +223,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a feed that is removed while it is requested stays away`(
-    _ engine: Engine
-  ) throws {
+  @Test(arguments: Engine.allCases) func `a feed removed during its lease stays removed`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim().first)
       #expect(try fleet.wait(fleet.queue.remove(a)))
@@ -232,7 +233,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a feed that is gone is requested no more`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `a feed that is gone (410) isn't polled again`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       let lease = try #require(try fleet.claim().first)
       _ = try fleet.wait(fleet.queue.complete(lease.completion(due: nil)))
@@ -241,7 +242,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a reader goes on where it stopped, and notices what it cannot`(
+  @Test(arguments: Engine.allCases) func `a reader of updates continues where it stopped, and detects missing entries`(
     _ engine: Engine
   ) throws {
     try withFleet(engine, adding: [a]) { fleet in
@@ -263,7 +264,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `the latest updates come in their order`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `the latest updates are delivered in order`(_ engine: Engine) throws {
     try withFleet(engine, adding: [a]) { fleet in
       #expect(try fleet.wait(fleet.log.latest(5)) == [])
       let cursors = try (1...3).map { number in
@@ -276,7 +277,8 @@ import Testing
 
   // MARK: The library
 
-  @Test(arguments: Engine.allCases) func `a library has what is saved, in the order requested`(_ engine: Engine) throws
+  @Test(arguments: Engine.allCases) func `the library delivers saved feeds in the requested order`(_ engine: Engine)
+    throws
   {
     try withFleet(engine, adding: [a, other]) { fleet in
       for lease in try fleet.claim() where lease.address == a {
@@ -291,7 +293,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `the first feeds are the same for every reader`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `the library's first feeds are the same for every reader`(_ engine: Engine)
+    throws
+  {
     let many = (0..<900).map { URL(feed: $0, host: "h\($0 % 300).example") }
     try withFleet(engine, adding: many.shuffled()) { fleet in
       let sorted = many.map { ($0.host()!, $0.absoluteString) }.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.1)
@@ -302,7 +306,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `each change of the list gives it another name`(_ engine: Engine) throws {
+  @Test(arguments: Engine.allCases) func `each change of the list changes the library's edition`(_ engine: Engine)
+    throws
+  {
     try withFleet(engine, adding: [a]) { fleet in
       var names = [try fleet.wait(fleet.library.edition())]
       func note() throws { names.append(try fleet.wait(fleet.library.edition())) }
@@ -322,7 +328,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Engine.allCases) func `a library lists every feed once, even one that moved`(_ engine: Engine) throws
+  @Test(arguments: Engine.allCases) func `the library lists every feed once, even one that moved`(_ engine: Engine)
+    throws
   {
     let many = (0..<1500).map { URL(feed: $0, host: "h\($0 % 300).example") }
     try withFleet(engine) { fleet in
