@@ -106,7 +106,7 @@ import Testing
     String(decoding: ending?.standardErrorContent ?? [], as: UTF8.self)
   }
 
-  @Test(arguments: ["run", "stop", "close"]) func `calling run, stop or close on the main loop traps`(_ what: String) async {
+  @Test(arguments: ["run", "stop", "close"]) func `run, stop and close trap on the main loop`(_ what: String) async {
     let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [what] in
       await MainActor.run {
         switch what {

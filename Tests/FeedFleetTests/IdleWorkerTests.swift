@@ -26,7 +26,7 @@ import Testing
     return grant.now + (try #require(grant.wake) / .seconds(1))
   }
 
-  @Test(arguments: [Engine.memory, .redis]) func `idle workers poll in turns, and one of them is there when a host is due`(
+  @Test(arguments: [Engine.memory, .redis]) func `idle workers poll in turns, one of them when a host is due`(
     _ engine: Engine
   ) throws {
     try withFleet(engine) { fleet in

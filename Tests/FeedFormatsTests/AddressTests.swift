@@ -18,7 +18,7 @@ import Testing
     ("http://", nil), ("", nil), ("ftp://e.com/", nil), ("///g", nil),
   ]
 
-  @Test(arguments: references) func `references resolve as RFC 3986 says, to web addresses`(
+  @Test(arguments: references) func `relative URLs are resolved as in RFC 3986, and only http and https URLs are kept`(
     reference: String, expected: String?
   ) throws {
     let text = rss("<item><media:thumbnail url=\"\(reference)\"/></item>")
@@ -26,7 +26,7 @@ import Testing
     #expect(document.items[0].images.first?.address == expected)
   }
 
-  @Test func `xml:base counts before the document's address, level by level`() throws {
+  @Test func `xml:base overrides the document's URL, level by level`() throws {
     let document = try read(
       """
       <feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://a.com/x/"><entry xml:base="y/">
@@ -43,7 +43,7 @@ import Testing
     #expect(document.items[1].link == "https://a.com/x/2")
   }
 
-  @Test func `images of texts are relative to the item's page, others to the document`() throws {
+  @Test func `images in texts are relative to the item's page, other images to the document`() throws {
     let item = try read(
       rss(
         """
@@ -54,7 +54,7 @@ import Testing
     #expect(item.found == ["enclosure https://example.org/b.jpg", "summary https://e.com/posts/1/a.jpg"])
   }
 
-  @Test func `a file resolves by what the document says its address is`() throws {
+  @Test func `a local file's relative URLs are resolved with its rel=self link`() throws {
     let document = try read(
       atom(
         "<entry><link href='/1'/><link rel='enclosure' href='2.png'/></entry>",
@@ -66,12 +66,12 @@ import Testing
   }
 
   @Test(arguments: ["", "rel=''", "rel='http://www.iana.org/assignments/relation/alternate'", "rel=Alternate"])
-  func `a link is the item's page unless it says otherwise`(relation: String) throws {
+  func `a link without a relation is the item's page`(relation: String) throws {
     let document = try read(atom("<entry><link rel='self' href='/x'/><link \(relation) href='/1'/></entry>"))
     #expect(document.items[0].link == "https://example.org/1")
   }
 
-  @Test func `a document without an address resolves by its site's`() throws {
+  @Test func `without a document URL, relative URLs are resolved with the site's link`() throws {
     let text = rss("<item><enclosure url='b.jpg' type='image/jpeg'/></item>")
     #expect(try read(text, address: nil).items[0].found == ["enclosure https://example.org/b.jpg"])
   }

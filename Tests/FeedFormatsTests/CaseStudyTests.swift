@@ -30,17 +30,17 @@ import Testing
     #"{"items": [], "x": \#(String(repeating: "[", count: 505) + String(repeating: "]", count: 505))}"#,
   ]
 
-  @Test(arguments: bodies) func `the same as the decoder`(body: String) {
+  @Test(arguments: bodies) func `CaseStudyFeed reads each document like JSONDecoder`(body: String) {
     expectSame(Array(body.replacing("ID", with: Self.id).utf8))
   }
 
-  @Test func `the same in UTF-16, and for bytes that are no UTF-8`() {
+  @Test func `CaseStudyFeed reads UTF-16 and invalid UTF-8 like JSONDecoder`() {
     let text = #"{"items": [{"id": "\#(Self.id)", "image": "https://e.com/1.jpg", "description": "é"}]}"#
     expectSame(text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] })
     expectSame(text.utf8.map { $0 == 0xA9 ? 0xFF : $0 })
   }
 
-  @Test func `a valid document needs no decoder`() {
+  @Test func `a valid document is read without JSONDecoder`() {
     let body = Array(#"{"items": [{"id": "\#(Self.id)", "image": "https://e.com/1.jpg", "description": "é"}]}"#.utf8)
     let images = JSONTape.parse(body) { CaseStudyFeed.images(in: $0, ofBytes: body.count) }
     #expect(images??.map(\.id.uuidString) == [Self.id])
@@ -48,7 +48,7 @@ import Testing
     #expect(images??.map(\.isPlain) == [true])
   }
 
-  @Test func `the texts outlive the document`() throws {
+  @Test func `the texts of images outlive the document`() throws {
     var body = Array(#"{"items": [{"id": "\#(Self.id)", "image": "https://e.com/1.jpg", "location": "L"}]}"#.utf8)
     let images = try CaseStudyFeed.images(in: body)
     body.removeAll()
@@ -56,7 +56,7 @@ import Testing
     #expect(images[0].location?.hashValue == SharedText("L").hashValue)
   }
 
-  @Test func `a document of the case study`() throws {
+  @Test func `Essential Feed JSON is read as a document`() throws {
     let document = try read(
       #"{"items": [{"id": "\#(Self.id.lowercased())", "image": "https://e.com", "location": "L"}]}"#)
     #expect(document.format == .caseStudy)

@@ -14,13 +14,13 @@ import Testing
     return names.sorted().map { "\(target)/\($0)" }
   }
 
-  @Test func `there are inputs of each format`() {
+  @Test func `the corpus has inputs for each format`() {
     #expect(Set(Self.inputs.map { $0.prefix { $0 != "/" } }) == ["rss", "atom", "jsonfeed"])
     #expect(Self.inputs.filter { $0.hasSuffix("cut-encoding") }.count == 2)
   }
 
   @Test(arguments: inputs, [nil, "shift_jis", "koi8-r"])
-  func `a document does not depend on how it is cut`(input: String, charset: String?) throws {
+  func `a document is read identically however its bytes are split`(input: String, charset: String?) throws {
     let bytes = try [UInt8](Data(contentsOf: Self.corpora.appending(path: input)))
     let whole = outcome(of: bytes, charset, inPiecesOf: bytes.count)
     for size in [1, 2, 3, 5, 16, 37, 64, 97, 512] {

@@ -72,16 +72,16 @@ import Testing
     ("2006년 1월 2일 오후 3:04", "2006-01-02T15:04:00Z"),
   ]
 
-  @Test(arguments: odd) func `dates as broken programs write them`(text: String, expected: String?) {
+  @Test(arguments: odd) func `dates written by faulty programs are parsed`(text: String, expected: String?) {
     #expect(FeedDate(text)?.description == expected)
   }
 
-  @Test(arguments: dates) func `dates as feeds write them`(text: String, expected: String?) {
+  @Test(arguments: dates) func `dates in the usual formats of feeds are parsed`(text: String, expected: String?) {
     #expect(FeedDate(text)?.description == expected)
     #expect(FeedDate("\n \(text)\t")?.description == expected)
   }
 
-  @Test func `a date reads back what it writes`() {
+  @Test func `a date's description parses to the same date`() {
     var seconds: Int64 = -62_135_596_800
     while seconds < 253_402_300_800 {
       let date = FeedDate(secondsSince1970: seconds)

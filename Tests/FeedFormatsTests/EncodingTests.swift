@@ -48,7 +48,7 @@ import Testing
     ("ISO_8859-1:1987", "CP1252", "café “x”", "windows-1252"), ("koi8", "KOI8-R", "Привет", "KOI8-R"),
   ]
 
-  @Test(arguments: legacy) func `a declared encoding, by the document or by the response`(
+  @Test(arguments: legacy) func `a legacy encoding declared by the document or the response is used, except for valid UTF-8`(
     declared: String, actual: String, title: String, name: String
   ) throws {
     try expect(encoded(feed(title, encoding: declared), as: actual), title: title, encoding: name)
@@ -58,31 +58,29 @@ import Testing
     try expect(Array(feed(title).utf8), charset: declared, title: title, encoding: "UTF-8")
   }
 
-  @Test func `a 7-bit encoding is believed, though all of it is UTF-8`() throws {
+  @Test func `a declared 7-bit encoding is used even though the bytes are valid UTF-8`() throws {
     let bytes = encoded(feed("日本語 & x", encoding: "ISO-2022-JP"), as: "ISO-2022-JP")
     try expect(bytes, title: "日本語 & x", encoding: "ISO-2022-JP")
   }
 
   @Test(arguments: ["UTF-16LE", "UTF-16BE", "UTF-32LE", "UTF-32BE"])
-  func `Unicode in wider units, with a mark or without`(
-    encoding: String
-  ) throws {
+  func `UTF-16 and UTF-32 are recognized with and without a byte order mark`(encoding: String) throws {
     let name = String(encoding.prefix(6))
     try expect(encoded("\u{FEFF}" + feed("é 😀"), as: encoding), title: "é 😀", encoding: name)
     try expect(encoded(feed("é 😀"), as: encoding), title: "é 😀", encoding: name)
   }
 
-  @Test func `the document's declaration counts before the response's`() throws {
+  @Test func `the document's declared encoding has precedence over the response's`() throws {
     let bytes = encoded(feed("Łódź", encoding: "ISO-8859-2"), as: "ISO-8859-2")
     try expect(bytes, charset: "windows-1251", title: "Łódź", encoding: "ISO-8859-2")
   }
 
-  @Test func `a mark counts before everything`() throws {
+  @Test func `a byte order mark has precedence over every declaration`() throws {
     try expect(
       Array(("\u{FEFF}" + feed("é", encoding: "ISO-8859-2")).utf8), charset: "KOI8-R", title: "é", encoding: "UTF-8")
   }
 
-  @Test func `bytes that nothing explains are windows-1252, one by one`() throws {
+  @Test func `single bytes that are invalid in UTF-8 are read as windows-1252`() throws {
     var bytes = Array(feed("é~").utf8)
     bytes[bytes.firstIndex(of: 0x7E)!] = 0x80
     try expect(bytes, title: "é€", encoding: "UTF-8")
@@ -90,7 +88,7 @@ import Testing
     try expect(bytes, title: "é!", encoding: "windows-1252")
   }
 
-  @Test func `a text that is mostly windows-1252 is that, though some of it may be UTF-8`() throws {
+  @Test func `mostly windows-1252 text is read as windows-1252, even if parts of it are valid UTF-8`() throws {
     // `é »` and `É»` are valid UTF-8 in windows-1252.
     let title = "réaliser le portrait d'un enfant « doué\u{A0}» à « CAFÉ»"
     try expect(encoded(feed(title), as: "CP1252"), title: title, encoding: "windows-1252")
@@ -99,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "iso-8859-1", "utf-8"])
-  func `texts in UTF-8 between a few in windows-1252 are both read`(declared: String?) throws {
+  func `mostly UTF-8 text keeps its UTF-8, and a few other bytes are read as windows-1252`(declared: String?) throws {
     let title = "besøge, Brøndby, Ødegård, ærø, Ålborg ~"
     let bytes = feed(title, encoding: declared).utf8.map { $0 == 0x7E ? 0xF8 : $0 }
     try expect(bytes, title: title.replacing("~", with: "ø"), encoding: "UTF-8")
@@ -107,7 +105,7 @@ import Testing
     #expect(document.repairs == ["bytes that are not UTF-8 were read as windows-1252"])
   }
 
-  @Test func `a long text is judged by what there was, part by part`() throws {
+  @Test func `the encoding of a long text is decided part by part`() throws {
     // Some of UTF-8, then much of windows-1252, then much more of UTF-8.
     let filler = String(repeating: "a", count: 70_000)
     let bytes = Array(feed("~\(filler)\(String(repeating: "é", count: 40_000))~").utf8).map { $0 == 0x7E ? 0xE9 : $0 }
@@ -120,14 +118,14 @@ import Testing
     #expect(try parser.finish() == document)
   }
 
-  @Test func `a long text in a declared encoding that is none is decided in time`() throws {
+  @Test func `a long UTF-8 text with a wrongly declared encoding is read in linear time`() throws {
     let title = String(repeating: "é", count: 60_000)
     let document = try FeedParser.document(of: Array(feed(title, encoding: "windows-1251").utf8))
     #expect(document.items[0].title?.value == title)
     #expect(document.repairs == ["the text is UTF-8, but another encoding is declared"])
   }
 
-  @Test func `the encoding does not depend on how the bytes are cut`() throws {
+  @Test func `the encoding doesn't depend on how the bytes are split`() throws {
     let rest = String(repeating: "a", count: 2_000)
     // A character first and a byte that is none later; a byte that is none first and a character later.
     for bytes in [Array(feed("é\(rest)~").utf8), Array(feed("~\(rest)é").utf8)] {
@@ -148,7 +146,7 @@ import Testing
     #expect(whole.encoding == "UTF-8")
   }
 
-  @Test func `a name that isn't an encoding's is not passed on`() throws {
+  @Test func `an invalid encoding name isn't passed to iconv`() throws {
     for name in ["//TRANSLIT", "x//IGNORE", "../../etc", String(repeating: "a", count: 500)] {
       try expect(Array(feed("é", encoding: name).utf8), charset: name, title: "é", encoding: "UTF-8")
     }

@@ -26,7 +26,7 @@ import Testing
     ("<script>'<link rel=alternate type=application/rss+xml href=c>'</script>", []),
     ("<linkage rel=alternate type=application/rss+xml href=c>", []), ("<link", []), ("", []),
   ])
-  func `a feed is a link of a feed's type to a web address`(html: String, addresses: [String]) {
+  func `a link to a feed has a feed's media type and an http or https URL`(html: String, addresses: [String]) {
     #expect(links(html) == addresses)
   }
 
@@ -36,7 +36,7 @@ import Testing
     ("<rss>", false), ("<?xml version='1.0'?><!DOCTYPE rss><rss><html/>", false), ("<htmlx", true),
     (#"{"a": "<html>"}"#, false), ("", false), ("words <html>", false),
   ])
-  func `a page is known by its first element`(text: String, isPage: Bool) {
+  func `a web page is recognized by its first element`(text: String, isPage: Bool) {
     #expect(FeedLink.isPage(Array(text.utf8)) == isPage)
   }
 }

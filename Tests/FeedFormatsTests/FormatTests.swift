@@ -32,7 +32,7 @@ import Testing
     (.jsonFeed11, jsonFeed(#"{"id": "1", "title": "One"}"#)),
   ]
 
-  @Test(arguments: documents) func `a format is recognized by its bytes`(kind: FeedKind, text: String) throws {
+  @Test(arguments: documents) func `each format is recognized by its first bytes`(kind: FeedKind, text: String) throws {
     let document = try read(text)
     #expect(document.format == kind)
     #expect(document.items.map { $0.title?.plain } == ["One"])
@@ -40,7 +40,7 @@ import Testing
     #expect(try read("\u{FEFF}  \n" + text).items == document.items)
   }
 
-  @Test func `a blog's RSS`() throws {
+  @Test func `a blog's RSS feed is read with all its elements`() throws {
     let document = try read(
       rss(
         """
@@ -78,7 +78,7 @@ import Testing
     #expect(two.published?.description == "2004-01-02T00:00:00Z")
   }
 
-  @Test func `a video channel's Atom`() throws {
+  @Test func `a video channel's Atom feed is read with its media group`() throws {
     let item = try read(
       atom(
         """
@@ -102,7 +102,7 @@ import Testing
       ])
   }
 
-  @Test func `the texts of Atom, as they are written`() throws {
+  @Test func `Atom texts of every type are read`() throws {
     func content(_ element: String) throws -> FeedText? { try read(atom("<entry>\(element)</entry>")).items[0].content }
     #expect(try content("<content>1 &lt;b&gt;</content>") == FeedText("1 <b>", isMarkup: false))
     #expect(try content("<content type='html'>1 &lt;b&gt;</content>") == FeedText("1 <b>", isMarkup: true))
@@ -125,7 +125,7 @@ import Testing
     #expect(try read(old).items[0].content == FeedText("<b>b</b>", isMarkup: true))
   }
 
-  @Test func `a place is a point of GeoRSS or of GML, or a name`() throws {
+  @Test func `an item's place is a GeoRSS or GML point, or a name`() throws {
     func place(_ element: String) throws -> String? { try read(rss("<item>\(element)</item>")).items[0].location?.text }
     #expect(try place("<georss:point>45.256  -71.92</georss:point>") == "45.256 -71.92")
     #expect(try place("<geo:long>-71.92</geo:long><geo:lat>45.256</geo:lat>") == "45.256 -71.92")
@@ -137,7 +137,7 @@ import Testing
     #expect(try place("<georss:point>here</georss:point>") == nil)
   }
 
-  @Test func `a place of Media RSS, and the middle of a circle`() throws {
+  @Test func `a place is read from Media RSS, and from a circle's center`() throws {
     let point = "<georss:where><gml:Point><gml:pos>35.669998 139.770004</gml:pos></gml:Point></georss:where>"
     let item = try read(
       rss("<item><media:content url='/1.jpg'><media:location>\(point)</media:location></media:content></item>")
@@ -169,13 +169,13 @@ import Testing
     <gml:upperCorner>46.46 -109.48</gml:upperCorner></gml:Envelope></georss:where>
     """,
     "<georss:line>45.256,-110.45 46.46,-109.48</georss:line>",
-  ]) func `the place of a line, an area and a box is their first point`(shape: String) throws {
+  ]) func `the place of a line, a polygon or a box is its first point`(shape: String) throws {
     #expect(try read(rss("<item>\(shape)</item>")).items[0].location == FeedPlace(point: "45.256 -110.45"))
     let empty = shape.replacing("45.256", with: "nowhere")
     #expect(try read(rss("<item>\(empty)</item>")).items[0].location == nil)
   }
 
-  @Test func `a channel of CDF`() throws {
+  @Test func `a CDF channel is read`() throws {
     let document = try read(
       """
       <?XML version="1.0"?>
@@ -198,7 +198,7 @@ import Testing
     #expect(rss.format == .rss && rss.repairs == ["the outermost element is missing"])
   }
 
-  @Test func `RSS in JSON`() throws {
+  @Test func `RSS in JSON is read`() throws {
     let document = try read(
       #"""
       {"rss": {"version": "2.0", "channel": {"title": "Words & é", "link": "http://example.com/", "ttl": "15",
@@ -228,7 +228,7 @@ import Testing
     #expect(try read(#"{"rss": {"channel": {}}}"#).items.isEmpty)
   }
 
-  @Test func `a feed inside a web page, and a page that only talks of feeds`() throws {
+  @Test func `a feed inside a web page is read, and a page with only parts of one is a web page`() throws {
     let page = "<!DOCTYPE html><html xmlns='http://www.w3.org/1999/xhtml'><head><title>x</title></head><body>"
     let document = try read(page + atom("<entry><title>1</title></entry>").dropFirst(21) + "</body></html>")
     #expect(document.format == .atom10 && document.items.map { $0.title?.value } == ["1"])
@@ -241,12 +241,12 @@ import Testing
     }
   }
 
-  @Test func `elements called item make no feed`() throws {
+  @Test func `XML with item elements but no feed isn't a feed`() throws {
     let text = "<project name='x'><menu><item name='a' href='b.html'/><item name='c' href='d.html'/></menu></project>"
     #expect(throws: FeedFormatError.notAFeed) { try read(text) }
   }
 
-  @Test func `a JSON Feed`() throws {
+  @Test func `a JSON Feed is read with all its members`() throws {
     let document = try read(
       jsonFeed(
         #"""
@@ -269,7 +269,7 @@ import Testing
     #expect(two.guid == "2.5" && two.link == "https://e.com/2" && two.title == nil)
   }
 
-  @Test func `a JSON Feed with slips in its strings`() throws {
+  @Test func `a JSON Feed with invalid strings is repaired`() throws {
     let bytes = Array(jsonFeed(#"{"id": "1", "title": "a\ud83d"}, {"id": "2", "title": "b~c"}"#).utf8)
       .flatMap { $0 == UInt8(ascii: "~") ? [0x0A, 0xE9] : [$0] }
     let document = try read(bytes: bytes)
@@ -277,7 +277,7 @@ import Testing
     #expect(document.repairs.count == 2)
   }
 
-  @Test func `a JSON Feed with commas too many, and one that is cut off`() throws {
+  @Test func `trailing commas in a JSON Feed are skipped, and a truncated one is read up to the cut`() throws {
     let commas = try read(jsonFeed(#"{"id": "1", "tags": ["a,]", ], "title": "x",}, {"id": "2"} , "#))
     #expect(commas.items.map(\.guid) == ["1", "2"] && commas.items[0].title?.value == "x")
     #expect(commas.repairs == ["a trailing comma was skipped"])
@@ -292,7 +292,7 @@ import Testing
     #expect(throws: FeedFormatError.self) { try read(#"{"items": [\#(item), {"id": "73A7"#) }
   }
 
-  @Test func `a JSON Feed without a version`() throws {
+  @Test func `a JSON Feed without a version is read`() throws {
     let text = #"{"title": "T", "feed_url": "https://e.com/", "items": [{"id": "x", "title": "One"}]}"#
     #expect(try read(text).repairs == ["the version of JSON Feed is missing"])
   }

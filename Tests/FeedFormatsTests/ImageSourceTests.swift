@@ -30,7 +30,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: elements) func `Media RSS in RSS and in Atom`(source: String, element: String) throws {
+  @Test(arguments: elements) func `Media RSS images are found in RSS and Atom`(source: String, element: String) throws {
     let found = ["\(source) https://e.com/1.jpg"]
     try expect(rss("<item>\(element)</item>"), found, chosen: "https://e.com/1.jpg")
     try expect(atom("<entry>\(element)</entry>"), found, chosen: "https://e.com/1.jpg")
@@ -43,7 +43,7 @@ import Testing
     try expect(rss("<item><enclosure url='https://e.com/1.mp3' type='\(type)'/></item>"), [], chosen: nil)
   }
 
-  @Test func `enclosures of RSS and of Atom, attachments of JSON Feed`() throws {
+  @Test func `enclosures in RSS and Atom and attachments in JSON Feed are images`() throws {
     let found = ["enclosure https://e.com/1.jpg"]
     try expect(
       rss("<item><enclosure url='https://e.com/1.jpg' type='image/jpeg' length='1'/></item>"), found,
@@ -56,7 +56,7 @@ import Testing
       chosen: "https://e.com/1.jpg")
   }
 
-  @Test func `image of JSON Feed, of the case study, and of an item of RSS`() throws {
+  @Test func `image is read in JSON Feed, Essential Feed JSON and RSS items`() throws {
     let found = ["image https://e.com/1.jpg"]
     try expect(jsonFeed(#"{"id": "1", "image": "https://e.com/1.jpg"}"#), found, chosen: "https://e.com/1.jpg")
     try expect(
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `banner_image of JSON Feed, itunes:image of podcasts`() throws {
+  @Test func `banner_image in JSON Feed and itunes:image in podcasts are images`() throws {
     try expect(
       jsonFeed(#"{"id": "1", "banner_image": "https://e.com/1.jpg"}"#), ["banner_image https://e.com/1.jpg"],
       chosen: "https://e.com/1.jpg")
@@ -79,7 +79,7 @@ import Testing
       chosen: "https://e.com/1.jpg")
   }
 
-  @Test func `the first image of the content, then of the summary`() throws {
+  @Test func `the first image of the content is found, else that of the summary`() throws {
     let html = "&lt;p&gt;A &lt;IMG class=x src='https://e.com/1.jpg?a=1&amp;amp;b=2'&gt;"
     let address = "https://e.com/1.jpg?a=1&b=2"
     try expect(rss("<item><description>\(html)</description></item>"), ["summary \(address)"], chosen: address)
@@ -130,14 +130,14 @@ import Testing
     ("<picture><source srcset='l.webp'><img width=1 height=1 src=p.gif></picture>", nil),
   ]
 
-  @Test func `a width in percent isn't a number of pixels`() throws {
+  @Test func `a width in percent isn't used as pixels`() throws {
     let item = try read(rss("<item><description>&lt;img src=a.jpg width='100%' height=40></description></item>")).items[
       0]
     #expect(item.image?.width == nil && item.image?.height == 40)
   }
 
   @Test(arguments: ["itunes:image", "media:thumbnail", "enclosure"])
-  func `an address that is a text instead of an attribute`(name: String) throws {
+  func `a URL in an element's text is read like one in its attribute`(name: String) throws {
     let found = ["\(name) https://e.com/1.jpg"]
     for text in ["https://e.com/1.jpg", "<url>https://e.com/1.jpg</url><type>image/jpeg</type>"] {
       try expect(rss("<item><\(name)>\(text)</\(name)></item>"), found, chosen: "https://e.com/1.jpg")
@@ -145,7 +145,7 @@ import Testing
     try expect(rss("<item><enclosure><url>https://e.com/1.mp3</url></enclosure></item>"), [], chosen: nil)
   }
 
-  @Test func `an enclosure of RSS 1.0, and elements inside an enclosure`() throws {
+  @Test func `an RSS 1.0 enclosure is read, and so are elements inside an enclosure`() throws {
     try expect(
       rss("<item><enc:enclosure rdf:resource='https://e.com/1.jpg' enc:type='image/jpeg'/></item>"),
       ["enclosure https://e.com/1.jpg"], chosen: "https://e.com/1.jpg")
@@ -156,17 +156,19 @@ import Testing
   }
 
   @Test(arguments: ["a.jpg:large", "a.JPEG!thumb", "a.heif", "a.jfif?x=1.mp3"])
-  func `an extension is the letters behind the last dot of the path`(name: String) throws {
+  func `a file extension is the letters after the path's last dot`(name: String) throws {
     let item = try read(rss("<item><media:content url='https://e.com/\(name)'/></item>")).items[0]
     #expect(item.images.count == 1)
   }
 
-  @Test(arguments: pictures) func `the images that count in a text`(html: String, address: String?) throws {
+  @Test(arguments: pictures) func `the first displayed image of a text is used, and tracking pixels are ignored`(
+    html: String, address: String?
+  ) throws {
     let document = try read(rss("<item><description><![CDATA[\(html)]]></description></item>"))
     #expect(document.items[0].image?.address == address)
   }
 
-  @Test func `the order of the sources`() throws {
+  @Test func `the sources of images are used in the documented order`() throws {
     let all = [
       "<media:content url='https://e.com/m.jpg' medium='image'/>",
       "<enclosure url='https://e.com/e.jpg' type='image/jpeg'/>",
@@ -187,7 +189,7 @@ import Testing
     #expect(try read(jsonFeed(json)).items[0].image?.source == .enclosure)
   }
 
-  @Test func `of several media:content the default one, then the widest`() throws {
+  @Test func `of several media:content, the default one is used, else the widest`() throws {
     let group = """
       <media:content url="https://e.com/1.jpg" medium="image" width="100"/>
       <media:group><media:content url="https://e.com/2.jpg" medium="image" width="800" height="600"/>
@@ -203,13 +205,13 @@ import Testing
     #expect(try read(rss("<item>\(thumbnails)</item>")).items[0].image?.address == "https://e.com/l.jpg")
   }
 
-  @Test func `an image elsewhere that is Atom's content`() throws {
+  @Test func `Atom content with a src is an image`() throws {
     try expect(
       atom("<entry><content type='image/png' src='https://e.com/1.png'/></entry>"), ["content https://e.com/1.png"],
       chosen: "https://e.com/1.png")
   }
 
-  @Test func `more images than are listed are a repair`() throws {
+  @Test func `more images per item than the limit are skipped and reported as a repair`() throws {
     var limits = FeedLimits()
     limits.imagesPerItem = 2
     let images = (1...3).map { "<media:thumbnail url='https://e.com/\($0).jpg'/>" }.joined()

@@ -19,13 +19,13 @@ import Testing
     #expect(try read(text, limits: limits).items.count == 1)
   }
 
-  @Test func `bytes of a document`() throws {
+  @Test func `a document longer than the limit is an error`() throws {
     let text = rss("<item/>")
     try expectRead(text) { $0.documentBytes = text.utf8.count }
     expect(.documentTooLong(limit: 99), text) { $0.documentBytes = 99 }
   }
 
-  @Test func `elements may be nested as deep as the limit`() throws {
+  @Test func `elements may be nested up to the limit`() throws {
     let text = "<rss><channel><a><b><c></c></b></a><item/></channel></rss>"
     try expectRead(text) { $0.depth = 5 }
     expect(.tooDeep(limit: 4), text) { $0.depth = 4 }
@@ -33,14 +33,14 @@ import Testing
     #expect(throws: FeedFormatError.tooDeep(limit: 256)) { try FeedParser.document(of: Array(bomb.utf8)) }
   }
 
-  @Test func `bytes of a tag, finished or not`() throws {
+  @Test func `a tag longer than the limit is an error, even if it never ends`() throws {
     let text = "<rss><channel><item a='\(String(repeating: "x", count: 100))'/></channel></rss>"
     try expectRead(text) { $0.tagBytes = 112 }
     expect(.tagTooLong(limit: 100), text) { $0.tagBytes = 100 }
     expect(.tagTooLong(limit: 100), "<rss><item a='" + String(repeating: "x", count: 2_000)) { $0.tagBytes = 100 }
   }
 
-  @Test func `a tag may have as many attributes as the limit`() throws {
+  @Test func `a tag may have attributes up to the limit`() throws {
     let text = "<rss><item a='1' b='2' c='3'/></rss>"
     try expectRead(text) { $0.attributes = 3 }
     expect(.tooManyAttributes(limit: 2), text) { $0.attributes = 2 }
@@ -48,20 +48,20 @@ import Testing
     #expect(throws: FeedFormatError.self) { try FeedParser.document(of: Array(many.utf8)) }
   }
 
-  @Test func `names of elements and of attributes`() throws {
+  @Test func `element and attribute names longer than the limit are an error`() throws {
     try expectRead("<rss><abcdefgh/><item/></rss>") { $0.nameBytes = 16 }
     expect(.nameTooLong(limit: 8), "<rss><abcdefghijkl/><item/></rss>") { $0.nameBytes = 8 }
     expect(.nameTooLong(limit: 8), "<rss><a abcdefghijkl=''/><item/></rss>") { $0.nameBytes = 8 }
     expect(.nameTooLong(limit: 8), "<rss></abcdefghijkl><item/></rss>") { $0.nameBytes = 8 }
   }
 
-  @Test func `a document type`() throws {
+  @Test func `a document type longer than the limit is an error`() throws {
     let text = "<!DOCTYPE rss [\(String(repeating: "<!-- ]> ' -->", count: 50))]><rss><item/></rss>"
     try expectRead(text) { _ in }
     expect(.doctypeTooLong(limit: 100), text) { $0.doctypeBytes = 100 }
   }
 
-  @Test func `text, CDATA and entities`() throws {
+  @Test func `text, CDATA and entities longer than the limit are an error`() throws {
     for title in ["1234567890", "<![CDATA[1234567890]]>", "&amp;&amp;&amp;&amp;&amp;&amp;&amp;&amp;&amp;&amp;"] {
       try expectRead("<rss><item><title>\(title)</title></item></rss>") { $0.textBytes = 10 }
       expect(.textTooLong(limit: 9), "<rss><item><title>\(title)</title></item></rss>") { $0.textBytes = 9 }
@@ -71,13 +71,13 @@ import Testing
     }
   }
 
-  @Test func `a feed may have as many items as the limit`() throws {
+  @Test func `a feed may have items up to the limit`() throws {
     let text = "<rss><item/><item/><item/></rss>"
     expect(.tooManyItems(limit: 2), text) { $0.items = 2 }
     expect(.tooManyItems(limit: 1), jsonFeed(#"{"id": "1"}, {"id": "2"}"#)) { $0.items = 1 }
   }
 
-  @Test func `addresses that a base makes long`() throws {
+  @Test func `relative URLs that a long base expands count towards the limit`() throws {
     let base = "https://e.com/" + String(repeating: "a", count: 1_000) + "/"
     let items = String(repeating: "<item><media:thumbnail url='1'/></item>", count: 3)
     let text = "<rss xml:base='\(base)'>\(items)</rss>"
@@ -86,13 +86,13 @@ import Testing
     #expect(try read(longer).items[0].image?.address == "https://example.org/1")
   }
 
-  @Test func `values of JSON`() throws {
+  @Test func `more JSON values than the limit are an error`() throws {
     expect(.tooManyValues(limit: 10), jsonFeed((0..<9).map { #"{"id": "\#($0)"}"# }.joined(separator: ","))) {
       $0.values = 10
     }
   }
 
-  @Test func `entities are never looked up, whatever a document declares`() throws {
+  @Test func `entities that a document declares are never resolved`() throws {
     let text = """
       <!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>
       <rss><channel><item><title>&b;&f;&lt;</title></item></channel></rss>
@@ -100,7 +100,7 @@ import Testing
     #expect(try read(text).items[0].title?.value == "&b;&f;<")
   }
 
-  @Test func `a document that isn't a feed ends with its first kilobytes`() {
+  @Test func `parsing a document that isn't a feed stops in its first kilobytes`() {
     let page = "<!DOCTYPE html><html><head><title>Log in</title></head>"
     #expect(throws: FeedFormatError.webPage) { try read(page) }
     #expect(throws: FeedFormatError.webPage) { try read("<!doctype html><title>x</title>") }

@@ -42,27 +42,27 @@ import Testing
     return document
   }
 
-  @Test func `a prefix that is not declared`() throws {
+  @Test func `an undeclared namespace prefix is read`() throws {
     let media = "<media:content url=\"https://e.com/m.jpg\" medium=\"image\"/>"
     let document = try expectBoth(
       feed(item(1, extra: media) + item(2)), pictures: ["https://e.com/m.jpg", "https://e.com/2.jpg"])
     #expect(document.repairs == ["a namespace prefix is not declared"])
   }
 
-  @Test func `line breaks before the prolog`() throws {
+  @Test func `line breaks before the XML declaration are skipped`() throws {
     try expectBoth("\n\n" + feed(both))
   }
 
-  @Test func `junk after the end`() throws {
+  @Test func `content after the root element is ignored`() throws {
     try expectBoth(feed(both, after: "\n<!-- 0.2 s --><script>track()</script> trailing & junk <"))
   }
 
-  @Test func `control characters in text`() throws {
+  @Test func `control characters in text are replaced by spaces`() throws {
     try expectBoth(
       feed(item(1, title: "It\u{0B}em\u{1B} 1") + item(2)), titles: ["It em 1", "Item 2"])
   }
 
-  @Test func `attributes without quotes`() throws {
+  @Test func `attributes without quotes are read`() throws {
     let first =
       "<item><title>Item 1</title><link>https://e.com/1</link>"
       + "<enclosure type=image/jpeg url=https://e.com/1.jpg/></item>"
@@ -70,7 +70,7 @@ import Testing
     #expect(document.repairs == ["an attribute has no quotes, or is given twice"])
   }
 
-  @Test func `a quotation mark that is missing`() throws {
+  @Test func `a missing quotation mark loses no item`() throws {
     let first =
       "<item><title>Item 1</title><link>https://e.com/1</link>"
       + "<enclosure type=\"image/jpeg\" url=\"https://e.com/1.jpg/></item>\n"
@@ -78,23 +78,23 @@ import Testing
     try expectBoth(feed(first + item(2)).replacing("1.0\"?>", with: "1.0?>"))
   }
 
-  @Test func `an attribute given twice`() throws {
+  @Test func `of an attribute given twice, the first is used`() throws {
     let first =
       "<item><title>Item 1</title><link>https://e.com/1</link>"
       + "<enclosure url=\"https://e.com/1.jpg\" url=\"https://e.com/x.jpg\" type=\"image/jpeg\"/></item>"
     try expectBoth(feed(first + item(2)))
   }
 
-  @Test func `two hyphens in a comment`() throws {
+  @Test func `two hyphens in a comment are allowed`() throws {
     try expectBoth(feed("<!-- a -- b --- c -->" + item(1) + "<!---->" + item(2)))
   }
 
-  @Test func `unclosed HTML in a description`() throws {
+  @Test func `unclosed HTML in a description loses no item`() throws {
     let html = "<description><p>One<br>two <b>three <img src=\"x.gif\"> <li>four<li>five</description>"
     try expectBoth(feed(item(1, extra: html) + item(2, extra: html)))
   }
 
-  @Test(arguments: [true, false]) func `UTF-16 with a byte order mark`(isBigEndian: Bool) throws {
+  @Test(arguments: [true, false]) func `UTF-16 with a byte order mark is read`(isBigEndian: Bool) throws {
     let units = ("\u{FEFF}" + feed(both)).utf16
     let bytes = units.flatMap { unit in
       let pair = [UInt8(unit >> 8), UInt8(unit & 0xFF)]
@@ -103,22 +103,22 @@ import Testing
     #expect(try expectBoth(bytes: bytes).encoding == "UTF-16")
   }
 
-  @Test func `XML 1.1`() throws {
+  @Test func `XML 1.1 is read`() throws {
     try expectBoth(feed(both, before: "<?xml version=\"1.1\"?>"))
   }
 
-  @Test func `an ampersand in an address`() throws {
+  @Test func `a bare ampersand in a URL is kept`() throws {
     let document = try expectBoth(
       feed(item(1, address: "https://e.com/1.jpg?a=1&b=2&copy=3&lt=4") + item(2)),
       pictures: ["https://e.com/1.jpg?a=1&b=2&copy=3&lt=4", "https://e.com/2.jpg"])
     #expect(document.repairs == ["an & that doesn't begin an entity was kept as text"])
   }
 
-  @Test func `an ampersand in text`() throws {
+  @Test func `a bare ampersand in text is kept`() throws {
     try expectBoth(feed(item(1, title: "A & B &c; AT&T") + item(2)), titles: ["A & B &c; AT&T", "Item 2"])
   }
 
-  @Test func `entities of HTML, with and without a document type`() throws {
+  @Test func `HTML entities are read with and without a document type`() throws {
     let items = item(1, title: "caf&eacute;&nbsp;1") + item(2)
     let doctype =
       "<?xml version=\"1.0\"?><!DOCTYPE rss PUBLIC \"-//N//D\" \"http://e.com/r.dtd\" [<!ENTITY eacute \"X\">]>"
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a document cut off inside an address`() throws {
+  @Test func `a URL that is truncated with its document is dropped`() throws {
     let whole = feed(both)
     let cut = whole[..<whole.range(of: "https://e.com/2.jp")!.upperBound]
     let document = try read(String(cut))
@@ -138,34 +138,36 @@ import Testing
     #expect(link.items.map(\.link) == ["https://e.com/1", nil])
   }
 
-  @Test func `bytes that are no UTF-8`() throws {
+  @Test func `bytes that aren't valid UTF-8 are read as windows-1252`() throws {
     let bytes = feed(both).utf8.flatMap { $0 == UInt8(ascii: "T") ? [0x54, 0xE9, 0xFF] : [$0] }
     let document = try expectBoth(bytes: bytes)
     #expect(document.title?.plain == "Téÿ")
     #expect(document.encoding == "windows-1252")
   }
 
-  @Test func `windows-1252 declared as UTF-8`() throws {
+  @Test func `windows-1252 declared as UTF-8 is read as windows-1252`() throws {
     let text = feed(item(1, title: "It\u{7E}s 1") + item(2), before: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")
     let bytes = text.utf8.map { $0 == 0x7E ? 0x92 : $0 }
     try expectBoth(bytes: bytes, titles: ["It’s 1", "Item 2"])
   }
 
-  @Test func `a CDATA section that nothing ends`() throws {
+  @Test func `an unclosed CDATA section ends with its element`() throws {
     let open = "<description><![CDATA[Some <b>text</description>"
     let document = try expectBoth(feed(item(1, extra: open) + item(2)))
     #expect(document.items[0].summary?.value == "Some <b>text")
     try expectBoth(feed(item(1, extra: open) + item(2, extra: "<description><![CDATA[Other]]></description>")))
   }
 
-  @Test(arguments: ["titel", "title2", "Titles"]) func `an end tag of another name`(name: String) throws {
+  @Test(arguments: ["titel", "title2", "Titles"]) func `an end tag with a wrong name closes its element`(name: String)
+    throws
+  {
     let first =
       "<item><title>Item 1</\(name)><link>https://e.com/1</link>"
       + "<enclosure url=\"https://e.com/1.jpg\" type=\"image/jpeg\"/></item>"
     try expectBoth(feed(first + item(2)))
   }
 
-  @Test func `an opening tag of another name, or without its end`() throws {
+  @Test func `a start tag with a wrong name, or without its end, loses no item`() throws {
     for opening in ["<gid>1</guid>", "<decription>x</description>", "<description>x</de<scription>"] {
       try expectBoth(feed(item(1, extra: opening) + item(2)))
     }
@@ -180,7 +182,7 @@ import Testing
     "<media:thumbnail url='https://e.com/1.jpg'>", "<itunes:image href='https://e.com/1.jpg'>",
     "<media:group><media:content url='https://e.com/1.jpg'>",
   ])
-  func `an element that says all in its attributes and has no end`(element: String) throws {
+  func `an unclosed element that only has attributes is closed`(element: String) throws {
     let first = "<item>\(element)<title>Item 1</title><link>https://e.com/1</link></item>"
     let document = try expectBoth(feed(first + item(2)))
     #expect(document.repairs.contains("an element was not closed"))
@@ -190,22 +192,22 @@ import Testing
     #expect(atom.items[0].link == "https://e.com/1")
   }
 
-  @Test func `end tags in the wrong order, or missing`() throws {
+  @Test func `end tags in the wrong order or missing lose no item`() throws {
     let first =
       "<item><title>Item 1<link>https://e.com/1</title></link>"
       + "<enclosure url=\"https://e.com/1.jpg\" type=\"image/jpeg\">"
     try expectBoth(feed(first + item(2)))
   }
 
-  @Test func `UTF-16 declared, UTF-8 sent`() throws {
+  @Test func `UTF-8 declared as UTF-16 is read as UTF-8`() throws {
     #expect(try expectBoth(feed(both, before: "<?xml version=\"1.0\" encoding=\"UTF-16\"?>")).encoding == "UTF-8")
   }
 
-  @Test func `half a surrogate pair as a number`() throws {
+  @Test func `half a surrogate pair in a character reference is replaced`() throws {
     try expectBoth(feed(item(1, title: "Item&#xD800; 1") + item(2)), titles: ["Item\u{FFFD} 1", "Item 2"])
   }
 
-  @Test func `a warning of PHP before the prolog`() throws {
+  @Test func `a PHP warning before the feed is skipped`() throws {
     let warning = "<br />\n<b>Warning</b>:  Cannot modify header in <b>/w/x.php</b> on line <b>3</b><br>\n"
     let document = try expectBoth(warning + feed(item(1, extra: "<description>x</b></description>") + item(2)))
     #expect(document.repairs.contains("text before the feed was skipped"))
@@ -215,30 +217,30 @@ import Testing
   @Test(arguments: [
     "<?a b> c ?>", "<?a b>", "<?a\n?>", "<?a>?>", "<?a?b?>", "<?a \(String(repeating: "b", count: 2000))?>",
   ])
-  func `a processing instruction ends at its end, however its bytes are cut`(instruction: String) throws {
+  func `a processing instruction ends correctly however its bytes are split`(instruction: String) throws {
     let filler = "<!-- \(String(repeating: "x", count: 1100)) -->"
     let document = try expectBoth(feed(filler + item(1, title: "It\(instruction)em 1") + item(2)))
     #expect(document.title?.value == "T")
   }
 
-  @Test func `an encoding nobody knows`() throws {
+  @Test func `an unknown declared encoding is ignored`() throws {
     try expectBoth(feed(both, before: "<?xml version=\"1.0\" encoding=\"utf8mb4-klingon\"?>"))
   }
 
-  @Test func `a less-than sign in text`() throws {
+  @Test func `a bare less-than sign in text is kept`() throws {
     let document = try expectBoth(
       feed(item(1, title: "1 < 2 and a <3 b") + item(2)), titles: ["1 < 2 and a <3 b", "Item 2"])
     #expect(document.repairs == ["a < that begins no tag was read as text"])
   }
 
-  @Test func `zero bytes`() throws {
+  @Test func `zero bytes are dropped`() throws {
     var bytes = Array(feed(both).utf8)
     for place in [40, 90, 150] { bytes.insert(0, at: place) }
     let document = try expectBoth(bytes: bytes)
     #expect(document.repairs == ["zero bytes were dropped"])
   }
 
-  @Test func `no element around the items`() throws {
+  @Test func `items without a root element are read`() throws {
     let document = try expectBoth(both)
     #expect(document.repairs == ["the outermost element is missing"])
     try expectBoth("<channel><title>T</title>\(both)</channel>")

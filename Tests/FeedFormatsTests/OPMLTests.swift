@@ -14,7 +14,7 @@ import Testing
   private let a = "<outline text=\"A\" type=\"rss\" xmlUrl=\"https://a.example/feed\"/>"
   private let b = "<outline text='B' xmlUrl='http://b.example/?x=1&amp;y=2'/>"
 
-  @Test func `a list whose end is missing says so`() throws {
+  @Test func `a truncated OPML list is marked as cut off`() throws {
     let text =
       "<opml version=\"2.0\"><head><title>L</title></head><body><outline xmlUrl=\"https://a/1\"/></body></opml>"
     #expect(try !OPML(parsing: Array(text.utf8)).isCutOff)
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `feeds come in order with the folders they are in`() throws {
+  @Test func `an OPML list's feeds are read in order, with their folders`() throws {
     let list = try list(
       opml("<outline text=\"Photos\"><outline text=\"Sea &amp; sky\">\(a)</outline>\(b)</outline><outline text='x'/>"))
     #expect(list.title == "Mine")
@@ -33,7 +33,7 @@ import Testing
     #expect(list.feeds.map(\.outline.name) == ["A", "B"])
   }
 
-  @Test func `a list that is written reads back the same`() throws {
+  @Test func `a written OPML list parses to the same list`() throws {
     let feed = OPML.Outline(
       text: "A \"b\" <c> & d\n", title: "T", address: "https://a.example/?a=1&b=2", page: "https://a.example/",
       attributes: [.init("type", "rss"), .init("feed:interval", "15m"), .init("category", "/x")])
@@ -43,7 +43,7 @@ import Testing
     #expect(try self.list(list.document) == list)
   }
 
-  @Test func `a title can do nothing to the terminal that a list is written to`() throws {
+  @Test func `control characters in titles are removed or escaped when a list is written`() throws {
     let title = "A\u{9B}31mB\u{202E}C\u{2066}\u{2028}\u{200D}\u{7F}é"
     let list = OPML(outlines: [OPML.Outline(text: title, title: title, address: "https://a.example/")])
     let document = list.document
@@ -53,12 +53,12 @@ import Testing
     #expect(read == "A31mB\u{202E}C\u{2066}\u{2028}\u{200D}é", "\(read.unicodeScalars.map(\.value))")
   }
 
-  @Test func `an attribute of a vocabulary that is not declared is not written`() throws {
+  @Test func `an attribute with an undeclared prefix isn't written`() throws {
     let outline = OPML.Outline(text: "A", attributes: [.init("x:y", "1")])
     #expect(!OPML(outlines: [outline]).document.contains("x:y"))
   }
 
-  @Test func `an address that is there twice counts once, and only those of the web count`() throws {
+  @Test func `duplicate URLs are read once, and only http and https URLs count`() throws {
     let list = try list(
       opml(
         a + a + "<outline text='f' xmlUrl='feed://c.example/x'/><outline xmlUrl='feed:https://d.example/'/>"
@@ -97,7 +97,7 @@ import Testing
   ]
 
   @Test(arguments: malformed.indices)
-  func `malformed lists give their feeds`(row: Int) throws {
+  func `the feeds of malformed lists are read`(row: Int) throws {
     let (name, body) = Self.malformed[row]
     for text in [opml(body), "<opml><body>\(body)", "junk \u{0} <!-- x --><opml><head><title>t\(body)", body] {
       #expect(
@@ -106,28 +106,28 @@ import Testing
     }
   }
 
-  @Test func `a feed that nothing closes holds nothing`() throws {
+  @Test func `unclosed outlines of feeds aren't nested`() throws {
     let open = (0..<1000).map { "<outline text='\($0)' xmlUrl='https://a.example/\($0)'>" }.joined()
     let list = try list(opml(open))
     #expect(list.feeds.count == 1000)
     #expect(list.outlines.count == 1000)
   }
 
-  @Test func `the encoding is found as in feeds`() throws {
+  @Test func `the encoding of a list is detected as in feeds`() throws {
     let text = "<?xml version='1.0' encoding='ISO-8859-1'?><opml><body><outline text='Z\u{FC}rich' xmlUrl='http://a/'/>"
     let latin = text.unicodeScalars.map { UInt8($0.value) }
     #expect(try OPML(parsing: latin).feeds.map(\.outline.name) == ["Zürich"])
     #expect(try OPML(parsing: [0xEF, 0xBB, 0xBF] + Array(text.utf8)).feeds.map(\.outline.name) == ["Zürich"])
   }
 
-  @Test func `no entity of a document type is resolved`() throws {
+  @Test func `entities declared in a list are never resolved`() throws {
     let bomb =
       "<!DOCTYPE opml [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>"
       + "<opml><body><outline text='&a;' xmlUrl='http://a/'/></body></opml>"
     #expect(try list(bomb).feeds.map(\.outline.name) == ["&a;"])
   }
 
-  @Test func `a document that isn't a list, or is too large, is an error`() throws {
+  @Test func `a document that isn't a list, or exceeds a limit, is an error`() throws {
     #expect(throws: FeedFormatError.empty) { try list("") }
     #expect(throws: FeedFormatError.notAFeed) { try list(rss("<item/>")) }
     #expect(throws: FeedFormatError.notAFeed) { try list("{\"a\": 1}") }

@@ -24,7 +24,7 @@ import Testing
       "https://example.com/t.jpg"
     ),
   ])
-  func `the image that a page names for others is its image`(html: String, address: String) {
+  func `a page's og:image or similar metadata is its image`(html: String, address: String) {
     #expect(image(html) == address)
   }
 
@@ -38,7 +38,9 @@ import Testing
     ("<main><img srcset='s.jpg 400w, w.jpg 1200w' src=s.jpg></main>", "https://example.com/a/w.jpg"),
     ("<main><img data-src=late.jpg src='data:image/gif;base64,R0'></main>", "https://example.com/a/late.jpg"),
   ])
-  func `else it is the largest image, or the first of an article without sizes`(html: String, address: String) {
+  func `without image metadata, a page's largest image is used, else the first in its article`(
+    html: String, address: String
+  ) {
     #expect(image(html) == address)
   }
 
@@ -50,11 +52,11 @@ import Testing
     "<article><img src=pixel.gif width=1 height=1></article>", "<img src=small.jpg width=80 height=80>",
     "<img src=huge.jpg width=99999999999999999999 height=-5>",
   ])
-  func `a page without an image has none`(html: String) {
+  func `a page without a suitable image has none`(html: String) {
     #expect(image(html) == nil)
   }
 
-  @Test func `a page of 128 KiB is read, and nothing after that`() {
+  @Test func `only the first 128 KiB of a page are read`() {
     let tag = "<meta property=og:image content=/1.jpg>"
     let space = String(repeating: " ", count: PageImage.mostBytes - tag.utf8.count)
     #expect(image(space + tag) != nil)
@@ -63,7 +65,7 @@ import Testing
 
   /// Each of these costs a scanner that looks for an end again and again the square of its length.
   @Test(arguments: ["<", "<!--", "<meta ", "<script>", "<img ", "<meta property=og:image content='", "<a<b"])
-  func `a page of one thing repeated is read in time`(part: String) {
+  func `a page that repeats one part endlessly is read in linear time`(part: String) {
     let page = String(repeating: part, count: 2 * PageImage.mostBytes / part.utf8.count)
     #expect(image(page)?.hasPrefix("https://example.com/a/") ?? true)
   }

@@ -22,13 +22,13 @@ import Testing
     ("</p", "< /p"), ("don\u{92}t \u{8D} &#146; &#x85;", "don’t ’ …"),
   ]
 
-  @Test(arguments: texts) func `HTML as one line of text`(html: String, expected: String) {
+  @Test(arguments: texts) func `HTML is converted to one line of plain text`(html: String, expected: String) {
     let text = plainText(ofHTML: html)
     #expect(isHarmless(text), "\(text)")
     #expect(text == expected)
   }
 
-  @Test func `no combination of what tags are made of leaves one`() {
+  @Test func `no combination of markup fragments leaves a tag in plain text`() {
     let pieces = [
       "<", ">", "&lt;", "&gt;", "&amp;", "amp;", "lt;", "b", "/", "!", "--", "script", " ", "\"", "&#60;", "\u{1B}",
     ]

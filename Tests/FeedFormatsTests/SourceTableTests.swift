@@ -76,7 +76,7 @@ import Testing
     return items.map { Cell(format: format, source: $0.0, item: $0.1) }
   }
 
-  @Test(arguments: cells) func `each format with each of its sources`(cell: Cell) throws {
+  @Test(arguments: cells) func `every format finds an image in each of its sources`(cell: Cell) throws {
     let address = "https://e.com/1.jpg"
     let document = try read(document(cell.format, cell.item.replacing("ADDRESS", with: address)))
     #expect(document.format == cell.format)

@@ -24,7 +24,7 @@ import Testing
     return (Int(lines[0].dropFirst(9).prefix(3))!, found, Array(answer[end.upperBound...]))
   }
 
-  @Test func `fields of every answer are those of refusals too, unless an answer has its own`() {
+  @Test func `the server's header fields are added to every response, even refusals`() {
     let bench = Bench().serve { request in
       request.path == "/own" ? .init(headers: ["x-frame-options": "SAMEORIGIN"], body: "") : .init(.notFound)
     }
@@ -56,7 +56,7 @@ import Testing
     ("If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT\r\n", 200),
     ("If-Match: \"v1\"\r\nIf-None-Match: \"v1\"\r\n", 304), ("If-Match: \"v2\"\r\nIf-None-Match: \"v1\"\r\n", 412),
   ])
-  func `conditions decide in the order of RFC 9110`(_ fields: String, _ status: Int) {
+  func `preconditions are evaluated in the order of RFC 9110`(_ fields: String, _ status: Int) {
     let answer = ask(fields, versioned)
     #expect(answer.status == status)
     #expect(answer.body.isEmpty == (status != 200))
@@ -67,7 +67,7 @@ import Testing
     #expect(ask(fields, method: "HEAD", versioned).status == status)
   }
 
-  @Test func `conditions say nothing about POST, or about what has no version`() {
+  @Test func `preconditions apply neither to POST nor to a response without a version`() {
     #expect(ask("If-None-Match: \"v1\"\r\n", method: "POST", versioned).status == 200)
     #expect(ask("If-None-Match: *\r\n").status == 200)
   }
@@ -79,7 +79,7 @@ import Testing
     ("bytes=-99999999999999999999", "0123456789", "bytes 0-9/10"), ("bytes=00-01", "01", "bytes 0-1/10"),
     ("Bytes= 1 - 2", "12", "bytes 1-2/10"),
   ])
-  func `a range is served`(_ range: String, _ body: String, _ content: String) {
+  func `a byte range is served as 206`(_ range: String, _ body: String, _ content: String) {
     let answer = ask("Range: \(range)\r\n")
     #expect(answer.status == 206)
     #expect(String(decoding: answer.body, as: UTF8.self) == body)
@@ -91,7 +91,7 @@ import Testing
     "bytes=10-", "bytes=10-20", "bytes=-0", "bytes=99999999999999999999-",
     "bytes=9223372036854775807-9223372036854775807",
   ])
-  func `a range beyond the end is not`(_ range: String) {
+  func `a range beyond the end is refused with 416`(_ range: String) {
     let answer = ask("Range: \(range)\r\n")
     #expect(answer.status == 416)
     #expect(answer.headers["content-range"] == "bytes */10")
@@ -102,11 +102,11 @@ import Testing
     "bytes=3-1", "bytes=-", "bytes=a-b", "lines=0-1", "bytes=0-1,3-4", "bytes", "bytes=", "bytes=1-2-3", "bytes=+1-2",
     "bytes=1 2-3", "bytes=--1", "bytes=0-" + String(repeating: "9", count: 300),
   ])
-  func `a request that isn't for a single range gets the whole`(_ range: String) {
+  func `a request with several or invalid ranges gets the whole body`(_ range: String) {
     #expect(ask("Range: \(range)\r\n").status == 200)
   }
 
-  @Test func `a range is served only for GET, and only of the version that the client has`() {
+  @Test func `a range is served only for GET, and only if If-Range matches`() {
     #expect(ask("Range: bytes=0-1\r\n", method: "POST").status == 200)
     #expect(ask("Range: bytes=0-1\r\n", method: "HEAD").status == 200)
     func status(if condition: String) -> Int { ask("Range: bytes=0-1\r\nIf-Range: \(condition)\r\n", versioned).status }
@@ -125,7 +125,7 @@ import Testing
     ("deflate", false), ("gzip;q=0.001", true), ("gzip;q=0.5, identity;q=0.2", true), ("gzip;q=0.5, identity", false),
     ("*;q=0.1, identity;q=0.5", false), ("gzip;q=banana", true), ("identity;q=0", false),
   ])
-  func `text is compressed for whom it suits`(_ accepted: String, _ isCompressed: Bool) throws {
+  func `text is compressed when Accept-Encoding allows gzip`(_ accepted: String, _ isCompressed: Bool) throws {
     let answer = ask("Accept-Encoding: \(accepted)\r\n", versioned, body: text)
     #expect(answer.headers["content-encoding"] == (isCompressed ? "gzip" : nil))
     #expect(answer.headers["vary"] == "Accept-Encoding")
@@ -134,7 +134,7 @@ import Testing
     #expect(try (isCompressed ? gunzip(answer.body) : answer.body) == Array(text))
   }
 
-  @Test func `the fields that name a version are the same with a body and without`() {
+  @Test func `version header fields are the same with 200 and 304`() {
     let wanted = "Accept-Encoding: gzip\r\nIf-None-Match: W/\"v1\"\r\n"
     let known = ask(wanted, versioned, body: text)
     #expect(known.status == 304)
@@ -150,11 +150,11 @@ import Testing
     ("Origin", "Origin, Accept-Encoding"), ("accept-encoding", "accept-encoding"), ("*", "*"),
     ("A, Accept-Encoding", "A, Accept-Encoding"),
   ])
-  func `the fields that a response varies by are named once`(_ given: String, _ sent: String) {
+  func `Vary names each header field once`(_ given: String, _ sent: String) {
     #expect(ask("", ["Content-Type": "text/plain", "Vary": given], body: text).headers["vary"] == sent)
   }
 
-  @Test func `a short body, a compressed one, an image and a range are not compressed`() {
+  @Test func `short bodies, compressed bodies, images and ranges aren't compressed`() {
     let gzip = "Accept-Encoding: gzip\r\n"
     func coding(_ fields: String, _ headers: HTTPServer.Headers, _ body: Chunk) -> String? {
       ask(fields, headers, body: body).headers["content-encoding"]
@@ -167,7 +167,7 @@ import Testing
     #expect(coding(gzip, ["Content-Type": "application/feed+json; charset=utf-8"], text) == "gzip")
   }
 
-  @Test func `a stream is compressed so that each chunk can be read when it comes`() throws {
+  @Test func `a stream is compressed so that each chunk can be decoded when it arrives`() throws {
     let subject = PassthroughSubject<Chunk, Never>()
     let bench = Bench().serve { _ in .init(headers: ["Content-Type": "text/plain"], body: subject) }
     let client = bench.send("GET / HTTP/1.1\r\nHost: h\r\nAccept-Encoding: gzip\r\n\r\n")
@@ -183,7 +183,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a long body is compressed as it is sent`() throws {
+  @Test func `a long body is compressed while it is sent`() throws {
     let long = Chunk((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* $0 / 7) })
     let bench = Bench().serve { _ in .init(headers: ["Content-Type": "text/plain"], body: long) }
     let client = bench.send("GET / HTTP/1.1\r\nHost: h\r\nAccept-Encoding: gzip\r\n\r\n")
@@ -191,7 +191,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `dates are read as they are written, in every form`() {
+  @Test func `every HTTP date format parses to the date that was written`() {
     for seconds in [0, 784_111_777, 951_782_400, 4_107_542_400, -1, 253_402_300_799] as [Int64] {
       #expect(HTTPDate.seconds(HTTPDate.text(seconds)) == seconds)
     }

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `an async handler gets the whole request, and its response is sent`() async throws {
+  @Test func `an async handler receives the whole request, and its response is sent`() async throws {
     try await onThread { bench in
       let desk = Desk()
       var routes = HTTPServer.Routes()
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `what an async handler throws is mapped as that of any other`() async throws {
+  @Test func `an error thrown by an async handler is mapped like any handler's error`() async throws {
     try await onThread { bench in
       struct Boom: Error {}
       var routes = HTTPServer.Routes()
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a body that is too long never reaches an async handler`() async throws {
+  @Test func `a body over the limit never reaches an async handler`() async throws {
     try await onThread { bench in
       let desk = Desk()
       var routes = HTTPServer.Routes()
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `the task is cancelled when the client's connection breaks`() async throws {
+  @Test func `an async handler's task is cancelled when the client disconnects`() async throws {
     try await onThread { bench in
       let begun = DispatchSemaphore(value: 0)
       let ended = Mutex(false)
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a slow async handler keeps no other client waiting`() async throws {
+  @Test func `a slow async handler delays no other client`() async throws {
     try await onThread { bench in
       let gate = AsyncStream<Void>.makeStream()
       var routes = HTTPServer.Routes()

@@ -46,7 +46,7 @@ import Testing
     ("1;a=\"b;\\\" c\";d\r\nx\r\n0\r\n\r\n", "x||0"), ("1 ;a\r\nx\r\n0\r\n\r\n", "x||0"),
     ("1\r\nx\r\n0\r\nA: b\r\nC:\r\n\r\nrest", "x|A=b&C=|4"), ("1\r\nx", "more after x"),
   ])
-  func `chunks, extensions and trailers are read`(_ text: String, _ expected: String) {
+  func `chunks, chunk extensions and trailers are parsed`(_ text: String, _ expected: String) {
     #expect(Self.read(text) == expected)
   }
 
@@ -58,18 +58,18 @@ import Testing
     "0\r\nA : b\r\n\r\n", "0\r\n b\r\n\r\n", "0\r\nA: b\n\r\n", "0\r\n\n", "0\r\nContent-Length: 1\r\n\r\n",
     "0\r\nTransfer-Encoding: chunked\r\n\r\n", "0\r\nHost: h\r\n\r\n", "0\n\n", "0\r\nA: \u{0}\r\n\r\n",
   ])
-  func `chunks that are none are refused`(_ text: String) {
+  func `invalid chunks are refused`(_ text: String) {
     #expect(Self.read(text) == "refused 400")
   }
 
-  @Test func `extensions without end are refused`() {
+  @Test func `long chunk extensions are refused`() {
     let long = Chunk("1;" + String(repeating: "a", count: ChunkedDecoder.extensionLimit + 1))
     #expect(Self.decode([long]) == "refused 400")
     let many = Chunk(String(repeating: "1;aaaaaaa\r\nx\r\n", count: ChunkedDecoder.extensionLimit / 8 + 1))
     #expect(Self.decode([many]) == "refused 400")
   }
 
-  @Test func `trailers have the limits of header fields`() {
+  @Test func `trailers have the same limits as header fields`() {
     #expect(Self.decode([Chunk("0\r\n" + String(repeating: "a: b\r\n", count: 101))]) == "refused 431")
     #expect(Self.decode([Chunk("0\r\na: " + String(repeating: "b", count: 40_000))]) == "refused 431")
   }

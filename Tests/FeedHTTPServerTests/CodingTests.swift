@@ -36,7 +36,7 @@ import Testing
     return Bench().serve(routes)
   }
 
-  @Test func `JSON and forms become values, and values JSON`() {
+  @Test func `JSON and form bodies decode to values, and values encode to JSON`() {
     let bench = bench()
     let made = post(bench, #"{"name":"a","tags":["x"],"kind":"small"}"#, type: "application/JSON; charset=utf-8")
     #expect(made.hasPrefix("HTTP/1.1 201 Created\r\n") && made.contains("Location: /items/1\r\n"))
@@ -48,7 +48,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a compressed body is refused with the codings that are read`() {
+  @Test func `a compressed body is refused with 415 and Accept-Encoding: identity`() {
     let bench = bench()
     let refused = bench.send(
       "POST /items HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n"
@@ -70,8 +70,7 @@ import Testing
       (#"{"name":"a","tags":"x"}"#, "tags is not an array."),
       (#"{"name":"a","isOn":1}"#, "isOn is not true or false."),
       (#"{"name":"a","tags":[1]}"#, "tags[0] is not a string."),
-    ]) func `a problem names types in words of JSON`(body: String, detail: String)
-  {
+    ]) func `a decoding problem names types in JSON's terms`(body: String, detail: String) {
     let bench = bench()
     let answer = post(bench, body)
     #expect(answer.contains(#""detail":"\#(detail)""#), "\(answer)")
@@ -87,10 +86,9 @@ import Testing
       ("name=a", "text/plain", 415), ("name=a", nil, 415), ("count=x", "application/x-www-form-urlencoded", 422),
       ("name=%zz", "application/x-www-form-urlencoded", 400),
       ("name=a&name=b", "application/x-www-form-urlencoded", 422),
-    ] as [(String, String?, Int)]) func `anything but such a value is a problem`(
+    ] as [(String, String?, Int)]) func `a body that doesn't decode is a problem response`(
       body: String, type: String?, status: Int
-    )
-  {
+    ) {
     let bench = bench()
     let answer = post(bench, body, type: type)
     #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
@@ -99,7 +97,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a query becomes a value, or a problem`() {
+  @Test func `a query decodes to a value, or else is a problem response`() {
     let bench = bench()
     func get(_ target: String) -> String { bench.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n").receive() }
     #expect(get("/items?name=a&count=2").hasSuffix(#"{"count":2,"name":"a"}"#))
@@ -108,7 +106,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `what no route answers and what a handler cannot do are problems too`() {
+  @Test func `missing routes, wrong methods and handler errors are problem responses`() {
     let bench = bench()
     var failed: [String] = []
     bench.server.onError = { failed.append($0.path) }
@@ -123,7 +121,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `errors of a program's own are mapped in one place`() {
+  @Test func `Routes.errors maps all errors thrown by handlers`() {
     struct Missing: Error { var name: String }
     var routes = HTTPServer.Routes()
     routes.errors = { error in
@@ -143,7 +141,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a route may take longer bodies than the others, and saves them as files`() throws {
+  @Test func `a route can allow longer bodies, and save them as files`() throws {
     var routes = HTTPServer.Routes()
     routes.put("/files/:name") { request in
       request.save(to: "/up/" + (request.parameters["name"] ?? "")).map { .init(.created) }

@@ -19,7 +19,7 @@ import Testing
 
   private static func status(_ answer: String) -> String { String(answer.dropFirst(9).prefix(3)) }
 
-  @Test func `a request is answered, and the connection kept for the next`() {
+  @Test func `a request gets a response, and the connection is kept for the next one`() {
     let bench = Bench().serve { .text($0.path) }
     let client = bench.send(Self.get("/a"))
     #expect(client.receive() == Self.ok("/a"))
@@ -31,7 +31,7 @@ import Testing
     #expect(client.isClosed)
   }
 
-  @Test func `requests may be cut anywhere`() {
+  @Test func `a request is parsed however its bytes are split`() {
     let text = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc" + Self.get("/b")
     for cut in 0...text.utf8.count {
       let bench = Bench().serve { request in request.body.whole().map { .text("\(request.path) \($0.text)") } }
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `pipelined requests are answered in their order, in one write where they can be`() {
+  @Test func `pipelined requests get responses in order, in one write if possible`() {
     let bench = Bench().serve { .text($0.path) }
     let client = bench.send((1...20).map { Self.get("/\($0)") }.joined())
     #expect(client.receive() == (1...20).map { Self.ok("/\($0)") }.joined())
@@ -49,7 +49,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a slow response keeps those after it waiting`() {
+  @Test func `a slow response delays the responses after it`() {
     let bench = Bench()
     var asked: [String] = []
     _ = bench.serve { [time = bench.time] request in
@@ -65,7 +65,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `reading ahead is bounded`() {
+  @Test func `the server reads ahead at most readAheadBytes`() {
     let subject = PassthroughSubject<HTTPServer.Response, Never>()
     let bench = Bench { $0.readAheadBytes = 100 }.serve { _ in subject }
     let client = bench.send(Self.get("/"))
@@ -75,7 +75,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that wants to close is closed after its answer has left`() {
+  @Test func `with Connection: close, the server ends writing after the response, then closes`() {
     let bench = Bench().serve { .text($0.path) }
     let client = bench.send(Self.get("/", "Connection: close\r\n") + Self.get("/never"))
     #expect(client.receive() == Self.ok("/", closes: true))
@@ -86,7 +86,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that does not hang up is hung up on`() {
+  @Test func `a client that keeps its connection open after Connection: close is disconnected`() {
     let bench = Bench().serve { .text($0.path) }
     let client = bench.send(Self.get("/", "Connection: close\r\n"))
     bench.pass(.seconds(3))
@@ -94,7 +94,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `HTTP 1 dot 0 is served: it closes unless it asks not to`() {
+  @Test func `an HTTP/1.0 connection closes after the response, except with keep-alive`() {
     let bench = Bench().serve { _ in .text("hi") }
     #expect(bench.send("GET / HTTP/1.0\r\n\r\n").receive() == Self.ok("hi", closes: true))
     let kept = bench.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
@@ -103,7 +103,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a body of unknown length comes in chunks, and ends with the connection for HTTP 1 dot 0`() {
+  @Test func `a body of unknown length is chunked, and ends with the connection for HTTP/1.0`() {
     let bench = Bench().serve { _ in .init(body: [Chunk("ab"), Chunk(""), Chunk("cde")].publisher) }
     #expect(
       bench.send(Self.get("/")).receive()
@@ -114,7 +114,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `HEAD has the header of GET and no body, and the next answer follows`() {
+  @Test func `HEAD gets GET's header without a body, and the next response follows`() {
     let bench = Bench().serve {
       $0.path == "/s" ? .init(body: [Chunk("ab")].publisher) : .text("hello")
     }
@@ -124,7 +124,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `answers that have no body have none`() {
+  @Test func `statuses without a body have none`() {
     let bench = Bench().serve { $0.path == "/a" ? .init(.noContent, body: "x") : .init(.notModified, body: "x") }
     #expect(
       bench.send(Self.get("/a") + Self.get("/b")).receive()
@@ -132,7 +132,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a field that would end the header becomes an error of the server`() {
+  @Test func `a header value with line breaks becomes a 500 response`() {
     for value in ["a\r\nSet-Cookie: b", "a\nb", "a\u{0}b"] {
       let bench = Bench().serve { _ in .init(headers: ["X": value], body: "secret") }
       let answer = bench.send(Self.get("/")).receive()
@@ -142,14 +142,14 @@ import Testing
     }
   }
 
-  @Test func `a response cannot set the fields that the server decides`() {
+  @Test func `a response can't override Content-Length or Transfer-Encoding`() {
     let headers: HTTPServer.Headers = ["Content-Length": "99", "Transfer-Encoding": "chunked", "Date": "today"]
     let bench = Bench().serve { _ in .init(headers: headers, body: "x") }
     #expect(bench.send(Self.get("/")).receive() == "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Length: 1\r\n\r\nx")
     bench.end()
   }
 
-  @Test func `an answer may close the connection`() {
+  @Test func `a response with Connection: close closes the connection`() {
     let bench = Bench().serve { _ in .init(headers: ["Connection": "close"], body: "x") }
     let client = bench.send(Self.get("/"))
     #expect(client.receive().contains("Connection: close\r\n"))
@@ -157,7 +157,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a request that nobody answers, and a handler that throws, are answered`() {
+  @Test func `a thrown status is the response, and other errors and missing handlers become errors`() {
     struct Oops: Error {}
     let bench = Bench().serve { (request) throws in
       switch request.path {
@@ -178,7 +178,7 @@ import Testing
     empty.end()
   }
 
-  @Test func `a second answer is dropped`() {
+  @Test func `a second response is ignored`() {
     let bench = Bench()
     let twice = bench.server.requests.sink { request in
       request.respond(.text("a"))
@@ -189,7 +189,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a malformed request is answered and its connection closed, whatever follows it`() {
+  @Test func `a malformed request gets an error response, and its connection closes`() {
     let bench = Bench().serve { .text($0.path) }
     let client = bench.send(Self.get("/a") + "GET / HTTP/1.1\r\nHost : h\r\n\r\n" + Self.get("/b"))
     let answer = client.receive()
@@ -202,7 +202,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a smuggled request is not seen`() {
+  @Test func `a smuggled request isn't handled`() {
     var paths: [String] = []
     let bench = Bench().serve { request in
       paths.append(request.path)
@@ -226,7 +226,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that is gone takes what decides about its answer with it`() {
+  @Test func `a client that disconnects cancels its pending response`() {
     var cancelled = 0
     let bench = Bench().serve { _ in
       PassthroughSubject<HTTPServer.Response, Never>().handleEvents(receiveCancel: { cancelled += 1 })
@@ -238,7 +238,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that only stops writing gets its answer`() {
+  @Test func `a client that only closes its sending side gets its response`() {
     let bench = Bench()
     _ = bench.serve { [time = bench.time] _ in Just(HTTPServer.Response.text("hi")).delay(for: 1, scheduler: time) }
     let client = bench.send(Self.get("/"))
@@ -250,7 +250,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a handler can read every part of a request`() {
+  @Test func `a handler can read each part of a request`() {
     var seen: [String] = []
     let bench = Bench().serve { request in
       seen = [

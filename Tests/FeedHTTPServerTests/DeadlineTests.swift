@@ -19,7 +19,7 @@ import Testing
     return 1_000
   }
 
-  @Test func `a connection waits a minute for a request, the first and the next`() {
+  @Test func `a connection waits at most a minute for its first and each later request`() {
     let bench = Bench().serve { _ in .text("") }
     let silent = bench.send()
     #expect((60...61).contains(patience(bench, silent)))
@@ -31,7 +31,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `connections that were handed over have no deadline here, and those around them keep theirs`() {
+  @Test func `upgraded connections have no deadline, and the other connections keep theirs`() {
     var routes = HTTPServer.Routes()
     var kept: [Any] = []
     routes.get("/other") { _ in .upgrade(to: "other", headers: [:]) { kept.append($0) } }
@@ -58,7 +58,7 @@ import Testing
     #expect(bench.server.connectionCount == 0)
   }
 
-  @Test func `an empty line behind a request is not the beginning of the next`() {
+  @Test func `an empty line after a request doesn't start the next request's deadline`() {
     let bench = Bench().serve { _ in .text("") }
     let client = bench.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi\r\n")
     _ = client.receive()
@@ -75,7 +75,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a head has ten seconds from its first byte, however steadily it drips`() {
+  @Test func `a request header must be complete ten seconds after its first byte`() {
     let bench = Bench().serve { _ in .text("") }
     let client = bench.send()
     bench.pass(.seconds(50))
@@ -85,7 +85,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a body has a least rate, after ten seconds of grace, which counts only while it is waited for`() {
+  @Test func `a request body has a minimum rate after ten seconds, counted only while it is requested`() {
     let bench = Bench().serve { request in request.body.whole().map { .text($0.text) } }
     let post = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"
     let silent = bench.send(post)
@@ -105,7 +105,7 @@ import Testing
     unwanted.end()
   }
 
-  @Test func `a client that takes nothing of its answer is closed`() {
+  @Test func `a client that doesn't read its response is disconnected`() {
     let bench = Bench().serve { _ in .text(String(repeating: "x", count: 2_400)) }
     let client = bench.connect()
     client.takes = false
@@ -115,7 +115,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a reader that stands still stops what produces its answer`() {
+  @Test func `a client that stops reading stops the producer of its response`() {
     var produced = 0
     let bench = Bench { $0.bufferedBytes = 1_000 }.serve { _ in
       let endless = repeatElement(Chunk(repeatElement(1, count: 100)), count: .max).publisher
@@ -134,7 +134,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `pipelining stops while answers are not read`() {
+  @Test func `pipelined requests wait while responses aren't read`() {
     var asked = 0
     let bench = Bench { $0.bufferedBytes = 1_000 }.serve { _ in
       asked += 1
@@ -151,7 +151,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `without demand nothing is accepted, and requests wait in their order`() {
+  @Test func `without demand, no connection is accepted, and requests wait in order`() {
     let bench = Bench()
     var subscription: (any Subscription)?
     var paths: [String] = []
@@ -177,7 +177,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `no more connections are open than allowed`() {
+  @Test func `no more connections are open than the limit`() {
     let bench = Bench { $0.connections = 2 }.serve { _ in .text("") }
     let clients = (0..<3).map { _ in bench.send() }
     #expect(bench.server.connectionCount == 2)
@@ -190,7 +190,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `shutting down finishes what has begun, and nothing else`() {
+  @Test func `shutdown completes running requests, and closes idle connections`() {
     let bench = Bench()
     _ = bench.serve { [time = bench.time] request in
       Just(HTTPServer.Response.text("late")).delay(for: 3, scheduler: time)
@@ -217,7 +217,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a grace lets idle connections bring a last request`() {
+  @Test func `with a grace period, idle connections can send a last request`() {
     let bench = Bench().serve { _ in .text("last") }
     let (idle, silent) = (bench.send(), bench.send())
     bench.settle()
@@ -243,7 +243,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a request that has arrived at the end of the grace, but is not read, gets a response`() {
+  @Test func `a request that arrived within the grace period gets a response, even if read later`() {
     let bench = Bench().serve { _ in .text("last") }
     let (client, empty) = (bench.send(), bench.send())
     bench.server.shutdown(grace: .milliseconds(200))
@@ -262,7 +262,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a connection that is accepted during the grace has another one for its first request`() {
+  @Test func `a connection accepted during the grace period has its own for its first request`() {
     let bench = Bench().serve { _ in .text("last") }
     bench.send()
     bench.server.shutdown(grace: .milliseconds(200))
@@ -277,7 +277,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a grace that nobody uses ends with the last connection`() {
+  @Test func `a grace period ends early when the last connection closes`() {
     let bench = Bench().serve { _ in .text("last") }
     bench.settle()
     var isOver = false
@@ -291,7 +291,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a response that began before the shutdown doesn't keep its connection open`() {
+  @Test func `a response that started before the shutdown doesn't keep its connection open`() {
     let body = PassthroughSubject<Chunk, Never>()
     let bench = Bench().serve { _ in HTTPServer.Response(body: body, length: 6) }
     let client = bench.send(Self.get)
@@ -310,7 +310,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `shutting down cuts off what does not end in time`() {
+  @Test func `shutdown(within:) cuts off responses that don't complete in time`() {
     let bench = Bench().serve { _ in PassthroughSubject<HTTPServer.Response, Never>() }
     let client = bench.send(Self.get)
     var isOver = false
@@ -326,7 +326,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a body that breaks the promise of its length is seen to be broken`() {
+  @Test func `a body of the wrong length or that fails is visibly incomplete for the client`() {
     struct Broken: Error {}
     let bench = Bench().serve { request in
       switch request.path {

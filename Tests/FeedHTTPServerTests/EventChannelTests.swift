@@ -25,7 +25,7 @@ import Testing
     "GET /\(log) HTTP/1.1\r\nHost: h\r\n" + (id.map { "Last-Event-ID: \($0)\r\n" } ?? "") + "\r\n"
   }
 
-  @Test func `all logs show the same bytes`() {
+  @Test func `all event logs of a channel send the same bytes`() {
     let channel = Log.Channel(epoch: "e")
     let (bench, logs) = bench(channel)
     let clients = (0..<2).map { bench.send(Self.get($0)) }
@@ -38,7 +38,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `what one log sends or resets comes to all`() {
+  @Test func `an event or reset of one log reaches the clients of all logs`() {
     let (bench, logs) = bench(Log.Channel(epoch: "e"))
     logs[0].snapshot = { "now" }
     logs[0].begin(after: "100")
@@ -57,7 +57,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a log that comes later has what the channel keeps`() {
+  @Test func `a log that joins later can send the events that the channel keeps`() {
     let channel = Log.Channel(keeping: 3, epoch: "e")
     for number in 1...4 { channel.send("\(number)") }
     let (bench, _) = bench(channel)
@@ -74,7 +74,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a log that is released hears of nothing more`() {
+  @Test func `a released log receives no more events`() {
     let channel = Log.Channel()
     weak var gone: Log?
     withVirtualTime { time in

@@ -22,7 +22,7 @@ import Testing
     return (bench.serve { _ in .events(log, greeting: greeting) }, log)
   }
 
-  @Test func `events reach all clients, each with its id`() {
+  @Test func `each event reaches all clients, with its own id`() {
     let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
     log.send("early")
     let first = bench.send(Self.get + "\r\n")
@@ -39,14 +39,14 @@ import Testing
     #expect(log.clientCount == 0)
   }
 
-  @Test func `a greeting comes with the connection`() {
+  @Test func `the snapshot is sent on connection`() {
     let (bench, log) = bench({ .init(epoch: "e", on: $0.time) }, .init("hello", name: "welcome"))
     log.send("early")
     #expect(events(bench.send(Self.get + "\r\n")) == "id: e-1\nevent: welcome\ndata: hello\n\n")
     bench.end()
   }
 
-  @Test func `a client that reconnects goes on where it stopped`() {
+  @Test func `a client that reconnects gets the events after its Last-Event-ID`() {
     let (bench, log) = bench { .init(keeping: 3, epoch: "e", on: $0.time) }
     log.snapshot = { "now" }
     for number in 1...5 { log.send("\(number)") }
@@ -60,7 +60,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `with given ids a client of one log goes on with another`() {
+  @Test func `with explicit ids, a client of one log can continue with another log`() {
     let (bench, log) = bench { .init(keeping: 3, epoch: "e", on: $0.time) }
     log.snapshot = { "now" }
     log.begin(after: "100-0")
@@ -93,7 +93,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a slow client costs a place, and is told when it was overtaken`() {
+  @Test func `a slow client costs no memory, and gets a reset when events it missed were dropped`() {
     let (bench, log) = bench { .init(keeping: 10, epoch: "e", on: $0.time) }
     log.snapshot = { "now" }
     let (slow, quick) = (bench.send(Self.get + "\r\n"), bench.send(Self.get + "\r\n"))
@@ -113,7 +113,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `the ring is bounded in bytes too`() {
+  @Test func `the kept events are bounded in bytes too`() {
     let (bench, log) = bench { .init(bytes: 1_000, epoch: "e", on: $0.time) }
     for _ in 1...100 { log.send(String(repeating: "x", count: 180)) }
     // Five of them fit, of about 197 bytes.
@@ -122,7 +122,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a quiet stream has a heartbeat, and one that speaks needs none`() {
+  @Test func `a quiet stream sends a heartbeat, and a busy one doesn't`() {
     let (bench, log) = bench { .init(heartbeat: .seconds(10), epoch: "e", on: $0.time) }
     let client = bench.send(Self.get + "\r\n")
     _ = client.receive()
@@ -136,7 +136,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that leaves is forgotten, even when it says so politely`() {
+  @Test func `a client that disconnects or ends its input is removed`() {
     let (bench, log) = bench { .init(on: $0.time) }
     let (rude, polite) = (bench.send(Self.get + "\r\n"), bench.send(Self.get + "\r\n"))
     #expect(log.clientCount == 2)
@@ -146,7 +146,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that never reads is closed after its deadline`() {
+  @Test func `a client that never reads is disconnected after its deadline`() {
     let (bench, log) = bench { .init(on: $0.time) }
     let client = bench.send(Self.get + "\r\n")
     client.takes = false
@@ -156,7 +156,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `streams end when the log is finished, and when the server shuts down`() {
+  @Test func `streams end when the log finishes or the server shuts down`() {
     let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
     let client = bench.send(Self.get + "\r\n")
     log.send("last")
@@ -174,7 +174,7 @@ import Testing
     other.end()
   }
 
-  @Test func `a stream that begins while the server shuts down ends`() {
+  @Test func `a stream that starts while the server shuts down ends`() {
     let (bench, log) = (Bench(), PassthroughSubject<HTTPServer.Response, Never>())
     let events = HTTPServer.EventLog(on: bench.time)
     let client = bench.serve { _ in log }.send(Self.get + "\r\n")
@@ -193,7 +193,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client keeps no block of memory that its request came in`() {
+  @Test func `a client doesn't keep its request's memory block`() {
     let (bench, log) = bench { .init(on: $0.time) }
     let pool = ChunkPool(blockSize: 64 * 1024, keeping: 4)
     let client = bench.connect()
@@ -208,14 +208,14 @@ import Testing
     bench.end()
   }
 
-  @Test func `HEAD gets no stream`() {
+  @Test func `HEAD of an event log gets no stream`() {
     let (bench, log) = bench { .init(on: $0.time) }
     let answer = bench.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n").receive()
     #expect(answer.contains("text/event-stream") && log.clientCount == 0)
     bench.end()
   }
 
-  @Test func `a name cannot begin another line`() {
+  @Test func `line breaks in an event's name are removed`() {
     let (bench, log) = bench { .init(epoch: "e", on: $0.time) }
     let client = bench.send(Self.get + "\r\n")
     _ = client.receive()

@@ -24,7 +24,7 @@ import Testing
 
   private static let place = "GET /a from 192.0.2.1:4711: "
 
-  @Test func `a handler that throws is reported, with its request and without the query`() {
+  @Test func `onError reports an error thrown by a handler, with the request but without its query`() {
     let handler = report { $0.serve { _ -> HTTPServer.Response in throw Boom() } }
     #expect(handler.reports == [Self.place + "Boom()"] && handler.status == "500")
     var routes = HTTPServer.Routes()
@@ -33,7 +33,7 @@ import Testing
     #expect(route.reports == [Self.place + "Boom()"] && route.status == "500")
   }
 
-  @Test func `a stream that fails or delivers no response is reported`() {
+  @Test func `onError reports a response stream that fails or delivers no response`() {
     let failing = report { $0.serve { _ in Fail<HTTPServer.Response, Boom>(error: Boom()) } }
     #expect(failing.reports == [Self.place + "Boom()"] && failing.status == "500")
     let empty = report { $0.serve { _ in Empty<HTTPServer.Response, Never>() } }
@@ -49,7 +49,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a status that is thrown is a response, and a client that leaves is not a failure`() {
+  @Test func `onError reports neither a thrown status nor a client that disconnects`() {
     let thrown = report { $0.serve { _ -> HTTPServer.Response in throw HTTPServer.Status.internalServerError } }
     #expect(thrown.reports.isEmpty && thrown.status == "500")
     let failed = report { $0.serve { _ in Fail<HTTPServer.Response, HTTPServer.Status>(error: .badGateway) } }
@@ -63,7 +63,7 @@ import Testing
     #expect(reports == 0)
   }
 
-  @Test func `a body that fails or has another length than announced is reported`() {
+  @Test func `onError reports a body that fails or has the wrong length`() {
     let failing = report {
       $0.serve { _ in .init(body: Just(Chunk("a")).setFailureType(to: Boom.self).append(Fail(error: Boom()))) }
     }
@@ -76,12 +76,12 @@ import Testing
     #expect(right.reports.isEmpty)
   }
 
-  @Test func `a field that would end the header is reported`() {
+  @Test func `onError reports a header value with line breaks`() {
     let odd = report { $0.serve { _ in .init(headers: ["X": "a\r\nb"], body: "") } }
     #expect(odd.reports == [Self.place + "a header field has a line break or a null character"] && odd.status == "500")
   }
 
-  @Test func `without anybody to hear them errors go to the diagnostics`() {
+  @Test func `without onError, errors go to StreamDiagnostics`() {
     let heard = Mutex<[String]>([])
     StreamDiagnostics.onCaughtError { error in heard.withLock { $0.append("\(error)") } }
     defer { StreamDiagnostics.onCaughtError(nil) }
@@ -91,7 +91,7 @@ import Testing
     #expect(heard.withLock { $0.contains("HTTPServer: GET /unheard from 192.0.2.1:4711: Boom()") })
   }
 
-  @Test func `a debug build writes a caught error to standard error, so that a terminal shows no more than text`() async
+  @Test func `a debug build writes caught errors to standard error, without control characters`() async
   {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       struct Hostile: Error, CustomStringConvertible { var description: String { "\u{1B}[2J" } }

@@ -49,19 +49,19 @@ import Testing
 
   static func read(_ text: String) -> Reading { read(Chunk(text)) }
 
-  @Test func `a request's parts are found`() {
+  @Test func `the parts of a request header are parsed`() {
     #expect(
       Self.read("GET /a/b?c=d HTTP/1.1\r\nHost: example.org:80\r\nX:  two words \t\r\n\r\nrest")
         == .head("GET origin /a/b?c=d @example.org:80 1.1 none keeps [Host=example.org:80&X=two words] +4"))
   }
 
-  @Test func `fields may be empty, repeated, and have bytes above 127`() {
+  @Test func `header fields may be empty, repeated, and contain bytes above 127`() {
     #expect(
       Self.read("M-SEARCH / HTTP/1.1\r\nHost:h\r\na:\r\na: \r\na:é\r\n\r\n")
         == .head("M-SEARCH origin / @h 1.1 none keeps [Host=h&a=&a=&a=é]"))
   }
 
-  @Test func `empty lines before a request are left out`() {
+  @Test func `a few empty lines before a request are skipped`() {
     #expect(Self.read("\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n") == .head("GET origin / @h 1.1 none keeps [Host=h]"))
     #expect(Self.read("\r\n\r\n\r\n\r\n\r\n\r\n") == .refused(400))
   }
@@ -105,7 +105,7 @@ import Testing
     ("GET / HTTP/1.1\r\nHost: a.b_c-d~%41\r\n\r\n", "GET origin / @a.b_c-d~%41 1.1 none keeps [Host=a.b_c-d~%41]"),
     ("GET / HTTP/1.1\r\nHost: h:\r\n\r\n", "GET origin / @h: 1.1 none keeps [Host=h:]"),
   ])
-  func `every message that RFC 9112 allows is read`(_ text: String, _ expected: String) {
+  func `every form of message that RFC 9112 allows is parsed`(_ text: String, _ expected: String) {
     #expect(Self.read(text) == .head(expected))
   }
 
@@ -192,18 +192,18 @@ import Testing
     #expect(Self.read(text) == .refused(status))
   }
 
-  @Test func `bytes of TLS are refused with the first of them`() {
+  @Test func `TLS is refused at its first byte`() {
     #expect(Self.read(Chunk([0x16, 0x03, 0x01, 0x02])) == .refused(400))
   }
 
-  @Test func `the beginning of a request is awaited`() {
+  @Test func `an incomplete request header waits for more bytes`() {
     for text in ["", "G", "GET /", "GET / HTTP/1.1\r\nHost: h\r\n", "GET / HTTP/1.1\r\nHost: h\r\n\r"]
     where !text.isEmpty {
       #expect(Self.read(text) == .needsMore)
     }
   }
 
-  @Test func `lines, fields and their number have limits, to the byte`() {
+  @Test func `lines, fields and their number have exact limits`() {
     var limits = HTTPServer.Limits()
     limits.requestLineBytes = 40
     limits.headerBytes = 60
@@ -225,7 +225,7 @@ import Testing
     #expect(status(1, 1, 3) == .refused(431))
   }
 
-  @Test func `any bytes at all are read without harm, and the same however they are cut`() {
+  @Test func `random bytes never crash the parser, and parse identically however they are split`() {
     var generator = SplitMix64(seed: 7)
     let seeds = [
       "GET /a?b HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n",

@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled, .timeLimit(.minutes(5))) struct LoopbackTests {
   private let loop = EventLoop()
 
-  @Test func `a request and its answer cross the loopback, and the server shuts down`() throws {
+  @Test func `a request and its response travel over loopback, and the server shuts down`() throws {
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
     let serving = server.serve { request in
       request.body.whole().map { .text("\(request.method) \(request.path) \($0.text)") }
@@ -34,7 +34,7 @@ import Testing
     for subscription in [serving, client] { subscription.cancel() }
   }
 
-  @Test func `a server that cannot listen says why`() throws {
+  @Test func `a server that can't listen throws an error with the reason`() throws {
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
     let address = try #require(server.address)
     #expect(throws: SystemError.self) { try HTTPServer(at: address, on: loop) }
@@ -42,7 +42,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a long body crosses, both ways, with little in memory`() throws {
+  @Test func `a long body is echoed over loopback with little memory`() throws {
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), limits: Self.large, on: loop)
     let serving = server.serve { request in .init(body: request.body) }
     let block = Chunk(repeatElement(7, count: 64 * 1024))

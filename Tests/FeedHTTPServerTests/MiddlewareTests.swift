@@ -9,7 +9,7 @@ import Testing
     bench.send("\(line) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n").receive()
   }
 
-  @Test func `functions around all routes see every response, the first outermost`() {
+  @Test func `middleware sees every response, and the first is the outermost`() {
     var seen: [String] = []
     func note(_ name: String) -> HTTPServer.Middleware {
       HTTPServer.Middleware { next in
@@ -35,7 +35,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a log has 101 for a connection that is handed over`() {
+  @Test func `the log middleware records 101 for an upgraded connection`() {
     var codes: [Int] = []
     var routes = HTTPServer.Routes()
     routes.use(.log { codes.append($0.status.code) })
@@ -47,7 +47,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a function around all routes is made once, and may keep a state`() {
+  @Test func `middleware is created once and can keep state`() {
     var routes = HTTPServer.Routes()
     routes.use(
       HTTPServer.Middleware { next in
@@ -64,7 +64,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a group has a path and functions of its own, and may hold another`() {
+  @Test func `a route group has its own path and middleware, and can contain another group`() {
     var routes = HTTPServer.Routes()
     routes.get("/") { _ in .text("root") }
     routes.group("/api", [.bearer { $0 == "secret" ? "ann" : nil }]) { api in
@@ -82,7 +82,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `basic log-ins are read with their colons`() {
+  @Test func `basic credentials are parsed, even with colons in the password`() {
     var routes = HTTPServer.Routes()
     routes.use(.basic(realm: "a\"b") { $0 == "ann" && $1 == "p:w" })
     routes.get("/") { .text($0.user ?? "") }
@@ -95,7 +95,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that asks too often waits until its bucket fills`() {
+  @Test func `rateLimit refuses a client with 429 until its bucket refills`() {
     var routes = HTTPServer.Routes()
     routes.use(.rateLimit(3, per: .seconds(30)))
     routes.get("/") { _ in .text("ok") }
@@ -113,7 +113,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `ids are given, kept when they are sound, and in the log`() {
+  @Test func `requestIDs generates ids, keeps valid ones, and logs them`() {
     var log: [String] = []
     var routes = HTTPServer.Routes()
     let metrics = HTTPServer.Metrics()
@@ -133,7 +133,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `every kind of response has the id once, and a response's own field gives way`() {
+  @Test func `every kind of response has exactly one X-Request-ID, the middleware's`() {
     var routes = HTTPServer.Routes()
     routes.use(.requestIDs { "made" })
     routes.get("/short") { _ in HTTPServer.Response(.ok, headers: ["x-request-id": "own"], body: "short") }
@@ -155,7 +155,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `an id with characters that no field has makes a response 500`() {
+  @Test func `an id with line breaks makes the response a 500`() {
     var routes = HTTPServer.Routes()
     routes.use(.requestIDs { "a\r\nX-Evil: 1" })
     routes.get("/") { _ in .text("page") }
@@ -166,7 +166,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `ids of the server's own are short and different, and a log outside of them has them too`() {
+  @Test func `generated request ids are short and unique, and outer log middleware sees them`() {
     var log: [HTTPServer.AnsweredRequest] = []
     var routes = HTTPServer.Routes()
     routes.use(.log { log.append($0) })
@@ -183,7 +183,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `middleware is called from the first to the last, and their responses come back in reverse`() {
+  @Test func `middleware runs in order, and responses return in reverse order`() {
     var order: [String] = []
     func noting(_ name: String) -> HTTPServer.Middleware {
       HTTPServer.Middleware { next in
@@ -204,7 +204,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `pages of other origins are told what they may do`() {
+  @Test func `cors sends its permissions to other origins' pages`() {
     var routes = HTTPServer.Routes()
     routes.use(.cors(origins: ["https://a.example"], allowsCredentials: true))
     routes.put("/") { _ in .text("ok") }

@@ -16,7 +16,7 @@ import Testing
     Bench(change).serve { request in request.body.whole().map { .text("[\($0.text)]") } }
   }
 
-  @Test func `a body comes by its length, or in chunks with trailers`() {
+  @Test func `a body is delimited by its length, or by chunks with trailers`() {
     let bench = Bench()
     var trailers: [String] = []
     _ = bench.serve { request in
@@ -34,7 +34,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `nothing is read without demand`() {
+  @Test func `a body isn't read without demand`() {
     var subscription: (any Subscription)?
     var pieces: [String] = []
     var completion: Subscribers.Completion<HTTPServer.BodyError>?
@@ -70,7 +70,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that waits for leave to send gets it with the first demand`() {
+  @Test func `a client that sends Expect: 100-continue gets 100 with the first demand`() {
     let bench = Self.echo()
     let client = bench.send(Self.post("Content-Length: 3\r\nExpect: 100-continue\r\n"))
     #expect(client.receive() == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -80,7 +80,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that waits for leave and gets another answer is closed`() {
+  @Test func `a client that expects 100 Continue and gets another status is disconnected`() {
     let bench = Bench().serve { _ in .init(.forbidden) }
     let client = bench.send(Self.post("Content-Length: 3\r\nExpect: 100-continue\r\n"))
     let answer = client.receive()
@@ -89,14 +89,14 @@ import Testing
     bench.end()
   }
 
-  @Test func `a client that did not wait for leave is not told to go on`() {
+  @Test func `a client that already sends its body gets no 100 Continue`() {
     let bench = Self.echo()
     let client = bench.send(Self.post("Content-Length: 3\r\nExpect: 100-continue\r\n", "abc"))
     #expect(client.receive().hasPrefix("HTTP/1.1 200"))
     bench.end()
   }
 
-  @Test func `a body that is too long is refused, announced or not`() {
+  @Test func `a body over the limit is refused with 413, with or without Content-Length`() {
     let bench = Self.echo { $0.bodyBytes = 10 }
     #expect(Self.status(bench.send(Self.post("Content-Length: 11\r\n")).receive()) == "413")
     #expect(Self.status(bench.send(Self.post("Content-Length: 10\r\n", "0123456789")).receive()) == "200")
@@ -110,7 +110,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a body that is malformed behind its answer does not take that with it`() {
+  @Test func `a body that turns out malformed after the response doesn't damage the response`() {
     let bench = Bench().serve { .text($0.path) }
     let client = bench.send(Self.post("Transfer-Encoding: chunked\r\n", "3\r\nabc\r\n"))
     #expect(Self.status(client.receive()) == "200")
@@ -120,7 +120,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `the reader of a malformed body learns of it, and the client gets 400`() {
+  @Test func `a malformed body fails for its reader, and the client gets 400`() {
     var failure: HTTPServer.BodyError?
     let bench = Bench().serve { request in
       request.body.whole().map { .text($0.text) }.handleEvents(receiveCompletion: {
@@ -133,7 +133,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `the reader of a body whose client leaves learns of it`() {
+  @Test func `a body fails for its reader when the client disconnects`() {
     var failure: HTTPServer.BodyError?
     for leave in [MemoryChannel.endInput, MemoryChannel.breakOff] {
       failure = nil
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `an unread body is discarded if it is short, and closes the connection if it is long`() {
+  @Test func `a short unread body is discarded, and a long one closes the connection`() {
     let bench = Bench { $0.drainedBytes = 10 }.serve { .text($0.path) }
     let short = bench.send(Self.post("Content-Length: 10\r\n", "0123456789") + Self.next)
     #expect(short.receive().hasSuffix("/next"))
@@ -167,7 +167,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a body is read once, and not after the answer`() {
+  @Test func `a body can be read once, and only before the response`() {
     var failures: [HTTPServer.BodyError] = []
     var kept: HTTPServer.Request?
     let bench = Bench()
@@ -194,7 +194,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `an upload is streamed back as it comes`() {
+  @Test func `a request body can be streamed back as it arrives`() {
     let bench = Bench().serve { request in .init(body: request.body.map { Chunk($0.text.uppercased()) }) }
     let client = bench.send(Self.post("Content-Length: 6\r\n", "abc"))
     #expect(client.receive().hasSuffix("3\r\nABC\r\n"))

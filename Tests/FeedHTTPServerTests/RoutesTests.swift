@@ -12,7 +12,7 @@ import Testing
 
   private func body(_ answer: String) -> String { answer.components(after: "\r\n\r\n") }
 
-  @Test func `a request gets to the first route of its path and method`() {
+  @Test func `a request is handled by the first route with its path and method`() {
     var routes = HTTPServer.Routes()
     routes.get("/") { _ in .text("root") }
     routes.get("/feeds/:name") { .text("feed \($0.parameters["name"]!)") }
@@ -44,7 +44,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `files are served with their types, and nothing else is`() throws {
+  @Test func `a folder's files are served with their media types, and nothing outside it`() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "routes-\(UUID())")
     let files = FileManager.default
     try files.createDirectory(at: folder.appending(path: "public/sub"), withIntermediateDirectories: true)

@@ -28,7 +28,7 @@ import Testing
     try #require(BlockingClient(port: servers.address.port ?? 0))
   }
 
-  @Test func `clients are answered by all loops, each by one of them`() async throws {
+  @Test func `clients are divided among all loops, and each stays on one`() async throws {
     let servers = try servers()
     let clients = try (0..<64).map { _ in try client(of: servers) }
     let first = clients.map { $0.ask("/") }
@@ -41,7 +41,7 @@ import Testing
     group.shutdown()
   }
 
-  @Test func `closing ends all connections and frees the port`() throws {
+  @Test func `closing a group closes all connections and frees the port`() throws {
     let servers = try servers()
     let clients = try (0..<16).map { _ in try client(of: servers) }
     for client in clients { _ = client.ask("/") }
@@ -56,7 +56,7 @@ import Testing
     group.shutdown()
   }
 
-  @Test func `shutting down waits until the connections of all loops have ended`() async throws {
+  @Test func `shutting down a group waits for the connections of all loops`() async throws {
     let served = Atomic(0)
     let servers = try HTTPServer.Group(at: Self.anywhere, on: group) { server in
       server.serve { _ in
@@ -76,7 +76,7 @@ import Testing
     await servers.shutdown()
   }
 
-  @Test func `a port that is taken is an error, though it is a group's`() throws {
+  @Test func `a group can't listen on another group's port`() throws {
     let servers = try servers()
     let other = try EventLoopGroup(count: 2, name: "other")
     #expect(throws: SystemError("listen on", "\(servers.address)", code: 98)) {
@@ -92,7 +92,7 @@ import Testing
 
   private struct Refusal: Error {}
 
-  @Test func `an error of one loop's beginning leaves nobody listening`() throws {
+  @Test func `an error in one loop's setup leaves no loop listening`() throws {
     let begun = Atomic(0)
     let port = Atomic(0)
     #expect(throws: Refusal.self) {
@@ -107,7 +107,7 @@ import Testing
     group.shutdown()
   }
 
-  @Test func `the connections of a client are counted on all loops together`() throws {
+  @Test func `a client's connections are limited across all loops`() throws {
     var limits = HTTPServer.Limits()
     limits.connectionsPerAddress = 3
     limits.isUnlimited = { _ in false }
@@ -118,7 +118,7 @@ import Testing
     group.shutdown()
   }
 
-  @Test func `a shared value changes for all loops`() throws {
+  @Test func `a change of a SharedValue reaches all loops`() throws {
     let greeting = SharedValue("first")
     let servers = try HTTPServer.Group(at: Self.anywhere, on: group) { server in
       let greeting = greeting.local()
@@ -133,7 +133,7 @@ import Testing
     group.shutdown()
   }
 
-  @Test func `an event that is sent once reaches the clients of all loops`() async throws {
+  @Test func `an event sent to a channel reaches the clients of all loops`() async throws {
     let events = HTTPServer.EventLog.Channel(epoch: "e")
     let servers = try HTTPServer.Group(at: Self.anywhere, on: group) { [group] server in
       let log = HTTPServer.EventLog(of: events, on: server.scheduler)
@@ -168,7 +168,7 @@ import Testing
     group.shutdown()
   }
 
-  @Test func `a connection that never pauses does not starve the others of its loop`() throws {
+  @Test func `a busy connection doesn't starve the others on its loop`() throws {
     let one = try EventLoopGroup(count: 1)
     let hot = Atomic(0)
     let servers = try HTTPServer.Group(at: Self.anywhere, on: one) { server in

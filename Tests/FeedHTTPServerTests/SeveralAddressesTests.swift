@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct SeveralAddressesTests {
-  @Test func `a server listens at several addresses, and at none after it is closed`() throws {
+  @Test func `a server listens at several addresses, and at none once closed`() throws {
     let time = VirtualTimeScheduler()
     let places: [SocketAddress] = [.internet("10.0.0.1", port: 80), .internet("10.0.0.1", port: 8080)]
     let server = try HTTPServer(at: places, on: time)
@@ -34,7 +34,7 @@ import Testing
     #expect(try HTTPServer(at: places, on: time).addresses == places)
   }
 
-  @Test func `an address that is taken leaves the others free`() throws {
+  @Test func `an address in use frees the server's other addresses`() throws {
     let time = VirtualTimeScheduler()
     let (free, taken) = (SocketAddress.internet("10.0.0.1", port: 80), SocketAddress.internet("10.0.0.1", port: 81))
     let first = try HTTPServer(at: taken, on: time)

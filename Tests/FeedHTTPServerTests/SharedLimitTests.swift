@@ -19,7 +19,7 @@ import Testing
 
   // MARK: Connections
 
-  @Test func `one client has as many connections as it may, and others are served`() {
+  @Test func `the number of connections per client is limited, and other clients are served`() {
     let bench = Bench { $0.connectionsPerAddress = 2 }.serve { _ in .text("") }
     let clients = (0..<3).map { _ in bench.connect() }
     bench.settle()
@@ -36,7 +36,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a network of IPv6 is one client, and this machine and proxies have no limit of their own`() {
+  @Test func `an IPv6 network counts as one client, and loopback and proxies are unlimited`() {
     func count(_ hosts: [String], _ change: (inout HTTPServer.Limits) -> Void = { _ in }) -> Int {
       let bench = Bench {
         $0.connectionsPerAddress = 1
@@ -55,7 +55,7 @@ import Testing
     #expect(count(["192.0.2.1", "192.0.2.1"]) { $0.isUnlimited = { $0.description == "192.0.2.1:4711" } } == 2)
   }
 
-  @Test func `a server that is full closes the connection that has waited longest for a request, not one at work`() {
+  @Test func `a full server closes the connection that has idled longest, not a busy one`() {
     let bench = Bench { $0.connections = 3 }
     _ = bench.serve { [time = bench.time] request in
       Just(HTTPServer.Response.text("")).delay(for: request.path == "/slow" ? 100 : 0, scheduler: time)
@@ -76,7 +76,7 @@ import Testing
 
   // MARK: Bodies
 
-  @Test func `long bodies that nobody takes have a limit together, and those that take nothing have to go`() {
+  @Test func `unread long bodies share a limit, and the ones that aren't read are cut off`() {
     let bench = Bench { $0.wholeBodyBytes = 1_000_000 }
       .serve { _ in .init(body: Chunk(repeatElement(1, count: 400_000))) }
     let first = unread(bench)
@@ -98,7 +98,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a body that is kept to be compressed counts, and one that is shared counts once`() {
+  @Test func `a body kept for compression counts towards the limit, and a shared one counts once`() {
     var noise = SystemRandomNumberGenerator()
     let text = Chunk((0..<400_000).map { _ in UInt8.random(in: 0x20...0x7E, using: &noise) })
     let compressed = Bench { $0.wholeBodyBytes = 1_000_000 }
@@ -111,13 +111,13 @@ import Testing
     shared.end()
   }
 
-  @Test func `a body that is longer than the limit is sent when it is alone`() {
+  @Test func `a body longer than the limit is sent when it is the only one`() {
     let bench = Bench { $0.wholeBodyBytes = 1_000 }.serve { _ in .init(body: Chunk(repeatElement(1, count: 400_000))) }
     #expect(bench.send(Self.get).receiveBytes().count > 400_000)
     bench.end()
   }
 
-  @Test func `a page that is compressed does not wait for its reader in full`() {
+  @Test func `a compressed page waits for its reader compressed`() {
     let page = String(repeating: "<li>a picture</li>", count: 10_000)
     let bench = Bench().serve { _ in .html(page) }
     let client = unread(bench, "Accept-Encoding: gzip\r\n")
@@ -140,7 +140,7 @@ import Testing
     return HTTPServer.OpenFile(descriptor)
   }
 
-  @Test func `a file waits for its readers on the disk, and each gets all of it`() throws {
+  @Test func `a file body is read from disk as each reader takes it, and all readers get it completely`() throws {
     let bytes = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let file = try file(Array("head".utf8) + bytes)
     let bench = Bench()
@@ -163,7 +163,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a range is one of the part of the file that is the body`() throws {
+  @Test func `a range of a file body counts from the body's start`() throws {
     let file = try file(Array("head0123456789tail".utf8))
     let bench = Bench()
     _ = bench.serve { [time = bench.time] _ in .init(file: file, range: 4..<14, on: time) }

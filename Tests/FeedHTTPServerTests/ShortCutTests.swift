@@ -9,7 +9,9 @@ import Testing
   private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
   private static let answer = ConversationTests.ok("hello")
 
-  @Test(arguments: [0, 1, 7, 40, 150, 1_000_000]) func `an answer arrives whole, however much is taken`(_ room: Int) {
+  @Test(arguments: [0, 1, 7, 40, 150, 1_000_000]) func `a response arrives complete, however much the socket accepts`(
+    _ room: Int
+  ) {
     let bench = Bench().serve { _ in .text("hello") }
     let client = bench.connect()
     client.room = room
@@ -20,8 +22,9 @@ import Testing
     bench.end()
   }
 
-  @Test(arguments: [0, 1_000, 1_000_000]) func `pipelined requests are all answered, however much is taken`(_ room: Int)
-  {
+  @Test(arguments: [0, 1_000, 1_000_000]) func `pipelined requests all get responses, however much the socket accepts`(
+    _ room: Int
+  ) {
     let bench = Bench { $0.bufferedBytes = 500 }.serve { _ in .text("hello") }
     let client = bench.connect()
     client.room = room
@@ -31,7 +34,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `an answer that waits keeps no block that others were cut from`() {
+  @Test func `a pending response doesn't keep the shared block of other responses`() {
     let bench = Bench { $0.bufferedBytes = 500 }.serve { _ in .text("hello") }
     let client = bench.connect()
     client.send(String(repeating: Self.get, count: 20))
@@ -41,7 +44,9 @@ import Testing
     bench.end()
   }
 
-  @Test(arguments: [10, 1_000_000]) func `a client that comes back gets everything that it missed`(_ room: Int) {
+  @Test(arguments: [10, 1_000_000]) func `a client that reconnects gets all missed events, however much the socket accepts`(
+    _ room: Int
+  ) {
     let bench = Bench()
     let log = HTTPServer.EventLog(epoch: "e", on: bench.time)
     _ = bench.serve { _ in .events(log) }
@@ -57,7 +62,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `the last answer is written before the connection ends`() {
+  @Test func `the last response is written before the connection closes`() {
     let bench = Bench().serve { _ in .text("hello") }
     let client = bench.connect()
     client.room = 1_000_000

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 /// Each runs in a process of its own, because the map is the process's.
-@Suite("the page of the live map", .settled) struct StreamMapPageTests {
-  @Test func `the page names the stuck places, escapes text, and allows nothing but its style`() async {
+@Suite("The live map's page", .settled) struct StreamMapPageTests {
+  @Test func `the page shows stuck places first, escapes text, and allows only its own style`() async {
     await #expect(processExitsWith: .success) {
       var routes = HTTPServer.Routes()
       routes.group("/debug") { $0.streamMap("/streams", every: .seconds(5)) }
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `the map is there as JSON`() async {
+  @Test func `the live map is also served as JSON`() async {
     await #expect(processExitsWith: .success) {
       var routes = HTTPServer.Routes()
       routes.streamMap()

@@ -35,7 +35,7 @@ import Testing
     Row(range: ["bytes=0-1"], wait: 11),
   ]
 
-  @Test(arguments: rows) func `a part comes out of a whole that is fresh`(_ row: Row) {
+  @Test(arguments: rows) func `a range of a fresh stored response comes from the cache`(_ row: Row) {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `a stored redirect is followed without asking`(status: Int) {
+  func `a fresh stored redirect is followed without a request`(status: Int) {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [redirect(status, "/b", "max-age=10"), .response(200, [("Cache-Control", "max-age=5")])]
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect that says nothing of its time is not stored unless it is permanent`() {
+  @Test func `a redirect without freshness information is stored only if it is permanent`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       let fields = [("Location", "/b"), ("Last-Modified", "{-1000}")]
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a client that does not follow gets the redirect`() {
+  @Test func `without followsRedirects, the cached redirect is delivered`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [redirect(301, "/b", "max-age=10")]
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `ten are followed, and no more`() {
+  @Test func `ten cached redirects are followed, and no more`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [redirect(302, "/", "max-age=10")]
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `secrets do not go along to another origin`() {
+  @Test func `credentials aren't sent to another origin that a cached redirect leads to`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [redirect(302, "https://other.example/b", "no-store"), .response(200, [])]
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: ["ftp://example.com/", "file:///etc/passwd", "http://"])
-  func `a redirect to anything but HTTP is refused`(target: String) {
+  func `a cached redirect to anything but HTTP is refused`(target: String) {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [redirect(302, target, "no-store")]
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect from https to http is refused`() throws {
+  @Test func `a cached redirect from https to http is refused`() throws {
     let secure = try #require(URL(string: "https://example.com/"))
     withVirtualTime { time in
       let world = CacheWorld(time)
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `all hops share the request's time`() {
+  @Test func `all hops of a redirect share the request's timeout`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [redirect(302, "/b", "no-store"), .response(200, [])]

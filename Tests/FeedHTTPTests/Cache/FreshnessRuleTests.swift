@@ -28,7 +28,7 @@ import Testing
     .control("proxy-revalidate is for others", "proxy-revalidate, max-age=10", .used),
     .control("immutable ends with its time", "immutable, max-age=10", wait: 10, .asked),
   ])
-  func `max-age decides how long it is fresh`(_ rule: CacheRule) { rule.check() }
+  func `max-age determines how long a response is fresh`(_ rule: CacheRule) { rule.check() }
 
   @Test(arguments: [
     CacheRule.control("quoted", "max-age=\"10\"", .used),
@@ -58,7 +58,7 @@ import Testing
     .answer("two lines, one of them", [("Cache-Control", "foo"), ("Cache-Control", "max-age=10")], .used),
     .answer("a bad one is stale even with Expires", [("Cache-Control", "max-age=x"), ("Expires", "{99}")], .asked),
   ])
-  func `a malformed max-age is stale`(_ rule: CacheRule) { rule.check() }
+  func `a response with a malformed max-age is stale`(_ rule: CacheRule) { rule.check() }
 
   @Test(arguments: [
     CacheRule.answer("future", [("Date", "{0}"), ("Expires", "{10}")], wait: 9, .used),
@@ -99,7 +99,7 @@ import Testing
     .answer("an hour that is not there", [("Date", "{0}"), ("Expires", "Thu, 18 Aug 2050 24:01:18 GMT")], .asked),
     .answer("something after it", [("Date", "{0}"), ("Expires", "Thu, 18 Aug 2050 02:01:18 GMT x")], .asked),
   ])
-  func `Expires decides where max-age does not`(_ rule: CacheRule) { rule.check() }
+  func `Expires determines freshness without max-age`(_ rule: CacheRule) { rule.check() }
 
   private static let tenSeconds = ("Cache-Control", "max-age=10")
 
@@ -132,7 +132,7 @@ import Testing
       name: "the time that the answer took counts", fields: [tenSeconds, ("Date", "{4}")], wait: 7, latency: 4,
       expected: .asked),
   ])
-  func `age is what the server says and what has passed since`(_ rule: CacheRule) { rule.check() }
+  func `a response's age is its Age field plus the time since it arrived`(_ rule: CacheRule) { rule.check() }
 
   private static func unchanged(for seconds: Int, _ fields: [(String, String)] = []) -> [(String, String)] {
     [("Date", "{0}"), ("Last-Modified", "{-\(seconds)}")] + fields
@@ -152,26 +152,27 @@ import Testing
     .answer("s-maxage isn't an explicit time here", unchanged(for: 1000, [("Cache-Control", "s-maxage=0")]), .used),
     .answer("Pragma of an answer says nothing", unchanged(for: 1000, [("Pragma", "no-cache")]), .used),
   ])
-  func `a tenth of the time without changes is fresh where nothing else is said`(_ rule: CacheRule) { rule.check() }
+  func `without other information, a response is fresh for a tenth of its time unmodified`(_ rule: CacheRule)
+  { rule.check() }
 
   @Test(arguments: [200, 203, 204, 300, 404, 405, 410, 414, 501])
-  func `some statuses are fresh without being told`(status: Int) {
+  func `some statuses are heuristically fresh`(status: Int) {
     CacheRule(name: "\(status)", status: status, fields: Self.unchanged(for: 1000), expected: .used).check()
   }
 
   @Test(arguments: [201, 202, 302, 303, 307, 400, 401, 403, 416, 418, 500, 502, 503, 504, 599])
-  func `other statuses are not stored without being told`(status: Int) {
+  func `other statuses aren't stored without explicit freshness`(status: Int) {
     CacheRule(name: "\(status)", status: status, fields: Self.unchanged(for: 1000), expected: .asked).check()
   }
 
   @Test(arguments: [200, 203, 204, 299, 400, 404, 410, 418, 499, 500, 502, 503, 504, 599])
-  func `any final status is fresh if it says so`(status: Int) {
+  func `any final status with explicit freshness is stored`(status: Int) {
     CacheRule(name: "\(status)", status: status, fields: [Self.tenSeconds], expected: .used).check()
     CacheRule(name: "\(status)", status: status, fields: [Self.tenSeconds], wait: 11, expected: .asked).check()
   }
 
   @Test(arguments: [201, 403, 503, 599])
-  func `public makes any status fresh for a tenth of the time`(status: Int) {
+  func `public allows heuristic freshness for any status`(status: Int) {
     let fields = Self.unchanged(for: 1000, [("Cache-Control", "public")])
     CacheRule(name: "\(status)", status: status, fields: fields, expected: .used).check()
   }

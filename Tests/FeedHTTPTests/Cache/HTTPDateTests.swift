@@ -9,11 +9,11 @@ import Testing
   @Test(arguments: [
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
   ])
-  func `the three forms are the same instant`(text: String) {
+  func `all three HTTP date formats parse to the same instant`(text: String) {
     #expect(HTTPDate.parse(text)?.timeIntervalSince1970 == 784_111_777)
   }
 
-  @Test func `a date is written as it is read`() throws {
+  @Test func `a date is written in the format that it is parsed from`() throws {
     var random = SeededGenerator(seed: 1)
     for _ in 0..<2_000 {
       // From the year 1 to 9999.
@@ -26,7 +26,7 @@ import Testing
     #expect(HTTPDate.text(Date(timeIntervalSince1970: 951_782_400)) == "Tue, 29 Feb 2000 00:00:00 GMT")
   }
 
-  @Test func `two digits are a year of at most fifty years ahead`() throws {
+  @Test func `a two-digit year is at most fifty years in the future`() throws {
     let now = try #require(HTTPDate.parse("Sun, 22 Nov 2026 05:00:00 GMT"))
     func year(_ digits: Int) throws -> String {
       let text = digits < 10 ? "0\(digits)" : "\(digits)"

@@ -7,11 +7,11 @@ import Testing
     ("", []), (" a ,\tb", ["a", "b"]), (",,a,,", ["a"]), ("a=\"1, 2\", b", ["a=\"1, 2\"", "b"]),
     (#"a="\", x", b"#, [#"a="\", x""#, "b"]), ("\"open, b", ["\"open, b"]),
   ])
-  func `a list is split at commas that no quotes hold`(text: String, members: [String]) {
+  func `a list is split at commas outside quotation marks`(text: String, members: [String]) {
     #expect(text.listMembers.map(String.init) == members)
   }
 
-  @Test func `a backslash in an entity tag means itself`() {
+  @Test func `a backslash in an entity tag is a literal backslash`() {
     #expect(EntityTag.names(#""b""#, in: [#""a\", "b""#], strongly: true))
     #expect(EntityTag.names(#"W/"b""#, in: [#""b""#], strongly: false))
     #expect(!EntityTag.names(#"W/"b""#, in: [#"W/"b""#], strongly: true))
@@ -25,7 +25,7 @@ import Testing
     ("bytes=5-4", .whole), ("bytes=0-1,4-5", .whole), ("items=0-1", .whole), ("bytes=-", .whole),
     ("bytes=99999999999999999999-", .none),
   ])
-  func `one range of bytes is a part, if it begins in the body`(field: String, range: RequestedRange) {
+  func `a Range field with one byte range that starts within the body is a part`(field: String, range: RequestedRange) {
     #expect(RequestedRange(field, of: 10) == range)
   }
 }

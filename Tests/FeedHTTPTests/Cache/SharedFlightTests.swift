@@ -9,7 +9,7 @@ import Testing
 @Suite(.settled) struct SharedFlightTests {
   private let fresh = ("Cache-Control", "max-age=10")
 
-  @Test func `same requests in flight share one`() {
+  @Test func `equal requests in flight share one request to the server`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [fresh])]
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `others do not`() {
+  @Test func `requests that differ, or need validation, aren't shared`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [fresh])]
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [[], [("Cache-Control", "no-store")], [("Cache-Control", "no-cache")]] as [[(String, String)]])
-  func `an answer that is not for others is requested by each`(fields: [(String, String)]) {
+  func `a response that may not be shared is requested separately by each subscriber`(fields: [(String, String)]) {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, fields)]
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a failure is everybody's`() {
+  @Test func `a failure of a shared request reaches all subscribers`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.failure(.connect)]
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `the last one who leaves cancels it`() {
+  @Test func `a shared request is cancelled with its last subscriber`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [fresh])]
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `nothing is asked before somebody asks for a value`() {
+  @Test func `no request is made before a value is requested`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       var subscription: (any Subscription)?
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a store that fails is reported, and keeps nobody from an answer`() {
+  @Test func `a failing store is reported, and the response is still delivered`() {
     struct Broken: HTTPCacheStore {
       func responses(
         for key: String, where isWanted: @escaping @Sendable (HTTPStoredResponse.Head) -> Bool

@@ -22,7 +22,7 @@ import Testing
 
   // MARK: stale-while-revalidate
 
-  @Test func `it is delivered stale, renewed in the background, and fresh the next time`() {
+  @Test func `stale-while-revalidate delivers the stale response, and revalidates it in the background`() {
     withVirtualTime { time in
       let world = world(
         time, "max-age=1, stale-while-revalidate=10", then: .response(200, [("Cache-Control", "max-age=100")], "new"))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `many that find it stale renew it once`() {
+  @Test func `simultaneous stale deliveries revalidate once`() {
     withVirtualTime { time in
       let world = world(time, "max-age=1, stale-while-revalidate=10", then: .notModified([]))
       world.origin.latency = 2
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a request that must not be stale waits for the renewal`() {
+  @Test func `a request that must not be stale waits for the running revalidation`() {
     withVirtualTime { time in
       let world = world(
         time, "max-age=1, stale-while-revalidate=10", wait: 10.5,
@@ -72,7 +72,7 @@ import Testing
     ("max-age=1, stale-while-revalidate", "it has no value"),
     ("max-age=1, stale-while-revalidate=-5", "it is negative"),
   ])
-  func `it is not delivered stale where that is not allowed`(control: String, why: String) {
+  func `outside stale-while-revalidate's conditions, no stale response is delivered`(control: String, why: String) {
     withVirtualTime { time in
       let world = world(time, control, then: .response(200, [], "new"))
       #expect(world.get().body == "new", "\(why)")
@@ -80,14 +80,14 @@ import Testing
   }
 
   @Test(arguments: ["no-cache", "max-age=100", "min-fresh=0"])
-  func `it is not delivered stale to whoever wants it fresh`(request: String) {
+  func `a request for a fresh response doesn't get a stale one`(request: String) {
     withVirtualTime { time in
       let world = world(time, "max-age=1, stale-while-revalidate=10", then: .response(200, [], "new"))
       #expect(world.get(("Cache-Control", request)).body == "new")
     }
   }
 
-  @Test func `a renewal that fails leaves what is stored`() {
+  @Test func `a failed revalidation keeps the stored response`() {
     withVirtualTime { time in
       let world = world(
         time, "max-age=1, stale-while-revalidate=100", then: .failure(.connect), .response(500, []), .notModified([]))
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a renewal goes on without anybody, and keeps its client`() {
+  @Test func `a revalidation continues without subscribers, and keeps its client alive`() {
     withVirtualTime { time in
       let store = MemoryHTTPCache()
       var world: CacheWorld? = CacheWorld(time, store: store)
@@ -125,7 +125,7 @@ import Testing
     .failure(.connect), .failure(.nameResolution), .failure(.receive), .failure(.truncated), .failure(.send),
     .failure(.timedOut(.response)),
   ])
-  func `it stands in for errors within its window`(answer: CacheWorld.Answer) {
+  func `stale-if-error replaces errors within its window`(answer: CacheWorld.Answer) {
     withVirtualTime { time in
       let world = world(time, "max-age=1, stale-if-error=10", then: answer)
       let got = world.get()
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: [400, 404, 429, 501, 505])
-  func `it does not stand in for other statuses`(status: Int) {
+  func `stale-if-error doesn't replace other statuses`(status: Int) {
     withVirtualTime { time in
       let world = world(time, "max-age=1, stale-if-error=10", then: .response(status, []))
       #expect(world.get().status == status)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a request may ask for it`() {
+  @Test func `a request's own stale-if-error replaces errors`() {
     withVirtualTime { time in
       let world = world(time, "max-age=1", then: .response(503, []))
       #expect(world.get(("Cache-Control", "stale-if-error=10")).body == "old")
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `an error is not used instead of what is asked to be fresh`() {
+  @Test func `an error isn't replaced if the request demands a fresh response`() {
     withVirtualTime { time in
       let world = world(time, "max-age=100, stale-if-error=100", then: .response(503, []), .failure(.connect))
       #expect(world.get(("Cache-Control", "no-cache")).status == 503)
@@ -172,7 +172,7 @@ import Testing
 
   // MARK: Disconnected
 
-  @Test func `without a network it is used unless something forbids it`() {
+  @Test func `while disconnected, a stale response is used unless a directive forbids it`() {
     withVirtualTime { time in
       let world = world(time, "max-age=1", then: .failure(.connect), .response(503, []))
       #expect(world.get().body == "old")
@@ -181,7 +181,7 @@ import Testing
   }
 
   @Test(arguments: ["max-age=1, must-revalidate", "max-age=100, no-cache", "no-cache"])
-  func `a response that must not be stale is a 504 without a network`(control: String) {
+  func `while disconnected, a response that requires validation becomes a 504`(control: String) {
     withVirtualTime { time in
       let world = world(time, control, then: .failure(.connect), .failure(.tls), .failure(.connect))
       let answer = world.get()
@@ -193,14 +193,14 @@ import Testing
   }
 
   @Test(arguments: [HTTPError.Kind.tls, .notHTTP, .tooLarge(limit: 1), .encoding, .resources, .redirectRefused])
-  func `other failures don't count as a missing network`(kind: HTTPError.Kind) {
+  func `other failures don't count as disconnection`(kind: HTTPError.Kind) {
     withVirtualTime { time in
       let world = world(time, "max-age=1, stale-if-error=10", then: .failure(kind))
       #expect(world.get().error == kind)
     }
   }
 
-  @Test func `a request can refuse stale responses`() {
+  @Test func `usesStaleWhenDisconnected turns off stale responses while disconnected`() {
     withVirtualTime { time in
       let world = world(time, "max-age=1", then: .failure(.connect)) { $0.usesStaleWhenDisconnected = false }
       #expect(world.get().error == .connect)

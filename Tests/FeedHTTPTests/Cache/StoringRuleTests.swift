@@ -31,7 +31,7 @@ import Testing
       name: "a request with a cookie", fields: [("Cache-Control", "max-age=10")], then: [("Cookie", "a=b")],
       expected: .used),
   ])
-  func `a response that may be stored is stored`(_ rule: CacheRule) { rule.check() }
+  func `responses that may be stored are stored`(_ rule: CacheRule) { rule.check() }
 
   @Test(arguments: [
     CacheRule.answer("no-cache, fresh or not", [("Cache-Control", "no-cache, max-age=10"), tag], validated),
@@ -50,7 +50,7 @@ import Testing
       name: "no-cache against max-stale", fields: [("Cache-Control", "no-cache, max-age=10"), tag],
       then: [("Cache-Control", "max-stale")], expected: validated),
   ])
-  func `a response that must be validated is validated`(_ rule: CacheRule) { rule.check() }
+  func `responses that require validation are validated before use`(_ rule: CacheRule) { rule.check() }
 
   private static let hour = [("Cache-Control", "max-age=3600"), tag]
   private static func asked(_ value: String, after wait: Double = 10, _ expected: CacheRule.Expected) -> CacheRule {
@@ -69,7 +69,7 @@ import Testing
     asked("max-stale=100, max-age=10", after: 3650, validated),
     asked("max-stale=100, min-fresh=1", after: 3650, validated),
   ])
-  func `a request says how old an answer may be`(_ rule: CacheRule) { rule.check() }
+  func `a request's Cache-Control limits the age of a stored response`(_ rule: CacheRule) { rule.check() }
 
   @Test(arguments: [
     CacheRule(name: "Pragma: no-cache", fields: hour, then: [("Pragma", "no-cache")], expected: validated),
@@ -78,7 +78,7 @@ import Testing
       name: "Pragma beside Cache-Control", fields: hour, then: [("Pragma", "no-cache"), ("Cache-Control", "x")],
       expected: .used),
   ])
-  func `Pragma counts where there is no Cache-Control`(_ rule: CacheRule) { rule.check() }
+  func `a request's Pragma applies only without Cache-Control`(_ rule: CacheRule) { rule.check() }
 
   @Test(arguments: [
     CacheRule(
@@ -102,7 +102,7 @@ import Testing
     CacheRule(
       name: "a whole answer to conditions is stored", sent: [("If-None-Match", "\"x\"")], fields: hour, expected: .used),
   ])
-  func `some requests pass the cache by`(_ rule: CacheRule) { rule.check() }
+  func `requests with no-store or Range bypass the cache`(_ rule: CacheRule) { rule.check() }
 
   @Test(arguments: [
     CacheRule.answer("an ETag", [("Date", "{0}"), tag], validated),
@@ -119,7 +119,7 @@ import Testing
       "both", [("Cache-Control", "max-age=1"), ("Last-Modified", "{-5000}"), tag],
       .validated(["If-None-Match: \"abc\"", "If-Modified-Since: {-5000}"])),
   ])
-  func `a stale response is validated by what it has`(_ rule: CacheRule) { rule.check() }
+  func `a stale response is validated with the validators it has`(_ rule: CacheRule) { rule.check() }
 
   @Test(
     arguments: [
@@ -131,7 +131,9 @@ import Testing
       ([("If-Modified-Since", "{-500}")], 304), ([("If-Modified-Since", "{-400}")], 304),
       ([("If-Modified-Since", "{-501}")], 200), ([("If-Modified-Since", "yesterday")], 200),
     ] as [([(String, String)], Int)])
-  func `a fresh response is compared with what the caller has`(conditions: [(String, String)], status: Int) {
+  func `a caller's conditions are evaluated against a fresh stored response`(
+    conditions: [(String, String)], status: Int
+  ) {
     withVirtualTime { time in
       let world = CacheWorld(time)
       let fields = Self.hour + [("Last-Modified", "{-500}"), ("Date", "{0}"), ("Content-Type", "a/b"), ("Vary", "Foo")]
@@ -147,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `without Last-Modified, Date stands for it`() {
+  @Test func `without Last-Modified, If-Modified-Since is compared with Date`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [("Cache-Control", "max-age=10"), ("Date", "{-2}")])]
@@ -158,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `only what is stored, or 504`() {
+  @Test func `only-if-cached delivers the stored response, or else 504`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [("Cache-Control", "max-age=10")])]
@@ -174,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func `only whole successes and complete answers are stored`() {
+  @Test func `failed and incomplete responses aren't stored`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.failure(.truncated), .response(200, [("Cache-Control", "max-age=10")])]
@@ -184,7 +186,7 @@ import Testing
     }
   }
 
-  @Test func `addresses differ by what reaches the server`() {
+  @Test func `URLs that send the same request share a stored response`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [("Cache-Control", "max-age=10")])]
@@ -203,7 +205,7 @@ import Testing
     }
   }
 
-  @Test func `fields of a connection are not stored`() {
+  @Test func `hop-by-hop header fields aren't stored`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       let kept = [("Test", "1"), ("Test", "2"), ("Set-Cookie", "a=b"), ("Content-Encoding", "x"), ("Trailer", "y")]
@@ -221,7 +223,7 @@ import Testing
     }
   }
 
-  @Test func `fields that no-cache names wait for validation`() {
+  @Test func `header fields listed in no-cache are delivered only after validation`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       let fields = [
@@ -239,7 +241,7 @@ import Testing
     }
   }
 
-  @Test func `a missing Date is that of the arrival`() {
+  @Test func `a missing Date is set to the time of arrival`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [("Cache-Control", "max-age=10")])]
@@ -251,7 +253,7 @@ import Testing
     }
   }
 
-  @Test func `Age is the present one`() {
+  @Test func `a stored response's Age is updated on delivery`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [("Age", "30"), ("Cache-Control", "max-age=100")])]
@@ -263,7 +265,7 @@ import Testing
     }
   }
 
-  @Test func `a clock that was ahead does not make a response immortal`() {
+  @Test func `a response stored with a clock that was ahead still expires`() {
     withVirtualTime { time in
       let clock = CacheWorld.Clock()
       let world = CacheWorld(time, clock: clock)
@@ -279,7 +281,7 @@ import Testing
     }
   }
 
-  @Test func `a stored body is not larger than requested`() {
+  @Test func `a stored body over the request's limit fails`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [("Cache-Control", "max-age=10")], "12345")]

@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a 304 with an age makes it that old`() {
+  @Test func `a 304 with Age sets the stored response's age`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [
@@ -93,7 +93,9 @@ import Testing
         [("ETag", "\"abc\""), ("Last-Modified", "{-5}")]
       ),
     ] as [([(String, String)], [(String, String)])])
-  func `a 304 is about what it names, or what it was sent`(stored: [(String, String)], answered: [(String, String)]) {
+  func `a 304 applies to the stored response that its validators match, or else the one validated`(
+    stored: [(String, String)], answered: [(String, String)]
+  ) {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, stored), .notModified(answered)]
@@ -109,7 +111,7 @@ import Testing
       ([("ETag", "\"abc\"")], [("ETag", "\"other\"")]),
       ([("Last-Modified", "{-9}"), ("Cache-Control", "max-age=0")], [("Last-Modified", "{-8}")]),
     ] as [([(String, String)], [(String, String)])])
-  func `a 304 about another response is asked again without conditions`(
+  func `after a 304 for another response, the request is repeated without conditions`(
     stored: [(String, String)], answered: [(String, String)]
   ) {
     withVirtualTime { time in
@@ -125,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a 304 that forbids storing ends what is stored`() {
+  @Test func `a 304 with no-store removes the stored response`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [second, tag]), .notModified([("Cache-Control", "no-store")])]
@@ -137,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a 304 to the caller's own condition is the caller's`() {
+  @Test func `a 304 to the caller's own condition is delivered to the caller`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [
@@ -153,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `a new response replaces the old one`() {
+  @Test func `a new response replaces the stored one`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [second, tag]), .response(200, [("Cache-Control", "max-age=10")])]
@@ -165,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `one that must not be stored ends the old one, except an error`() {
+  @Test func `a response that must not be stored removes the stored one, except an error`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [
@@ -182,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `the caller's own fields are sent along`() {
+  @Test func `the caller's header fields are sent with a validation`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [tag]), .notModified([])]

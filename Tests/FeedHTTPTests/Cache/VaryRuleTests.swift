@@ -51,7 +51,7 @@ import Testing
     rule("a cookie", ["Cookie"], [("Cookie", "a=1")], then: [("Cookie", "a=2")], .asked),
     rule("the same cookie", ["Cookie"], [("Cookie", "a=1")], then: [("Cookie", "a=1")], .used),
   ])
-  func `Vary names what tells requests apart`(_ rule: CacheRule) { rule.check() }
+  func `Vary lists the header fields that distinguish requests`(_ rule: CacheRule) { rule.check() }
 
   @Test(arguments: [
     rule("the same user", [], [("Authorization", "Basic a")], then: [("Authorization", "Basic a")], .used),
@@ -62,9 +62,9 @@ import Testing
       name: "what is public is everybody's", sent: [("Authorization", "Basic a")],
       fields: [("Cache-Control", "public, max-age=10")], expected: .used),
   ])
-  func `one user's response is not for another`(_ rule: CacheRule) { rule.check() }
+  func `one user's response isn't delivered to another user`(_ rule: CacheRule) { rule.check() }
 
-  @Test func `several variants are kept, and each is used`() {
+  @Test func `several variants are stored, and each is used`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [("Cache-Control", "max-age=10"), ("Vary", "Foo")])]
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `of several that fit, the one that was made last is used`() {
+  @Test func `of several matching variants, the newest is used`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `a body that was decompressed is not for whoever decompresses it`() {
+  @Test func `a decompressed body isn't used for a request that decompresses itself`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       world.origin.answers = [.response(200, [("Cache-Control", "max-age=10"), ("Content-Encoding", "gzip")])]
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `secrets are not among what is stored`() throws {
+  @Test func `credentials aren't stored`() throws {
     let withUser = try #require(URL(string: "http://user:secret@example.com/"))
     withVirtualTime { time in
       let store = MemoryHTTPCache()

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPTestSupport
 
 @Suite(.settled) struct AdmissionTests {
-  @Test func `items are admitted up to the limits`() {
+  @Test func `admission allows requests up to its limits, in total and per host`() {
     let admission = Books<String>(limit: 3, limitPerHost: 2)
     #expect(admission.admit(1))
     #expect(admission.admit(1))
@@ -15,7 +15,7 @@ import Testing
     #expect(admission.running == 3)
   }
 
-  @Test func `a host's items run in order`() {
+  @Test func `a host's waiting requests are admitted in order`() {
     let admission = Books<String>(limit: 9, limitPerHost: 1)
     _ = admission.admit(1)
     for item in ["a", "b", "c"] { admission.wait(item, for: 1) }
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `hosts take turns`() {
+  @Test func `hosts are admitted in turn`() {
     let admission = Books<String>(limit: 1, limitPerHost: 1)
     _ = admission.admit(1)
     for item in ["1a", "1b"] { admission.wait(item, for: 1) }
@@ -44,7 +44,7 @@ import Testing
     #expect(admission.next() == nil)
   }
 
-  @Test func `a full host is passed over`() {
+  @Test func `a host at its limit doesn't block other hosts`() {
     let admission = Books<String>(limit: 9, limitPerHost: 1)
     _ = admission.admit(1)
     admission.wait("1", for: 1)
@@ -55,7 +55,7 @@ import Testing
     #expect(admission.next() == nil)
   }
 
-  @Test func `an item that came back is first`() {
+  @Test func `a request that returns to the queue is first`() {
     let admission = Books<String>(limit: 1, limitPerHost: 1)
     _ = admission.admit(1)
     admission.wait("second", for: 1)
@@ -64,7 +64,7 @@ import Testing
     #expect(admission.next() == "first")
   }
 
-  @Test func `emptying leaves nothing waiting`() {
+  @Test func `removeAll() removes every waiting request`() {
     let admission = Books<Int>(limit: 1, limitPerHost: 1)
     _ = admission.admit(1)
     for item in 0..<100 { admission.wait(item, for: Int(item % 7)) }
@@ -74,7 +74,7 @@ import Testing
     #expect(admission.admit(3))
   }
 
-  @Test func `many items all run once`() {
+  @Test func `many requests are each admitted once`() {
     let admission = Books<Int>(limit: 10, limitPerHost: 3)
     var running: [(Int, Int)] = []
     var seen: [Int] = []

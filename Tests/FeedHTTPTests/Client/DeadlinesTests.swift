@@ -16,7 +16,7 @@ import Testing
     override func deliver(_ result: Result<HTTPResponse, HTTPError>) { over() }
   }
 
-  @Test func `requests are over in the order of their deadlines, and those that ended never`() {
+  @Test func `requests time out in the order of their deadlines, and completed ones never do`() {
     let loop = EventLoop()
     let client = CurlHTTPClient(on: loop)
     let request = HTTPRequest(URL(string: "http://127.0.0.1:1/")!)
@@ -43,7 +43,7 @@ import Testing
     loop.close()
   }
 
-  @Test func `no deadline keeps the loop running once every request has ended`() {
+  @Test func `deadlines don't keep the loop running after every request has ended`() {
     let loop = EventLoop()
     let client = CurlHTTPClient(on: loop)
     let began = loop.now

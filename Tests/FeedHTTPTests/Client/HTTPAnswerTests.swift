@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPTestSupport
 
 @Suite(.settled) struct HTTPAnswerTests {
-  @Test func `a request delivers an answer and finishes`() throws {
+  @Test func `a request delivers a response and finishes`() throws {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", ["X-Feed: eight"], Data("body".utf8)) }
     defer { origin.stop() }
     let probe = HTTPBench().run(origin.url())
@@ -21,7 +21,7 @@ import Testing
     #expect(probe.isFinished)
   }
 
-  @Test(arguments: [204, 301, 304, 404, 500, 503]) func `every status is passed on`(status: Int) throws {
+  @Test(arguments: [204, 301, 304, 404, 500, 503]) func `every status is delivered`(status: Int) throws {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("\(status) As It Is") }
     defer { origin.stop() }
     let probe = HTTPBench().run(origin.url())
@@ -29,7 +29,7 @@ import Testing
     #expect(probe.response?.body == Data())
   }
 
-  @Test func `the server is asked for what the request says`() throws {
+  @Test func `the server receives the request's method, path and header fields`() throws {
     let seen = Mutex<RawOrigin.Request?>(nil)
     let origin = RawOrigin.answering { request in
       seen.withLock { $0 = request }
@@ -49,7 +49,7 @@ import Testing
     #expect(request["Host"] == "127.0.0.1:\(origin.port)")
   }
 
-  @Test func `a handle forgets the headers of the request before`() throws {
+  @Test func `a reused handle doesn't send the previous request's header fields`() throws {
     let seen = Mutex<[RawOrigin.Request]>([])
     let origin = RawOrigin.answering { request in
       seen.withLock { $0.append(request) }
@@ -62,23 +62,23 @@ import Testing
     #expect(seen.withLock { $0.map { $0["Authorization"] } } == ["Bearer secret", nil])
   }
 
-  @Test(arguments: ["X: y\r\nEvil: yes", "a\0b"]) func `a header that would smuggle another is refused`(value: String) {
+  @Test(arguments: ["X: y\r\nEvil: yes", "a\0b"]) func `a header value with line breaks is refused`(value: String) {
     let request = HTTPRequest(URL(string: "http://127.0.0.1:1/")!, headers: [.init(name: "X", value: value)])
     #expect(HTTPBench().run(request).error?.kind == .invalidRequest)
   }
 
   @Test(arguments: ["ftp://127.0.0.1/feed", "file:///etc/passwd", "feed", "gopher://127.0.0.1/"])
-  func `an address that is not HTTP is refused`(address: String) {
+  func `a URL that isn't HTTP is refused`(address: String) {
     #expect(HTTPBench().run(URL(string: address)!).error?.kind == .invalidRequest)
   }
 
-  @Test func `a body of unknown length is taken`() {
+  @Test func `a body of unknown length ends with the connection`() {
     let origin = RawOrigin.sending("HTTP/1.0 200 OK\r\n\r\nuntil it closes")
     defer { origin.stop() }
     #expect(HTTPBench().run(origin.url()).response?.body == Data("until it closes".utf8))
   }
 
-  @Test func `a chunked body with trailers is taken`() {
+  @Test func `a chunked body with trailers is read`() {
     let origin = RawOrigin.sending(
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\nX-Sum: 6\r\n\r\n")
     defer { origin.stop() }
@@ -87,7 +87,7 @@ import Testing
     #expect(response?.headers["X-Sum"] == nil)
   }
 
-  @Test func `informational answers are skipped, and folded headers unfolded`() {
+  @Test func `informational responses are skipped, and folded headers unfolded`() {
     let origin = RawOrigin.sending(
       "HTTP/1.1 103 Early Hints\r\nLink: early\r\n\r\nHTTP/1.1 200 OK\r\nX-Folded: one\r\n two\r\nContent-Length: 0\r\n\r\n"
     )
@@ -98,7 +98,7 @@ import Testing
     #expect(response?.headers["X-Folded"] == "one two")
   }
 
-  @Test func `a large body arrives whole`() {
+  @Test func `a large body arrives completely`() {
     let body = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], body) }
     defer { origin.stop() }
@@ -109,7 +109,7 @@ import Testing
 // MARK: - When
 
 extension HTTPAnswerTests {
-  @Test func `nothing is asked before there is a subscriber and demand`() {
+  @Test func `no request is made without a subscriber and demand`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -130,7 +130,7 @@ extension HTTPAnswerTests {
     #expect(probe.isFinished)
   }
 
-  @Test func `every subscription is a request of its own, and demand adds none`() {
+  @Test func `each subscription makes one request, whatever its demand`() {
     let count = Atomic(0)
     let origin = RawOrigin.answering { _ in
       count.add(1, ordering: .relaxed)
@@ -168,7 +168,7 @@ extension HTTPAnswerTests {
     #expect(origin.accepted == 5)
   }
 
-  @Test func `a request made within the delivery of an answer runs`() {
+  @Test func `a request made while a response is delivered runs`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()

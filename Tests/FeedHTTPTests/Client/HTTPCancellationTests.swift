@@ -47,7 +47,7 @@ import Testing
     #expect(probe.heardNothing)
   }
 
-  @Test func `a request cancelled before it was sent is never made`() {
+  @Test func `a request cancelled before it was sent is never sent`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -58,7 +58,7 @@ import Testing
     #expect(origin.accepted == 0)
   }
 
-  @Test func `cancelling on the value keeps the completion back`() {
+  @Test func `cancelling on the value prevents the completion`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -69,7 +69,7 @@ import Testing
     #expect(probe.completion == nil)
   }
 
-  @Test func `cancelling twice, and after the end, does no harm`() {
+  @Test func `cancelling twice, or after completion, has no effect`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -84,7 +84,7 @@ import Testing
     #expect(origin.accepted == 1)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a lookup that hangs holds nobody up`() {
+  @Test(.timeLimit(.minutes(5))) func `a hanging name lookup delays no other request`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -104,7 +104,7 @@ import Testing
     StuckNames.end()
   }
 
-  @Test func `cancelling one request within another's answer leaves the others running`() {
+  @Test func `cancelling one request while another's response is delivered leaves the others running`() {
     let origin = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -124,7 +124,7 @@ import Testing
 // MARK: - Closing the client
 
 extension HTTPCancellationTests {
-  @Test func `closing the client fails what runs and waits`() {
+  @Test func `closing the client fails running and waiting requests`() {
     let origin = RawOrigin { connection in connection.waitForClose() }
     defer { origin.stop() }
     let bench = HTTPBench { $0.maxConnectionsPerHost = 2 }
@@ -135,7 +135,7 @@ extension HTTPCancellationTests {
     #expect(bench.run(origin.url()).error?.kind == .closed)
   }
 
-  @Test func `a client may be closed within an answer`() {
+  @Test func `a client may be closed while a response is delivered`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()

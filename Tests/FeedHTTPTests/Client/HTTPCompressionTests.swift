@@ -38,7 +38,7 @@ import Testing
     .answering { _ in RawOrigin.answer("200 OK", ["Content-Encoding: \(coding)"], body) }
   }
 
-  @Test(arguments: Coding.allCases) func `every coding is decoded`(coding: Coding) {
+  @Test(arguments: Coding.allCases) func `every content coding is decoded`(coding: Coding) {
     let origin = answering(coding.name, coding.encode(text))
     defer { origin.stop() }
     let probe = HTTPBench().run(origin.url())
@@ -46,7 +46,7 @@ import Testing
     #expect(probe.error == nil)
   }
 
-  @Test func `members of gzip data that hold nothing are refused before they take long`() {
+  @Test func `too many empty gzip members are refused quickly`() {
     let empty = Compression.gzip(Data())
     func run(_ body: Data) -> HTTPProbe {
       let origin = answering("gzip", body)
@@ -59,7 +59,7 @@ import Testing
     #expect(run(full + members(1_000)).error?.kind == .encoding)
   }
 
-  @Test(arguments: Coding.allCases) func `bytes that arrive one by one are decoded`(coding: Coding) {
+  @Test(arguments: Coding.allCases) func `compressed bytes that arrive one by one are decoded`(coding: Coding) {
     let body = coding.encode(text.prefix(300))
     let origin = RawOrigin { connection in
       try connection.readRequest()
@@ -72,7 +72,9 @@ import Testing
   }
 
   /// HTTP has its end, the compressed data does not: libcurl itself would take it for whole.
-  @Test(arguments: Coding.allCases, [1, 4, 1_000]) func `a cut stream is an error`(coding: Coding, cut: Int) {
+  @Test(arguments: Coding.allCases, [1, 4, 1_000]) func `a truncated compressed body is an error`(
+    coding: Coding, cut: Int
+  ) {
     let whole = coding.encode(text)
     // Bare deflate has no checksum: its last bytes may be padding.
     guard coding != .bareDeflate || cut > 1 else { return }
@@ -83,7 +85,7 @@ import Testing
   }
 
   /// Those with a checksum.
-  @Test(arguments: [Coding.gzip, .deflate]) func `damaged data is an error`(coding: Coding) {
+  @Test(arguments: [Coding.gzip, .deflate]) func `a damaged compressed body is an error`(coding: Coding) {
     var body = coding.encode(text)
     for index in stride(from: body.count / 3, to: body.count / 3 + 40, by: 1) { body[index] = ~body[index] }
     let origin = answering(coding.name, body)
@@ -91,7 +93,7 @@ import Testing
     #expect(HTTPBench().run(origin.url()).error?.kind == .encoding)
   }
 
-  @Test func `another coding than the one announced is an error`() {
+  @Test func `a body in another coding than announced is an error`() {
     for coding in ["gzip", "br", "zstd"] {
       let origin = answering(coding, Data("{\"items\": []}".utf8))
       defer { origin.stop() }
@@ -99,7 +101,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["compress", "gzip, br", "x-unknown"]) func `a coding that was not offered is refused`(
+  @Test(arguments: ["compress", "gzip, br", "x-unknown"]) func `a content coding that wasn't offered is refused`(
     coding: String
   ) {
     let origin = answering(coding, Data("body".utf8))
@@ -107,7 +109,7 @@ import Testing
     #expect(HTTPBench().run(origin.url()).error?.kind == .encoding)
   }
 
-  @Test func `identity and an empty body are taken as they are`() {
+  @Test func `an identity coding and an empty body are delivered unchanged`() {
     for (coding, body) in [("identity", Data("plain".utf8)), ("gzip", Data())] {
       let origin = answering(coding, body)
       defer { origin.stop() }
@@ -115,14 +117,16 @@ import Testing
     }
   }
 
-  @Test func `a gzip file of several members is decoded`() {
+  @Test func `a gzip body of several members is decoded`() {
     let origin = answering("gzip", Compression.gzip(Data("one".utf8)) + Compression.gzip(Data("two".utf8)))
     defer { origin.stop() }
     #expect(HTTPBench().run(origin.url()).response?.body == Data("onetwo".utf8))
   }
 
   /// 64 MiB that arrive as a few kilobytes.
-  @Test(arguments: [Coding.gzip, .deflate, .br, .zstd]) func `a bomb ends at the limit`(coding: Coding) {
+  @Test(arguments: [Coding.gzip, .deflate, .br, .zstd]) func `decoding a compression bomb stops at the limit`(
+    coding: Coding
+  ) {
     let body = coding.encode(Data(count: 64 << 20))
     #expect(body.count < 100_000)
     let origin = answering(coding.name, body)

@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `progress is reported on the way to the answer`() {
+  @Test func `events(for:) reports progress before the response`() {
     let origin = slowOrigin()
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -72,7 +72,7 @@ import Testing
     #expect(zip(listener.received, listener.received.dropFirst()).allSatisfy { $0 != $1 }, "only what changes")
   }
 
-  @Test func `progress that nobody asks for is left out, and the answer waits`() {
+  @Test func `progress without demand is skipped, and the response waits for demand`() {
     let origin = slowOrigin()
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -84,7 +84,7 @@ import Testing
     #expect(listener.received.count == 2 && listener.answer != nil && listener.completion == .finished)
   }
 
-  @Test func `cancelling closes the connection`() {
+  @Test func `cancelling events(for:) closes the connection`() {
     let origin = RawOrigin { connection in
       try connection.readRequest()
       connection.waitForClose()
@@ -99,7 +99,7 @@ import Testing
     #expect(listener.received.last == .requesting && listener.completion == nil)
   }
 
-  @Test func `cancelling with the answer ends it without a completion`() {
+  @Test func `cancelling on the response prevents the completion`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()
@@ -110,7 +110,7 @@ import Testing
     #expect(listener.answer != nil && listener.completion == nil)
   }
 
-  @Test func `a failure is a failure`() {
+  @Test func `a failure of the request fails events(for:)`() {
     let bench = HTTPBench()
     let listener = Listener()
     bench.client.events(for: HTTPRequest(URL(string: "ftp://127.0.0.1/")!)).subscribe(listener)
@@ -119,7 +119,7 @@ import Testing
     #expect(error.kind == .invalidRequest)
   }
 
-  @Test func `a client that knows nothing of the way delivers the answer alone`() {
+  @Test func `a client without progress delivers only the response`() {
     withVirtualTime { time in
       let world = CacheWorld(time)
       let listener = Listener()

@@ -18,7 +18,7 @@ import Testing
     #expect(origin.accepted <= 5)
   }
 
-  @Test func `no more connections are open than allowed`() {
+  @Test func `no more connections are open than the limit`() {
     let origins = (0..<6).map { _ in RawOrigin.answering { _ in RawOrigin.answer() } }
     defer { for origin in origins { origin.stop() } }
     let bench = HTTPBench {
@@ -33,7 +33,7 @@ import Testing
     #expect(most == 4)
   }
 
-  @Test func `a host that never answers delays nobody else`() {
+  @Test func `a host that never responds delays no other host`() {
     let silent = RawOrigin { connection in connection.waitForClose() }
     defer { silent.stop() }
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
@@ -56,7 +56,7 @@ import Testing
     for probe in stuck { #expect(probe.heardNothing) }
   }
 
-  @Test func `waiting for a turn counts towards the deadline`() {
+  @Test func `waiting for a connection counts towards the timeout`() {
     let silent = RawOrigin { connection in connection.waitForClose() }
     defer { silent.stop() }
     let bench = HTTPBench { $0.maxConnectionsPerHost = 1 }
@@ -81,7 +81,7 @@ import Testing
 // MARK: - Descriptors, each in a process of its own
 
 extension HTTPLimitsTests {
-  @Test(.timeLimit(.minutes(5))) func `descriptors return to where they began`() async {
+  @Test(.timeLimit(.minutes(5))) func `no request leaves a descriptor open`() async {
     await #expect(processExitsWith: .success) {
       var before = 0
       // The first time opens what stays open for the process's life.
@@ -108,7 +108,7 @@ extension HTTPLimitsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `requests wait when the process is out of descriptors`() async {
+  @Test(.timeLimit(.minutes(5))) func `requests wait while the process has no free descriptors`() async {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     await #expect(processExitsWith: .success) { [url = origin.url() as URL] in
@@ -124,7 +124,7 @@ extension HTTPLimitsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `without any descriptor, the deadline says why`() async {
+  @Test(.timeLimit(.minutes(5))) func `a timeout without any descriptor states the reason`() async {
     await #expect(processExitsWith: .success) {
       let bench = HTTPBench()
       var room = rlimit()
@@ -136,7 +136,7 @@ extension HTTPLimitsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `proxies come from the environment`() async {
+  @Test(.timeLimit(.minutes(5))) func `usesProxies takes the proxy from the environment`() async {
     await #expect(processExitsWith: .success) {
       let proxy = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }
       setenv("http_proxy", "http://127.0.0.1:\(proxy.port)", 1)
@@ -155,7 +155,7 @@ extension HTTPLimitsTests {
       ("SSH-2.0\r\n", "the proxy closed the connection"),
       ("", "does not respond: connection refused"),
     ])
-  func `a proxy that does not connect is named`(answer: String, cause: String) async {
+  func `the error names a proxy that doesn't connect`(answer: String, cause: String) async {
     await #expect(processExitsWith: .success) { [answer, cause] in
       let proxy = RawOrigin { connection in
         try connection.readRequest()

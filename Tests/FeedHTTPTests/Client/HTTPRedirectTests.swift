@@ -52,7 +52,7 @@ import Testing
     #expect(error?.host == "127.0.0.1:\(origin.port)")
   }
 
-  @Test func `credentials are not taken to another host`() throws {
+  @Test func `credentials aren't sent to another host after a redirect`() throws {
     let seen = Mutex<RawOrigin.Request?>(nil)
     let other = RawOrigin.answering { request in
       seen.withLock { $0 = request }
@@ -82,7 +82,7 @@ import Testing
     #expect(request["Cookie"] == nil)
   }
 
-  @Test func `a user and a password that a redirect names are not sent`() throws {
+  @Test func `credentials in a redirect's URL aren't sent`() throws {
     let seen = Mutex<[RawOrigin.Request]>([])
     let other = RawOrigin.answering { request in
       seen.withLock { $0.append(request) }
@@ -100,7 +100,7 @@ import Testing
     #expect(seen.withLock { $0.map { $0["Authorization"] } } == [nil, nil])
   }
 
-  @Test func `secrets stay with their origin, and go along within it`() throws {
+  @Test func `secret header fields follow redirects only within their origin`() throws {
     let seen = Mutex<[RawOrigin.Request]>([])
     let other = RawOrigin.answering { request in
       seen.withLock { $0.append(request) }
@@ -126,7 +126,7 @@ import Testing
     #expect(response?.redirects.last?.to == other.url())
   }
 
-  @Test func `the user of an address stays with its origin, and goes along within it`() throws {
+  @Test func `credentials in a URL follow redirects only within their origin`() throws {
     let seen = Mutex<[String?]>([])
     let origin = RawOrigin.answering { request in
       seen.withLock { $0.append(request["Authorization"]) }
@@ -138,7 +138,7 @@ import Testing
     #expect(seen.withLock { $0 } == ["Basic dXNlcjpzZWNyZXQ=", "Basic dXNlcjpzZWNyZXQ="])
   }
 
-  @Test func `a client that does not follow gets the redirect`() {
+  @Test func `without followsRedirects, the redirect is delivered`() {
     let origin = redirecting("301 Moved") { _ in "/moved" }
     defer { origin.stop() }
     var request = HTTPRequest(origin.url())
@@ -149,7 +149,7 @@ import Testing
     #expect(response?.body == Data("<p>moved</p>".utf8))
   }
 
-  @Test func `the body of a redirect is not waited for, and not limited`() {
+  @Test func `the body of a redirect is neither awaited nor limited`() {
     let origin = RawOrigin { connection in
       let request = try connection.readRequest()
       guard request.path == "/feed" else {
@@ -162,7 +162,7 @@ import Testing
     #expect(HTTPBench().run(HTTPRequest(origin.url(), maxBodyBytes: 100)).response?.body == Data("feed".utf8))
   }
 
-  @Test func `redirects share the time and the limits of their request`() {
+  @Test func `redirects share the timeout and the limits of their request`() {
     let origin = RawOrigin.answering { request in
       let step = Int(request.path.dropFirst(5)) ?? 0
       usleep(150_000)
@@ -175,7 +175,7 @@ import Testing
     #expect(large.error?.kind == .headersTooLarge)
   }
 
-  @Test func `a body is as it was sent where nobody asks for it decompressed`() {
+  @Test func `without decompression, a body is delivered as sent`() {
     let seen = Mutex<[String?]>([])
     let body = Compression.gzip(Data("feed".utf8))
     let origin = RawOrigin.answering { request in

@@ -51,7 +51,7 @@ import Testing
 
   // A short body comes in one read of libcurl, a longer one in several.
   @Test(arguments: End.allCases, [5, 50_000])
-  func `everything that arrived is delivered before the completion or the error`(end: End, size: Int) {
+  func `all bytes that arrived are delivered before the completion or the error`(end: End, size: Int) {
     let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
     let origin = origin(end.response(body))
     defer { origin.stop() }
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: End.allCases.filter(\.isError))
-  func `a chunk waits for its request after the connection failed, and the error for the chunk's`(end: End) {
+  func `after a connection error, a pending chunk waits for demand, and the error follows it`(end: End) {
     let origin = origin(end.response(Data("hello".utf8)))
     defer { origin.stop() }
     let probe = StreamProbe()
@@ -83,7 +83,7 @@ import Testing
     #expect(probe.chunks == ["hello"] && probe.failure != nil)
   }
 
-  @Test func `compressed bytes that arrived before a cut are decoded on demand`() {
+  @Test func `compressed bytes that arrived before an error are decoded on demand`() {
     // Zeros: libcurl reads all of it at once, and the reader requests it in pieces.
     let body = Data(count: 1 << 20)
     let sent = Compression.gzip(body)
@@ -98,7 +98,7 @@ import Testing
     #expect(probe.bytes == body && probe.failure?.kind == .truncated)
   }
 
-  @Test func `cancelling after the connection failed drops the rest`() {
+  @Test func `cancelling after a connection error drops the pending bytes`() {
     let origin = origin(End.cutLength.response(Data("hello".utf8)))
     defer { origin.stop() }
     let probe = StreamProbe()

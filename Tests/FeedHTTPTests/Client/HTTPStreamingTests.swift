@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `the head and the first bytes are there before the last are sent`() {
+  func `the response header and first bytes are delivered before the last are sent`() {
     let isRead = DispatchSemaphore(value: 0)
     let origin = RawOrigin { connection in
       try connection.readRequest()
@@ -40,7 +40,7 @@ import Testing
   ]
 
   @Test(arguments: codings.map(\.0), [Subscribers.Demand.unlimited, .max(1)])
-  func `a body of many pieces arrives whole in every coding, however it is requested`(
+  func `a body of many chunks arrives completely in every coding, with any demand`(
     coding: String, demand: Subscribers.Demand
   ) {
     var random = SystemRandomNumberGenerator()
@@ -55,7 +55,7 @@ import Testing
     #expect(probe.chunks.allSatisfy { $0.count <= 64 << 10 })
   }
 
-  @Test func `an answer without a body finishes it`() {
+  @Test func `a response without a body finishes its body`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("204 No Content") }
     defer { origin.stop() }
     let probe = open(origin.url())
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)))
-  func `a connection whose bytes nobody asks for is not read, and goes on when they are`() {
+  func `a connection isn't read without demand, and continues with it`() {
     let size = 64 << 20
     let isStuck = Mutex(false)
     let (probe, loop) = (Sealed(StreamProbe()), Sealed(bench.loop))
@@ -92,7 +92,7 @@ import Testing
     #expect(probe.value.count == size && probe.value.completion == .finished)
   }
 
-  @Test func `a small answer that decodes to gigabytes is decoded as far as it is requested`() {
+  @Test func `a small body that decodes to gigabytes is decoded only as requested`() {
     let bomb = Compression.gzip(Data(count: 64 << 20))
     let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", ["Content-Encoding: gzip"], bomb) }
     defer { origin.stop() }
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: [("Content-Length: 100", HTTPError.Kind.tooLarge(limit: 50)), ("X: y", .tooLarge(limit: 50))])
-  func `a body over the limit fails, announced or not`(field: String, kind: HTTPError.Kind) {
+  func `a body over the limit fails, with or without Content-Length`(field: String, kind: HTTPError.Kind) {
     let origin = RawOrigin.sending("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n" + String(repeating: "a", count: 100))
     defer { origin.stop() }
     let probe = open(origin.url(), maxBodyBytes: 50)
@@ -116,7 +116,7 @@ import Testing
     #expect(probe.failure?.kind == kind)
   }
 
-  @Test func `a body that is cut off fails, compressed or not`() {
+  @Test func `a truncated body fails, compressed or not`() {
     let whole = Compression.gzip(Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* $0) }))
     for (header, body) in [
       ("Content-Length: 100", Data("half".utf8)),
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `damaged data fails`() {
+  @Test func `a damaged compressed body fails`() {
     var body = Compression.gzip(Data(repeating: 0x61, count: 10_000))
     body.replaceSubrange(20..<24, with: [0xFF, 0xFF, 0xFF, 0xFF])
     let origin = RawOrigin.answering { [body] _ in RawOrigin.answer("200 OK", ["Content-Encoding: gzip"], body) }
@@ -140,7 +140,7 @@ import Testing
     #expect(probe.failure?.kind == .encoding)
   }
 
-  @Test func `the time of a request includes its body's`() {
+  @Test func `the request's timeout includes its body`() {
     let origin = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome")
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(5)), arguments: [true, false])
-  func `cancelling a body, or dropping a response unread, closes the connection immediately`(isDropped: Bool) {
+  func `cancelling a body, or releasing an unread response, closes the connection immediately`(isDropped: Bool) {
     let closed = DispatchSemaphore(value: 0)
     let origin = RawOrigin { connection in
       try connection.readRequest()
@@ -197,13 +197,13 @@ import Testing
     #expect(probe.failure?.kind == .closed)
   }
 
-  @Test func `a host that cannot be reached fails the opening`() {
+  @Test func `opening a response from an unreachable host fails`() {
     let probe = open(URL(string: "http://127.0.0.1:1/")!)
     bench.loop.run()
     #expect(probe.response == nil && probe.failure?.kind == .connect)
   }
 
-  @Test func `a connection whose body was read is used again`() {
+  @Test func `a connection is reused after its body was read`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], Data(count: 600_000)) }
     defer { origin.stop() }
     for _ in 0..<5 {

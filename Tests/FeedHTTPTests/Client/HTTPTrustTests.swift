@@ -52,7 +52,7 @@ struct HTTPTrustTests {
   }
 
   @Test(.timeLimit(.minutes(5)), arguments: ["", "body"])
-  func `a body that ends with the connection needs the end that TLS has`(body: String) throws {
+  func `a TLS body delimited by the connection's end requires close_notify`(body: String) throws {
     let origin = try SecureOrigin(host: "localhost", response: "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\(body)")
     defer { origin.stop() }
     let whole = HTTPBench { $0.certificateAuthorities = origin.certificate }.run(origin.url.appending(path: "answer"))
@@ -69,7 +69,7 @@ struct HTTPTrustTests {
   @Test(
     .timeLimit(.minutes(5)),
     arguments: ["Content-Length: 4\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"])
-  func `a body whose end is known does not need the connection's`(rest: String) throws {
+  func `a TLS body of known length doesn't require close_notify`(rest: String) throws {
     let origin = try SecureOrigin(host: "localhost", response: "HTTP/1.1 200 OK\r\nConnection: close\r\n\(rest)")
     defer { origin.stop() }
     let relay = RawOrigin.cuttingTLS(to: origin.port)
@@ -79,7 +79,7 @@ struct HTTPTrustTests {
     #expect(probe.response?.body == Data("body".utf8) && probe.error == nil)
   }
 
-  @Test func `a server that does not speak TLS is refused`() {
+  @Test func `a server that doesn't speak TLS is refused`() {
     let origin = RawOrigin { connection in
       try connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
     }
@@ -88,7 +88,7 @@ struct HTTPTrustTests {
     #expect(error?.kind == .tls)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `an unanswered handshake meets the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `an unanswered TLS handshake times out`() {
     let origin = RawOrigin { connection in connection.waitForClose() }
     defer { origin.stop() }
     let url = URL(string: "https://127.0.0.1:\(origin.port)/")!

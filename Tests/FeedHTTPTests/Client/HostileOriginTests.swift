@@ -15,33 +15,33 @@ import Testing
     return HTTPBench().run(HTTPRequest(origin.url(), timeout: timeout, maxBodyBytes: maxBodyBytes)).error
   }
 
-  @Test func `a body shorter than announced is truncated`() {
+  @Test func `a body shorter than announced is reported as truncated`() {
     #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"items\":"))?.kind == .truncated)
   }
 
-  @Test func `a body of two announced lengths is refused, and one that is announced twice is read`() {
+  @Test func `a body with two different lengths is refused, and one with a repeated length is read`() {
     let fields = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: "
     let refused = error(.sending("\(fields)6\r\n\r\nhello!"))
     #expect(refused?.kind == .notHTTP && refused?.cause == "two different values of Content-Length")
     #expect(error(.sending("\(fields)5\r\n\r\nhello")) == nil)
   }
 
-  @Test func `a chunked body that stops is truncated`() {
+  @Test func `a chunked body that stops is reported as truncated`() {
     #expect(error(.sending("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"ite"))?.kind == .truncated)
     #expect(error(.sending("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"ite\r\n"))?.kind == .truncated)
   }
 
-  @Test func `a header that stops is an error`() {
+  @Test func `a response header that stops is an error`() {
     #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Le"))?.kind == .truncated)
     #expect(error(.sending("HTTP/1.1 200 OK\r\nServer: x\r\n"))?.kind == .truncated)
   }
 
-  @Test func `closing without an answer is an error`() {
+  @Test func `a connection closed without a response is an error`() {
     #expect(error(.sending(""))?.kind == .receive)
     #expect(error(RawOrigin { _ in })?.kind != nil)
   }
 
-  @Test func `a reset in the body is an error`() {
+  @Test func `a connection reset in the body is an error`() {
     let origin = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome")
@@ -51,7 +51,7 @@ import Testing
     #expect(kind == .receive || kind == .truncated, "\(String(describing: kind))")
   }
 
-  @Test func `a port on which nobody listens is reported as such`() throws {
+  @Test func `a port without a listener is reported as such`() throws {
     let port = try ReservedPort()
     let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
     let error = try #require(HTTPBench().run(url).error)
@@ -62,24 +62,24 @@ import Testing
     )
   }
 
-  @Test func `a host that does not exist is reported as such`() throws {
+  @Test func `an unknown host is reported as such`() throws {
     let error = try #require(HTTPBench().run(URL(string: "http://no-such-host.invalid/feed")!).error)
     #expect(error.kind == .nameResolution)
     #expect(error.host == "no-such-host.invalid")
   }
 
-  @Test func `an answer that is not HTTP is reported as such`() {
+  @Test func `a response that isn't HTTP is reported as such`() {
     #expect(error(.sending("SSH-2.0-OpenSSH_9.2\r\n"))?.kind == .notHTTP)
     #expect(error(.sending("220 mail.example ESMTP\r\n"))?.kind == .notHTTP)
     #expect(error(.sending(Data((0..<2_000).map { UInt8(truncatingIfNeeded: $0 &* 37) })))?.kind == .notHTTP)
     #expect(error(.sending("HTTP/1.1 2x0 OK\r\n\r\n"))?.kind == .notHTTP)
   }
 
-  @Test func `an answer with two lengths is not trusted`() {
+  @Test func `a response with two lengths is refused`() {
     #expect(error(.sending("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello")) != nil)
   }
 
-  @Test func `an endless body ends at the limit`() {
+  @Test func `an endless body fails at the limit`() {
     let endless = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -88,7 +88,7 @@ import Testing
     #expect(error(endless)?.kind == .tooLarge(limit: 1 << 20))
   }
 
-  @Test func `a body announced too large is not received`() {
+  @Test func `a body announced over the limit isn't received`() {
     let origin = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n{")
@@ -97,7 +97,7 @@ import Testing
     #expect(error(origin)?.kind == .tooLarge(limit: 1 << 20))
   }
 
-  @Test func `headers without end are refused`() {
+  @Test func `endless headers are refused`() {
     let inNumber = RawOrigin { connection in
       try connection.readRequest()
       try connection.send("HTTP/1.1 200 OK\r\n")
@@ -149,24 +149,24 @@ extension HostileOriginTests {
     return (error, Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a trickling header meets the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `a header that arrives too slowly times out`() {
     let (error, seconds) = timed(trickling("", "HTTP/1.1 200 OK\r\nX-A: b"))
     #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
     #expect(seconds >= 0.3 && seconds < 10)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a trickling body meets the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `a body that arrives too slowly times out`() {
     let (error, seconds) = timed(trickling("HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", "x"))
     #expect(error?.kind == .timedOut(.receive))
     #expect(seconds >= 0.3 && seconds < 10)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `slow informational answers meet the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `endless informational responses time out`() {
     let (error, _) = timed(trickling("", "HTTP/1.1 103 Early Hints\r\n\r\n"))
     #expect(error?.kind == .timedOut(.response) || error?.kind == .timedOut(.receive))
   }
 
-  @Test(.timeLimit(.minutes(5))) func `silence meets the deadline`() {
+  @Test(.timeLimit(.minutes(5))) func `a silent server times out`() {
     let silent = RawOrigin { connection in
       try connection.readRequest()
       connection.waitForClose()
@@ -177,7 +177,9 @@ extension HostileOriginTests {
   }
 
   /// A socket whose queue of connections is full drops what arrives: the connection is never made.
-  @Test(.timeLimit(.minutes(5))) func `a black hole meets both deadlines`() throws {
+  @Test(.timeLimit(.minutes(5))) func `an address that drops packets meets both the connection and the request timeout`()
+    throws
+  {
     let hole = BlackHole()
     defer { hole.close() }
     let bench = HTTPBench()

@@ -23,7 +23,7 @@ import Testing
     "192.0.2.1", "192.88.99.1", "198.51.100.255", "203.0.113.0", "2001:db8::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2",
     "2001:2::1", "3fff::1", "3fff:fff:ffff::1", "5f00::1",
   ])
-  func `an address of a private network is known`(text: String) throws {
+  func `private network addresses are recognized`(text: String) throws {
     #expect(try #require(NetworkAddress(text)).isPrivate)
   }
 
@@ -36,7 +36,7 @@ import Testing
     "203.0.112.255", "203.0.114.0", "2001:200::1", "2001:db7::1", "2001:db9::1", "3ffe:ffff::1", "3fff:1000::1",
     "5eff::1", "5f01::1", "2606:4700::5efe:1.1.1.1", "2606:4700::100:5efe:127.0.0.1",
   ])
-  func `an address of the web is none of them`(text: String) throws {
+  func `public addresses aren't private`(text: String) throws {
     #expect(try !#require(NetworkAddress(text)).isPrivate)
   }
 
@@ -44,17 +44,17 @@ import Testing
     ("http://[::1]:8080/", "[::1]:8080"), ("http://[::1]/", "[::1]"), ("http://127.0.0.1:80/", "127.0.0.1:80"),
     ("https://example.com/", "example.com"),
   ])
-  func `a message tells a port from an address of version 6`(url: String, text: String) {
+  func `an error message separates the port from an IPv6 address`(url: String, text: String) {
     #expect(URL(string: url)?.hostAndPort == text)
   }
 
   @Test(arguments: ["", "localhost", "1.2.3", "1.2.3.4.5", "::g", "http://127.0.0.1"])
-  func `a text that isn't an address is rejected`(text: String) {
+  func `an invalid address is rejected`(text: String) {
     #expect(NetworkAddress(text) == nil)
   }
 
   @Test(arguments: ["127.0.0.1", "::1", "2606:4700::1111"])
-  func `an address is written as it was, and read from what a lookup gives`(text: String) {
+  func `a parsed address is written unchanged, and read from a lookup's result`(text: String) {
     #expect(NetworkAddress(text)?.description == text)
     #expect(NetworkAddress.addresses(of: text).contains(NetworkAddress(text)!))
   }

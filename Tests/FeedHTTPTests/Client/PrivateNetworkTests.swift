@@ -16,7 +16,7 @@ import Testing
     .answering { _ in RawOrigin.answer("302 Found", ["Location: \(target.absoluteString)"]) }
   }
 
-  @Test func `a redirect from the web into a private network is refused before a connection is made`() {
+  @Test func `a redirect from the web to a private network is refused before connecting`() {
     let inside = Self.answering()
     let web = redirecting(to: inside.url())
     defer {
@@ -30,7 +30,7 @@ import Testing
     #expect(inside.accepted == 0)
   }
 
-  @Test func `a cached feed of a private network is not shown when the web leads to it`() {
+  @Test func `a cached feed from a private network isn't shown when the web leads to it`() {
     let inside = RawOrigin.answering(at: "127.0.0.2") { _ in
       RawOrigin.answer("200 OK", ["Cache-Control: max-age=100"], Data("inside".utf8))
     }
@@ -54,7 +54,7 @@ import Testing
     #expect(inside.accepted == 1)
   }
 
-  @Test func `a response stored before its server moved into a private network is marked when it is renewed`() {
+  @Test func `a stored response is marked as private when it is revalidated from a private network`() {
     let inside = RawOrigin.answering(at: "127.0.0.2") { request in
       request["If-None-Match"] == nil
         ? RawOrigin.answer("200 OK", ["ETag: \"1\"", "Cache-Control: max-age=0"], Data("inside".utf8))
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `an address that a document names is refused as well, and the user's own is not`() {
+  @Test func `a private URL in a document is refused, and the user's own URL isn't`() {
     let inside = Self.answering()
     let web = RawOrigin.answering { _ in RawOrigin.answer() }
     defer {
@@ -140,7 +140,7 @@ import Testing
 
   /// `dual.test` has an address of the web and one of a private network, in either order.
   @Test(arguments: [["127.0.0.1", "127.0.0.2"], ["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "::1"]])
-  func `a name of the web gains nothing by a private address`(addresses: [String]) throws {
+  func `a private name from the web is refused even when it resolves to a public address`(addresses: [String]) throws {
     let inside = Self.answering()
     let web = redirecting(to: inside.url())
     defer {
@@ -166,7 +166,7 @@ import Testing
     #expect(inside.accepted == 0)
   }
 
-  @Test func `a feed from the web stays one when its host moves into a private network`() throws {
+  @Test func `a feed from the web stays public when its host moves into a private network`() throws {
     let inside = Self.answering()
     defer { inside.stop() }
     let bench = HTTPBench {
@@ -184,7 +184,7 @@ import Testing
     #expect(bench.run(named).response?.status == 200)
   }
 
-  @Test func `a connection that fails says nothing of a name`() throws {
+  @Test func `a failed connection doesn't reveal whether a name is private`() throws {
     let inside = Self.answering()
     let web = RawOrigin.answering { _ in RawOrigin.answer() }
     defer {
@@ -204,7 +204,7 @@ import Testing
     #expect(inside.accepted == 0)
   }
 
-  @Test func `a host of the web that a private one redirects to does not lead back`() throws {
+  @Test func `after a redirect from private to public, a redirect back is refused`() throws {
     let inside = Self.answering()
     let web = redirecting(to: inside.url())
     let other = RawOrigin.answering(at: "127.0.0.3") { _ in
@@ -221,7 +221,7 @@ import Testing
     #expect(inside.accepted == 0)
   }
 
-  @Test func `a redirect in a cache leads where its server's does`() {
+  @Test func `a cached redirect is checked like its server's redirect`() {
     let inside = Self.answering()
     let other = RawOrigin.answering(at: "127.0.0.3") { _ in
       RawOrigin.answer(
@@ -242,7 +242,7 @@ import Testing
     #expect(other.accepted == 1)
   }
 
-  @Test func `a response says where it came from, whole and while it arrives`() {
+  @Test func `a response knows whether it came from a private network, complete or streamed`() {
     let inside = Self.answering()
     let web = RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], Data("x".utf8)) }
     defer {
@@ -264,7 +264,7 @@ import Testing
     #expect(heads == [true, false])
   }
 
-  @Test func `a request that is cancelled while its origin is looked up ends`() {
+  @Test func `a request cancelled while its host is looked up ends`() {
     let inside = Self.answering()
     defer { inside.stop() }
     let bench = Self.bench()
