@@ -48,7 +48,7 @@ import Testing
     ("ISO_8859-1:1987", "CP1252", "café “x”", "windows-1252"), ("koi8", "KOI8-R", "Привет", "KOI8-R"),
   ]
 
-  @Test(arguments: legacy) func `a legacy encoding declared by the document or the response is used, except for valid UTF-8`(
+  @Test(arguments: legacy) func `a declared legacy encoding is used, except for valid UTF-8`(
     declared: String, actual: String, title: String, name: String
   ) throws {
     try expect(encoded(feed(title, encoding: declared), as: actual), title: title, encoding: name)

@@ -44,7 +44,7 @@ import Testing
     bench.end()
   }
 
-  @Test(arguments: [10, 1_000_000]) func `a client that reconnects gets all missed events, however much the socket accepts`(
+  @Test(arguments: [10, 1_000_000]) func `a reconnecting client gets all missed events, however much the socket accepts`(
     _ room: Int
   ) {
     let bench = Bench()

@@ -35,11 +35,11 @@ import Testing
     .push([.status("message"), .string("x")]), .array([.integer(1), .integer(2)]),
   ]
 
-  @Test func `every type of both versions is read`() throws {
+  @Test func `every type of RESP2 and RESP3 is decoded`() throws {
     #expect(try decode([Chunk(Self.everything)]) == Self.values)
   }
 
-  @Test func `however the bytes are cut, the values are the same`() throws {
+  @Test func `values are decoded identically however the bytes are split`() throws {
     let bytes = Chunk(Self.everything)
     for cut in 0...bytes.count {
       #expect(try decode([bytes[0..<cut], bytes[cut..<bytes.count]]) == Self.values, "cut at \(cut)")
@@ -52,17 +52,17 @@ import Testing
     "*-2\r\n", "#x\r\n", ",x\r\n", "(1x\r\n", "(\r\n", "_x\r\n", "=2\r\nab\r\n", "$?\r\n", "*?\r\n", "+OK\n", "?\r\n",
     "%-1\r\n", "~-1\r\n", ":--1\r\n", ":99999999999999999999999\r\n",
   ])
-  func `bytes outside the protocol are refused`(_ text: String) {
+  func `bytes that aren't RESP are refused`(_ text: String) {
     #expect(throws: RESPError.malformed) { try decode([Chunk(text)]) }
   }
 
-  @Test func `bytes that end within a reply are reported`() throws {
+  @Test func `a stream that ends within a reply is an error`() throws {
     for text in ["+O", "$5\r\nhel", "*2\r\n:1\r\n", "$5\r\n"] {
       #expect(throws: RESPError.cutOff) { try decode([Chunk(text)]) }
     }
   }
 
-  @Test func `lengths, numbers of values and depth are bounded before memory is taken`() throws {
+  @Test func `lengths, counts and depth are limited before memory is allocated`() throws {
     var limits = RESPDecoder.Limits()
     (limits.stringBytes, limits.lineBytes, limits.depth, limits.values) = (10, 64, 3, 5)
     #expect(throws: RESPError.tooLong(limit: 10)) { try decode(["$11\r\n"], limits: limits) }
@@ -82,7 +82,7 @@ import Testing
     #expect(try decode(["$67108864\r\nx", "*1000000\r\n"], ends: false) == [])
   }
 
-  @Test func `random bytes and damaged replies never crash it`() throws {
+  @Test func `random bytes and damaged replies never crash the decoder`() throws {
     var random = SystemRandomNumberGenerator()
     let good = Array(Self.everything.utf8)
     for round in 0..<2000 {
@@ -97,26 +97,28 @@ import Testing
     }
   }
 
-  @Test func `a command is an array of strings`() {
+  @Test func `a command is encoded as an array of bulk strings`() {
     let command = RedisCommand("SET", "k\u{e9}", 12, RedisArgument(Chunk([0, 13, 10])), "12345678901")
     let expected = "*5\r\n$3\r\nSET\r\n$3\r\nk\u{e9}\r\n$2\r\n12\r\n$3\r\n\0\r\n\r\n$11\r\n12345678901\r\n"
     #expect(command.encoded == Array(expected.utf8))
   }
 
-  @Test(arguments: [0, 7, 10, 99, 100, -1, -10, .max, .min]) func `numbers are sent in decimal digits`(_ number: Int) {
+  @Test(arguments: [0, 7, 10, 99, 100, -1, -10, .max, .min]) func `integer arguments are sent as decimal digits`(
+    _ number: Int
+  ) {
     let text = "\(number)"
     let expected = "*3\r\n$1\r\nX\r\n$\(text.utf8.count)\r\n\(text)\r\n$0\r\n\r\n"
     #expect(RedisCommand("X", RedisArgument(number), "").encoded == Array(expected.utf8))
   }
 
-  @Test func `many and long arguments are sent whole`() {
+  @Test func `many arguments and long ones are sent completely`() {
     let long = String(repeating: "\u{e9}", count: 70_000)
     let command = RedisCommand("X", (0..<120).map { _ in RedisArgument(long) })
     let one = "$140000\r\n\(long)\r\n"
     #expect(command.encoded == Array(("*121\r\n$1\r\nX\r\n" + String(repeating: one, count: 120)).utf8))
   }
 
-  @Test func `a refusal is known by its first word`() {
+  @Test func `a refusal's kind is determined by the start of its message`() {
     #expect(RedisRefusal("READONLY You can't write against a read only replica.").kind == .readOnly)
     #expect(RedisRefusal("OOM command not allowed when used memory > 'maxmemory'.").kind == .outOfMemory)
     #expect(RedisRefusal("NOAUTH Authentication required.").kind == .passwordWanted)
@@ -128,7 +130,7 @@ import Testing
     #expect(RedisRefusal("something odd") == RedisRefusal("ERR something odd"))
   }
 
-  @Test func `keys with the same tag are in the same slot of a cluster`() {
+  @Test func `keys with the same hash tag have the same cluster slot`() {
     // The check value of CRC-16/XMODEM, and an example of the specification.
     #expect(RedisSlot(of: "123456789").number == 0x31C3 % 16_384)
     #expect(RedisSlot(of: "{user1000}.following") == RedisSlot(of: "{user1000}.followers"))

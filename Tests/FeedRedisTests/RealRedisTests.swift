@@ -24,7 +24,7 @@ import Testing
     return result
   }
 
-  @Test(arguments: [false, true]) func `a real server answers in both versions`(_ usesVersion2: Bool) throws {
+  @Test(arguments: [false, true]) func `a real server replies in RESP2 and RESP3`(_ usesVersion2: Bool) throws {
     let server = try RedisServer()
     var options = RedisClient.Options()
     options.usesVersion2 = usesVersion2
@@ -55,7 +55,7 @@ import Testing
     return (server, "\(name).crt")
   }
 
-  @Test func `a server answers over TLS if its certificate is trusted, and not otherwise`() throws {
+  @Test func `a server over TLS is accepted only if its certificate is trusted`() throws {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number
@@ -75,7 +75,7 @@ import Testing
     #expect(server.log.isEmpty == false)
   }
 
-  @Test func `a server that speaks no TLS is not spoken to`() throws {
+  @Test func `a rediss URL of a server without TLS fails`() throws {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `ten thousand commands are on their way at a time`() throws {
+  @Test func `ten thousand commands can be pipelined`() throws {
     let server = try RedisServer()
     let client = RedisClient(server.address, on: loop)
     let commands = (0..<10_000).map { RedisCommand("SET", RedisArgument("k\($0)"), RedisArgument($0)) }
@@ -96,7 +96,7 @@ import Testing
     #expect(try reply(to: last, closing: client)?.get() == .integer(10_000))
   }
 
-  @Test func `a wrong password, a wrong user and a missing one are told apart`() throws {
+  @Test func `a wrong password, a wrong user and a missing password are distinguished`() throws {
     let server = try RedisServer(["--requirepass", "secret"])
     for (password, kind) in [("wrong", RedisRefusal.Kind.wrongPassword), (nil, .passwordWanted)] {
       var address = server.address
@@ -117,7 +117,7 @@ import Testing
     #expect(try reply(to: client.send(RedisCommand("GET", "k")), closing: client)?.get() == .null)
   }
 
-  @Test func `a server that is killed and comes back is used again`() throws {
+  @Test func `the client reconnects to a server that was killed and restarted`() throws {
     let server = try RedisServer()
     let client = RedisClient(server.address, on: loop)
     var texts: [String] = []
@@ -141,7 +141,7 @@ import Testing
     #expect(texts == ["alive", "away", "alive"])
   }
 
-  @Test func `entries of a stream come while they are written`() throws {
+  @Test func `entries of a stream are delivered as they are written`() throws {
     let server = try RedisServer()
     let client = RedisClient(server.address, on: loop)
     var texts: [String] = []

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RedisAddressTests {
-  @Test func `an address says where the server is and how to log in`() throws {
+  @Test func `a Redis URL states the server and the credentials`() throws {
     var expected = RedisAddress(.internet(host: "example.org", port: 7000))
     (expected.user, expected.password, expected.database) = ("ann", "p@ss/1", 3)
     #expect(try RedisAddress(parsing: "redis://ann:p%40ss%2F1@example.org:7000/3") == expected)
@@ -22,11 +22,11 @@ import Testing
     "redis://h/1/2", "redis://h/-1", "redis://h:0", "unix://run/s", "redis+sentinel://h", "redis+sentinel://h/a/b",
     "redis+sentinel:///a", "redis+sentinel://h,,i/a", "redis+sentinel://a@h/b", "redis+sentinel://h/a#b",
   ])
-  func `a text that isn't an address is refused with a reason`(_ text: String) {
+  func `an invalid Redis URL is refused with a reason`(_ text: String) {
     #expect(throws: RedisAddressError.self) { try RedisAddress(parsing: text) }
   }
 
-  @Test func `a query says the same as the address before it`() throws {
+  @Test func `a URL's query can replace its user, password and database`() throws {
     let plain = try RedisAddress(parsing: "redis://ann:p%20w@h/3")
     #expect(try RedisAddress(parsing: "redis://h?db=3&username=ann&password=p%20w") == plain)
     #expect(try RedisAddress(parsing: "redis://ann:p%20w@h/3?db=3") == plain)
@@ -34,7 +34,7 @@ import Testing
     #expect(try RedisAddress(parsing: "unix://:x@/s?db=1") == RedisAddress(parsing: "unix:///s?password=x&db=1"))
   }
 
-  @Test func `Sentinels are named one after another, and then the primary`() throws {
+  @Test func `a Sentinel URL lists the hosts, then the name of the primary`() throws {
     let address = try RedisAddress(parsing: "redis+sentinel://ann:s@a,b:1,[::1],[::2]:3/main/2")
     let hosts = [("a", 26379), ("b", 1), ("::1", 26379), ("::2", 3)].map {
       RedisAddress.SentinelHost(host: $0.0, port: $0.1)
@@ -50,7 +50,7 @@ import Testing
     "redis://secret@h", "redis://:secret#@h", "redis://:se/cret@h", "redis://h?password=secret&x=1",
     "redis://:secret@h/x",
   ])
-  func `a refusal of an address repeats no password`(_ text: String) {
+  func `the error for an invalid URL doesn't contain its password`(_ text: String) {
     let error = #expect(throws: RedisAddressError.self) { try RedisAddress(parsing: text) }
     #expect(error.map { "\($0)".contains("secret") } == false)
   }
@@ -63,7 +63,7 @@ import Testing
     #expect(!shown.contains("secret") && !shown.contains("\u{1B}") && !shown.contains("\n") && shown.count < 500)
   }
 
-  @Test func `the remedy is given in the form of the address`() throws {
+  @Test func `the hint for a missing password has the form of the URL`() throws {
     let refusal = RedisRefusal("NOAUTH Authentication required.")
     for (text, remedy) in [
       ("redis://h:1", "redis://:PASSWORD@h:1"), ("unix:///s?db=2", "unix://:PASSWORD@/s?db=2"),
@@ -72,13 +72,13 @@ import Testing
     }
   }
 
-  @Test func `a password is never shown`() throws {
+  @Test func `a printed URL never shows its password`() throws {
     let address = try RedisAddress(parsing: "redis://ann:secret@h/2")
     #expect("\(address)" == "redis://h:6379/2")
     #expect(!"\(RedisError.closed(address))".contains("secret"))
   }
 
-  @Test func `the path of a file isn't an address`() {
+  @Test func `a file path isn't a Redis URL`() {
     for text in ["feeds.db", "/tmp/feeds.db", "redis.db", "./redis:/x"] { #expect(!RedisAddress.isAddress(text)) }
     for text in ["redis://h", "unix:/run/s", "rediss://h"] { #expect(RedisAddress.isAddress(text)) }
   }

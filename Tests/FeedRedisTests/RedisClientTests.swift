@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `commands of one turn go out together, and replies come in their order`() throws {
+  @Test func `commands of one loop turn are sent together, and replies arrive in order`() throws {
     try withServer { words in
       words[0] == "ECHO" ? "$\(words[1].utf8.count)\r\n\(words[1])\r\n" : nil
     } _: {
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `it logs in with user and password and selects the database`() throws {
+  @Test func `the client logs in with user and password and selects the database`() throws {
     var address = address
     (address.user, address.password, address.database) = ("ann", "secret", 2)
     try withServer(address) { words in
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `a server that does not know HELLO is spoken to in version 2`() throws {
+  @Test func `the client falls back to RESP2 when the server doesn't know HELLO`() throws {
     var address = address
     address.password = "secret"
     try withServer(address) { words in
@@ -80,7 +80,7 @@ import Testing
     ("LOADING Redis is loading the dataset in memory", "is reading its file"),
     ("ERR max number of clients reached", "too many clients"),
   ])
-  func `a refused login is a readable error`(_ refusal: String, _ sentence: String) throws {
+  func `a refused login has a readable error`(_ refusal: String, _ sentence: String) throws {
     try withServer { words in
       words[0] == "HELLO" ? "-\(refusal)\r\n" : nil
     } _: { time, server, client, outcomes in
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `another service is not taken for a server`() throws {
+  @Test func `another service's response is an error that asks whether it is Redis`() throws {
     try withServer { _ in
       "HTTP/1.1 400 Bad Request\r\n"
     } _: { time, server, client, outcomes in
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a connection that ends fails what waits, and the next command makes a new one`() throws {
+  @Test func `a closed connection fails pending commands, and the next command reconnects`() throws {
     try withServer { words in
       words == ["GET", "1"] ? "" : words[0] == "GET" ? "$1\r\nx\r\n" : nil
     } _: {
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `a server that is silent is given up after a while`() throws {
+  @Test func `commands to a silent server fail after options.patience`() throws {
     var options = RedisClient.Options()
     options.patience = .seconds(3)
     try withServer(nil, options) { words in
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `without a server attempts are pauses apart, however many commands come`() throws {
+  @Test func `without a server, connection attempts are spaced out, however many commands are sent`() throws {
     try withVirtualTime { time in
       let client = RedisClient(address, on: time)
       let outcomes = Outcomes()
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `no more commands wait than may`() throws {
+  @Test func `commands beyond maxWaiting fail`() throws {
     var options = RedisClient.Options()
     options.maxWaiting = 2
     try withServer(nil, options) { _ in
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `a script is sent once, and again when the server has forgotten it`() throws {
+  @Test func `a script is loaded once, and again when the server has forgotten it`() throws {
     var hasForgotten = false
     try withServer { words in
       if words.prefix(2) == ["SCRIPT", "LOAD"] { return "$3\r\nsha\r\n" }
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `a stream is read as it is requested, on a connection of its own`() throws {
+  @Test func `a stream is read on its own connection, and only as requested`() throws {
     var next = 1
     try withServer { words in
       guard words[0] == "XREAD" else { return nil }
@@ -227,7 +227,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling drops a reply, and the next one is not mistaken for it`() throws {
+  @Test func `a cancelled command's reply isn't delivered to the next command`() throws {
     try withServer { words in
       words[0] == "ECHO" ? "+\(words[1])\r\n" : nil
     } _: { time, _, client, outcomes in

@@ -30,7 +30,7 @@ import Testing
 
   private static func echo(_ words: [String]) -> String? { words[0] == "ECHO" ? "+\(words[1])\r\n" : nil }
 
-  @Test func `a Sentinel is asked for each connection, and an unreachable one is skipped`() throws {
+  @Test func `a Sentinel is queried for each connection, and an unreachable one is skipped`() throws {
     try withVirtualTime { time in
       let primaries = try (1...2).map { number in
         try ScriptedRedis(at: Self.place(number), on: time) { $0[0] == "ECHO" ? "+\(number)\r\n" : nil }
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a primary that became a replica is left`() throws {
+  @Test func `the client leaves a primary that became a replica`() throws {
     try withVirtualTime { time in
       let old = try ScriptedRedis(at: Self.place(1), on: time) {
         $0[0] == "ECHO" ? "-READONLY You can't write against a read only replica.\r\n" : nil
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `a name that no Sentinel knows is an error of the address`() throws {
+  @Test func `a primary that no Sentinel knows is an error of the URL`() throws {
     try withVirtualTime { time in
       let watcher = try ScriptedRedis(
         at: .internet("10.0.0.9", port: 26379), on: time, answer: sentinel("*-1\r\n"))
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `a node of a cluster that has moved the keys is left for the one that has them`() throws {
+  @Test func `the client follows MOVED to another cluster node`() throws {
     try withVirtualTime { time in
       let first = try ScriptedRedis(at: Self.place(1), on: time) {
         $0[0] == "HELLO" ? Self.cluster : $0[0] == "ECHO" ? "-MOVED 13907 10.0.0.2:6379\r\n" : nil
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `nodes that name each other are not followed for ever`() throws {
+  @Test func `nodes that redirect to each other end with an error`() throws {
     try withVirtualTime { time in
       let nodes = try [(1, 2), (2, 1)].map { here, there in
         try ScriptedRedis(at: Self.place(here), on: time) {
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a script that the next node does not have is sent to it`() throws {
+  @Test func `a script is loaded on a node that the client is redirected to`() throws {
     try withVirtualTime { time in
       var isLoaded = false
       let first = try ScriptedRedis(at: Self.place(1), on: time) {
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `keys that migrate to another node are not requested there before they are complete`() throws {
+  @Test func `keys that are migrating (ASK) aren't requested until they have moved`() throws {
     try withVirtualTime { time in
       var isMoving = true
       let first = try ScriptedRedis(at: Self.place(1), on: time) {

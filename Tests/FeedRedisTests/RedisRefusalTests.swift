@@ -6,12 +6,12 @@ import Testing
 @Suite(.settled) struct RedisRefusalTests {
   /// A refusal is printed on a terminal, and what is in it may be anybody's: an argument that the server repeats.
   @Test(arguments: ["\u{202E}", "\u{2066}", "\u{200F}", "\u{9B}", "\u{1B}", "\n", "\u{2028}"])
-  func `no character of a refusal moves, colors or reorders a terminal's text`(_ character: Character) {
+  func `a refusal's text never contains characters that control the terminal`(_ character: Character) {
     let refusal = RedisRefusal("ERR unknown command 'a\(character)b'").shown(without: nil)
     #expect(refusal.description == "ERR unknown command 'a b'")
   }
 
-  @Test func `the password that a server repeats is left out, and a long text is cut`() {
+  @Test func `a refusal is shown without the password, and truncated if it is long`() {
     let refusal = RedisRefusal("WRONGPASS invalid 'hunter2' " + String(repeating: "x", count: 400))
     let shown = refusal.shown(without: "hunter2")
     #expect(shown.message.hasPrefix("invalid '…' xxx"))

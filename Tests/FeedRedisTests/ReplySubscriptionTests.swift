@@ -45,7 +45,7 @@ import Testing
 
   private let echo = RedisCommand("ECHO", "a")
 
-  @Test func `a command is sent when subscribed to, and its reply waits until it is requested`() throws {
+  @Test func `a command is sent on subscription, and its reply waits for demand`() throws {
     try withServer { time, server, client, asker in
       let command = client.send(echo)
       time.advance(by: .seconds(1))
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a failure is not waited for, and comes behind the subscription`() throws {
+  @Test func `a failure follows the subscription without waiting for demand`() throws {
     try withServer { time, _, client, asker in
       client.send(RedisCommand("FAIL")).subscribe(asker)
       time.advance(by: .seconds(1))
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a subscriber that cancels while it receives the reply gets no completion`() throws {
+  @Test func `a subscriber that cancels on the reply receives no completion`() throws {
     try withServer { time, _, client, asker in
       client.send(echo).subscribe(asker)
       asker.atValue = { [unowned asker] in asker.subscription.take()?.cancel() }
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `a held reply is dropped by cancelling`() throws {
+  @Test func `cancelling drops a reply that waits for demand`() throws {
     try withServer { time, _, client, asker in
       client.send(echo).subscribe(asker)
       time.advance(by: .seconds(1))
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `several commands have one publisher, which fails if one is refused`() throws {
+  @Test func `one publisher delivers the replies of several commands, or fails if one is refused`() throws {
     try withServer { time, server, client, _ in
       var (replies, endings): ([[RedisValue]], [String]) = ([], [])
       for commands in [[echo, echo], [echo, RedisCommand("FAIL"), echo]] {
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `a thousand replies go to their commands, in order, while more are sent`() throws {
+  @Test func `a thousand replies reach their commands in order while more are sent`() throws {
     try withServer { time, _, client, _ in
       var (texts, running): ([String], [AnyCancellable]) = ([], [])
       func send(_ number: Int) {

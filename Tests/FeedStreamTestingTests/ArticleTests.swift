@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `a recorder is cancelled with the test`() {
+  @Test func `cancelledAtEnd() cancels a recorder at the end of the test`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Int, Never>()
       let recorder = subject.record(on: time).cancelledAtEnd()
@@ -25,20 +25,20 @@ import Testing
     }
   }
 
-  @Test func `schedulers without time`() {
+  @Test func `the immediate and unimplemented schedulers work as in the article`() {
     Just("a").delay(for: 5, scheduler: .immediate).record().expect("(a|)")
     let unused: any LoopScheduler = UnimplementedScheduler("the search")
     #expect(unused.minimumTolerance == 0)
   }
 
-  @Test func `values go into a stream and come out of it`() {
+  @Test func `expectMarbles compares a stream with a diagram`() {
     withVirtualTime { time in
       let typing = time.hot("s-e-a 500ms |")
       expectMarbles(typing.debounce(for: .milliseconds(300), scheduler: time), on: time, "304ms a 200ms |")
     }
   }
 
-  @Test func `the sources of the article`() {
+  @Test func `sources can have letters, numbers, named values or no failures`() {
     withVirtualTime { time in
       let letters = time.hot("a-b|")
       let numbers = time.cold("1-2-3|", of: Int.self)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `names that tests share`() {
+  @Test func `tests can share the names of values`() {
     withVirtualTime { time in
       let feeds: [Character: String] = ["x": "the old feed", "y": "the new feed"]
       let requests = time.cold("x--y-a|", values: feeds)
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `the subscriptions of the article`() {
+  @Test func `expectSubscriptions checks when a source was subscribed`() {
     withVirtualTime { time in
       let source = time.hot("--a--b--c--d--|")
       let recorder = source.record(on: time, during: "---^------!")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `streams of streams`() {
+  @Test func `recordStreams compares a stream of streams`() {
     withVirtualTime { time in
       let windows = time.hot("-a-b---c---|").window(2).recordStreams(on: time)
       time.run()
@@ -82,13 +82,13 @@ import Testing
     }
   }
 
-  @Test func `a failure looks like the diagram`() throws {
+  @Test func `a failure message looks as in the article`() throws {
     let time = VirtualTimeScheduler()
     let failures = failures { expectMarbles(time.cold("a-(bc)-|"), on: time, "a-c-|") }
     #expect(try ArticleTests.article("SpeakingMarbles").contains("```\n\(failures[0].message)\n```"))
   }
 
-  @Test func `step by step`() {
+  @Test func `a verifier checks the events of a stream step by step`() {
     withVirtualTime { time in
       let search = PassthroughSubject<String, Never>()
       search.debounce(for: 0.3, scheduler: time).verify(on: time)
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(arguments: ["FeedStreamTesting", "SpeakingMarbles", "StepByStep"])
-  func `each example of an article is in this file`(_ name: String) throws {
+  func `every code block of the articles is in this file`(_ name: String) throws {
     func lines(_ text: some StringProtocol) -> String {
       text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
         .filter { !$0.isEmpty && !$0.hasPrefix("import ") }.joined(separator: "\n")

@@ -4,14 +4,14 @@ import Testing
 /// Runs the tests of `Examples/TestingASearch` in a process of their own, with what they test broken.
 @Suite(.settled) struct BrokenSearchTests {
   #if os(Linux)
-    @Test func `a broken search fails in four ways, with messages that say what is wrong`() throws {
+    @Test func `a broken search fails four tests, with messages that explain the errors`() throws {
       let (status, output) = try runSearchTests(["SEARCH": "broken"])
       #expect(status != 0)
       for message in messages { #expect(output.contains(message), "\(output)") }
       #expect(output.contains("with 4 tests in 1 suite failed"))
     }
 
-    @Test func `a right search passes the four tests`() throws {
+    @Test func `a correct search passes the four tests`() throws {
       let (status, output) = try runSearchTests(["SEARCH": ""])
       #expect(status == 0)
       #expect(output.contains("with 4 tests in 1 suite passed"), "\(output)")

@@ -37,7 +37,7 @@ import Testing
         """)
   }
 
-  @Test func `an image is well formed and the same each time`() throws {
+  @Test func `a diagram's SVG is well-formed and deterministic`() throws {
     let error = MarbleDiagram.Mark(.failed("<&\">"), at: 3)
     let diagram = MarbleDiagram(
       "map { $0 < 1 && $0 > \"2\" }",
@@ -48,7 +48,7 @@ import Testing
     #expect(diagram.svg == diagram.svg)
   }
 
-  @Test func `values that a diagram cannot draw are written as in Swift`() throws {
+  @Test func `values that a diagram can't draw are escaped as in Swift`() throws {
     let mark = MarbleDiagram.Mark(.value("a\n\u{1}\u{FFFF}"), at: 0)
     let diagram = MarbleDiagram("map \u{2}", output: MarbleDiagram.Lane("", [mark]))
     #expect(Elements(diagram.svg)?.count(of: "text") == 2)
@@ -65,13 +65,13 @@ import Testing
     #expect(fills[0] != fills[1])
   }
 
-  @Test func `a long wait is shortened`() throws {
+  @Test func `a long wait is drawn shortened`() throws {
     let wait = MarbleDiagram(output: try MarbleDiagram.Lane("", Marbles("ab 1h c|")))
     let width = try #require(wait.svg.firstMatch(of: /width="(\d+)/)?.output.1)
     #expect(try #require(Int(width)) < 500)
   }
 
-  @Test func `events before the test are not drawn`() throws {
+  @Test func `events from before the test aren't drawn`() throws {
     let lane = try MarbleDiagram.Lane("", Marbles("ab^c"))
     #expect(lane.marks == [MarbleDiagram.Mark(.value("c"), at: .milliseconds(1))])
   }

@@ -18,20 +18,20 @@ import Testing
     #expect(try read("-(ab)c") == ["1ms value(\"a\")", "1ms value(\"b\")", "2ms value(\"c\")"])
   }
 
-  @Test func `a time literal lies between two events`() throws {
+  @Test func `a time literal is the time between two events`() throws {
     #expect(try read("a 100ms b") == ["0s value(\"a\")", "100ms value(\"b\")"])
     #expect(try read("1.5s b 1m 30s |") == ["1.5s value(\"b\")", "91.5s finished"])
     #expect(try read("10ms") == [])
     #expect(try read("x10ms").count == 5)
   }
 
-  @Test func `a line may end as it does on Windows`() throws {
+  @Test func `a line may end with CRLF`() throws {
     #expect(try read("a\r\n-b\r\n|") == ["0s value(\"a\")", "2ms value(\"b\")", "3ms finished"])
     let error = #expect(throws: MarbleError.self) { try Marbles("a\r\n)") }
     #expect("\(error!)".hasSuffix("\n  )\n  ^ there is no group to close; write ( before"))
   }
 
-  @Test func `the origin moves to the caret`() throws {
+  @Test func `the caret is time zero, and events before it have negative times`() throws {
     #expect(try read("ab^c") == ["-2ms value(\"a\")", "-1ms value(\"b\")", "1ms value(\"c\")"])
   }
 
@@ -50,11 +50,11 @@ import Testing
     ("-5s", 0, "time cannot go back; remove the -, or put a space after it if you mean a frame"),
     ("a^b^", 3, "the test already begins at the first ^; remove one"),
   ])
-  func `an error points at the character`(_ text: String, _ offset: Int, _ reason: String) {
+  func `a parsing error points at the wrong character`(_ text: String, _ offset: Int, _ reason: String) {
     #expect(throws: MarbleError(text: text, offset: offset, reason: reason)) { try Marbles(text) }
   }
 
-  @Test func `an error is drawn under the text`() {
+  @Test func `a parsing error is marked below the text`() {
     let error = #expect(throws: MarbleError.self) { try Marbles("a-b)") }
     #expect(
       "\(error!)" == """
@@ -64,7 +64,7 @@ import Testing
         """)
   }
 
-  @Test func `an error is drawn under its own line`() {
+  @Test func `a parsing error in a multiline diagram is marked below its own line`() {
     let error = #expect(throws: MarbleError.self) { try Marbles("a-b\n-c)\n-d") }
     #expect(
       "\(error!)" == """
@@ -76,14 +76,14 @@ import Testing
         """)
   }
 
-  @Test func `an error's mark is under its character after wide ones and tabs`() {
+  @Test func `an error is marked below its character even after wide characters and tabs`() {
     let wide = #expect(throws: MarbleError.self) { try Marbles("日😀-)") }
     #expect("\(wide!)".hasSuffix("\n  日😀-)\n       ^ there is no group to close; write ( before"))
     let tab = #expect(throws: MarbleError.self) { try Marbles("a\t)") }
     #expect("\(tab!)".hasSuffix("\n  a\t)\n   \t^ there is no group to close; write ( before"))
   }
 
-  @Test func `a character stands for one value and notation for none`() {
+  @Test func `each character names one value, and notation can't name values`() {
     let time = VirtualTimeScheduler()
     typealias Source = ScriptedPublisher<Int, MarbleFailure>
     let failures = failures {
@@ -96,7 +96,7 @@ import Testing
     #expect(failures[1].message.contains("\n   ^ - is part of the notation and cannot stand for a value"))
   }
 
-  @Test func `values that do not fit on a line are written as in Swift`() {
+  @Test func `values with line breaks are escaped as in Swift`() {
     let time = VirtualTimeScheduler()
     let failures = failures {
       expectMarbles(Just("two\nlines"), on: time, "(a|)", values: ["a": "one"])
@@ -112,7 +112,7 @@ import Testing
         """)
   }
 
-  @Test func `the legend says which failure is expected`() {
+  @Test func `the legend states the expected failure`() {
     struct Trouble: Error, Equatable { var code: Int }
     let time = VirtualTimeScheduler()
     let failures = failures {
@@ -122,7 +122,7 @@ import Testing
     #expect(failures[0].message.contains("\n# is Trouble(code: 2)\nTo paste: \"#\", failure: "))
   }
 
-  @Test func `a diagram that cannot be read fails the test on its line`() {
+  @Test func `an invalid diagram fails the test on its line`() {
     let time = VirtualTimeScheduler()
     let failures = failures {
       let _: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-x|")
@@ -147,7 +147,7 @@ import Testing
         """)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `of a stream without end, the instants around the difference are drawn`() {
+  @Test(.timeLimit(.minutes(5))) func `of an endless stream, only the instants around the difference are drawn`() {
     let time = VirtualTimeScheduler()
     time.workLimit = 50_000
     let failures = failures {
@@ -165,7 +165,7 @@ import Testing
     #expect(failures[1].message.contains("a… 50001 in all …|)"))
   }
 
-  @Test func `the columns are frames, as the diagram has them`() {
+  @Test func `the columns of a drawn stream are frames, as in the diagram`() {
     let time = VirtualTimeScheduler()
     let failures = failures {
       expectMarbles(time.cold("a-(bc)--d|"), on: time, "a-b--(de)-|")
@@ -193,7 +193,7 @@ import Testing
       ])
   }
 
-  @Test func `the text to paste is parsed as the stream that happened`() {
+  @Test func `the text to paste parses to the recorded stream`() {
     let time = VirtualTimeScheduler()
     func paste(_ marbles: String, frame: StreamInstant.Stride = .milliseconds(1)) -> String {
       let recorder = time.hot(marbles, frame: frame).record(on: time)
@@ -213,7 +213,7 @@ import Testing
     #expect(paste("a--b|", frame: 1) == "a--b|")
   }
 
-  @Test func `a value that would be read as something else is not drawn as itself`() {
+  @Test func `a value that reads as notation or another name gets its own name`() {
     let time = VirtualTimeScheduler()
     let recorder = ["-", "a", "x"].publisher.record(on: time)
     let failures = failures { recorder.expect("a", values: ["a": "x"]) }
@@ -221,7 +221,7 @@ import Testing
     #expect(failures[0].message.hasSuffix("\nTo paste: \"(bca|)\", and in values: [\"b\": \"-\", \"c\": \"a\"]"))
   }
 
-  @Test func `pending work is named where an event is missing`() {
+  @Test func `a missing event's failure lists the pending work`() {
     let time = VirtualTimeScheduler()
     let recorder = time.cold("a-b|").record(on: time)
     time.advance(by: .milliseconds(1))
@@ -232,7 +232,7 @@ import Testing
     recorder.cancel()
   }
 
-  @Test func `names may be those of some characters, or a dictionary's`() {
+  @Test func `names of values may be given for some characters, or as a dictionary`() {
     let time = VirtualTimeScheduler()
     let names = ["x": "one", "y": "two"] as [Character: String]
     expectMarbles(time.cold("x-a|", values: ["x": "one"]), on: time, "x-a|", values: names)
@@ -242,7 +242,7 @@ import Testing
     expectMarbles(time.cold("1-x|", values: ["x": 20]).map { $0 + 1 }, on: time, "2-x|", values: ["x": 21])
   }
 
-  @Test func `a diagram that cannot be read is the only failure`() {
+  @Test func `an invalid diagram is the test's only failure`() {
     let failures = failures {
       withVirtualTime { time in
         let source = time.hot("a-b)")
@@ -255,13 +255,13 @@ import Testing
     #expect(failures[0].message.contains("there is no group to close"))
   }
 
-  @Test func `equal streams pass, whatever their drawing`() {
+  @Test func `equal streams pass, however their diagrams are written`() {
     let time = VirtualTimeScheduler()
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-2(34)#")
     expectMarbles(source.map { $0 * 10 }, on: time, "a 2ms b(cd)#", values: ["a": 10, "b": 20, "c": 30, "d": 40])
   }
 
-  @Test func `a recording is drawn as text`() {
+  @Test func `a recording prints as text`() {
     let time = VirtualTimeScheduler()
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("1-2(34)#")
     let recorder = source.map { $0 * 5 }.record(on: time)

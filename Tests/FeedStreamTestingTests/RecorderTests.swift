@@ -14,7 +14,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `a recorder asks as its script says`() {
+  @Test func `a recorder requests values as its script states`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("123456|")
     let script = DemandScript(
       initial: .max(1), answers: [.max(1), .none], later: [.init(after: 1, .max(2)), .init(after: 2, .unlimited)])
@@ -30,7 +30,7 @@ import Testing
       recorder.ledger.entries.prefix(4).map(\.content) == [.requested(.max(1)), .used, .answered(.max(1)), .used])
   }
 
-  @Test func `a value nobody requested fails immediately, on the recorder's line`() {
+  @Test func `a value without demand fails immediately, on the recorder's line`() {
     let source = MisbehavingPublisher<Int, Never>(.emitsBeyondDemand, values: [1, 2], on: time)
     let failures = failures {
       let recorder = source.record(on: time, demand: DemandScript(initial: .max(1)))
@@ -42,7 +42,7 @@ import Testing
       failures[0].message.contains("the value 2 was delivered without demand; requested 1, received 2"))
   }
 
-  @Test func `a request in the past fails on the recorder's line`() {
+  @Test func `a request before the current time fails on the recorder's line`() {
     let failures = failures {
       Empty<Int, Never>().record(on: time, demand: DemandScript(later: [.init(after: -1, .max(1))])).cancel()
     }
@@ -56,7 +56,7 @@ import Testing
     (.subscribesTwice, "second subscription"), (.emitsBeforeSubscription, "before a subscription"),
     (.completesBeforeSubscription, "before a subscription"),
   ])
-  func `a recorder notices every misbehaviour`(_ misbehaviour: Misbehaviour, _ words: String) {
+  func `a recorder reports every violation of the rules`(_ misbehaviour: Misbehaviour, _ words: String) {
     let failures = failures {
       let source = MisbehavingPublisher<Int, Never>(misbehaviour, values: [1, 2], on: time)
       _ = source.record(on: time).events
@@ -64,7 +64,7 @@ import Testing
     #expect(failures.contains { $0.message.contains(words) })
   }
 
-  @Test func `a recorder notices delivery after cancel`() {
+  @Test func `a recorder reports delivery after cancel`() {
     let source = MisbehavingPublisher<Int, Never>(.ignoresCancel, values: [1, 2], on: time)
     let recorder = source.record(on: time)
     time.advance(by: 0.001)
@@ -74,7 +74,7 @@ import Testing
     #expect(failures[0].message.contains("after cancel() had returned (CONTRACT, rule 6)"))
   }
 
-  @Test func `a test's actions within a delivery happen there, until the stream is over`() {
+  @Test func `a recorder's onValue may request and cancel until the stream completes`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Int, Never>()
       let recorder = subject.record(on: time, demand: .max(1))
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a recorder says what a stream failed with`() {
+  @Test func `a recorder's failure is the stream's failure`() {
     #expect(Fail<Int, MarbleFailure>(error: MarbleFailure()).record(on: time).failure == MarbleFailure())
     #expect(Empty<Int, MarbleFailure>().record(on: time).failure == nil)
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled) struct ScriptedPublisherTests {
   let time = VirtualTimeScheduler()
 
-  @Test func `a cold script begins afresh for each subscriber and waits for demand`() {
+  @Test func `a cold script starts anew for each subscriber, and waits for demand`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("12|")
     let first = source.record(on: time)
     time.advance(by: 1)
@@ -19,7 +19,7 @@ import Testing
     #expect(second.completion == .finished)
   }
 
-  @Test func `a hot script goes on by itself`() {
+  @Test func `a hot script runs without subscribers or demand`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.hot("12-3|")
     time.advance(by: 0.0005)
     let eager = source.record(on: time)
@@ -32,7 +32,7 @@ import Testing
     #expect(late.values.isEmpty && late.completion == .finished)
   }
 
-  @Test func `the log shows requests and cancellations with their times`() {
+  @Test func `a script's log has the times of requests and cancellations`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("12345|")
     time.advance(by: 1)
     let recorder = source.record(
@@ -45,7 +45,7 @@ import Testing
     #expect(time.pending.isEmpty)
   }
 
-  @Test func `a script whose time goes back fails`() {
+  @Test func `a script with decreasing times fails`() {
     let failures = failures {
       _ = ScriptedPublisher<Int, Never>(.cold, [(2, .value(1)), (1, .value(2))], on: time)
     }
@@ -53,7 +53,7 @@ import Testing
     #expect(failures[0].message.contains("Time goes back in this script: 2 at 1s comes after 1 at 2s"))
   }
 
-  @Test func `a script that cannot happen fails on its line`() {
+  @Test func `an impossible script fails on its line`() {
     typealias Source = ScriptedPublisher<Int, MarbleFailure>
     let failures = failures {
       _ = Source(.cold, [(1, .completion(.finished)), (2, .value(7))], on: time)
@@ -71,7 +71,7 @@ import Testing
     #expect(failures[3].message.contains("1 at -1ms") && failures[3].message.contains("without ^"))
   }
 
-  @Test func `the demand that a subscriber returns is added to its requests`() {
+  @Test func `returned demand is added to a script's requests in its log`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("123|")
     let recorder = source.record(on: time, demand: .oneByOne)
     time.run()
@@ -82,7 +82,7 @@ import Testing
         == "subscribed at 0s, requested 1 at 0s, requested 3 more by return values, received 3, ended at 3ms")
   }
 
-  @Test func `a source without a type written down is one of strings`() {
+  @Test func `a diagram's values are strings by default`() {
     let typing = time.hot("a-b#")
     let recorder = typing.record(on: time)
     time.run()
@@ -90,7 +90,7 @@ import Testing
     #expect(recorder.completion == .failure(MarbleFailure()))
   }
 
-  @Test func `the values' type is said, or follows from the names or the use`() {
+  @Test func `the values' type is explicit, or inferred from names or use`() {
     let numbers = time.cold("1-2|", of: Int.self)
     let prices = time.cold("x|", values: ["x": 9.5])
     let letters: ScriptedPublisher<Character, MarbleFailure> = time.cold("a|")
@@ -100,7 +100,7 @@ import Testing
     expectMarbles(time.cold("a-b|").merge(with: time.cold("-c-|")), on: time, "acb|")
   }
 
-  @Test func `a source may be one that cannot fail`() {
+  @Test func `a scripted publisher can have the failure type Never`() {
     let ticks: ScriptedPublisher<Int, Never> = time.hot("-1-2-|")
     let ends = time.cold("a-b-c-d|").prefix(untilOutputFrom: time.cold("---x") as ScriptedPublisher<String, Never>)
     let sampled = time.hot("-ab-c---|").sample(on: time.hot("---x-x-|"))
@@ -116,7 +116,7 @@ import Testing
     #expect(failures[0].message.hasSuffix("\n     ^ this stream's Failure is Never; remove the #"))
   }
 
-  @Test func `a source may fail with an error of the test's own`() {
+  @Test func `a scripted publisher can fail with the test's own error`() {
     struct Trouble: Error, Equatable {}
     expectMarbles(time.cold("a-#", failure: Trouble()), on: time, "a-#", failure: Trouble())
     let names: [Character: Int] = ["a": 10]

@@ -7,7 +7,7 @@ import Testing
   let time = VirtualTimeScheduler()
   var source: ScriptedPublisher<Int, MarbleFailure> { time.cold("12 1s 3 10s #") }
 
-  @Test func `a verifier takes the steps in order`() {
+  @Test func `a verifier checks its steps in order`() {
     source.verify(on: time, demand: DemandScript(initial: .max(1)))
       .expectNext(1)
       .expectNoEvent(for: 0.5)
@@ -30,14 +30,14 @@ import Testing
     #expect(failures[0].message == "Step 2 of 3: expected the value ‹7›, but at 1ms there was ‹2›.")
   }
 
-  @Test func `an event too many fails`() {
+  @Test func `an unexpected event fails its step`() {
     let failures = failures {
       source.verify(on: time).expectNext(1).expectNoEvent(for: 1).verify()
     }
     #expect(failures.map(\.message) == ["Step 2 of 2: expected nothing for 1s, but at 1ms there was ‹2›."])
   }
 
-  @Test func `a verifier explains why nothing happened`() {
+  @Test func `a failing step explains why nothing happened`() {
     let failures = failures {
       source.verify(on: time, demand: DemandScript(initial: .max(1))).expectNext(1, 2).verify()
       source.verify(on: time).expectNext(1, 2, 3).expectFailure().expectFinished().verify()
@@ -50,7 +50,7 @@ import Testing
       ])
   }
 
-  @Test(.timeLimit(.minutes(5))) func `work without end is reported once, on the step's line`() {
+  @Test(.timeLimit(.minutes(5))) func `endless work is reported once, on the step's line`() {
     let time = time
     time.workLimit = 100
     let subject = PassthroughSubject<Int, Never>()
@@ -70,7 +70,7 @@ import Testing
     #expect(failures[1].message.hasPrefix("Step 1 of 1: expected the value ‹2›, but 100 pieces of work ran at 99s"))
   }
 
-  @Test func `a step that asks for nothing or expects nothing fails`() {
+  @Test func `a step that requests or expects nothing fails`() {
     let failures = failures {
       source.verify(on: time, demand: .none).thenRequest(0).verify()
       source.verify(on: time, demand: .none).thenRequest(-1).verify()
@@ -86,7 +86,7 @@ import Testing
       ])
   }
 
-  @Test func `an event left at the end fails the test`() {
+  @Test func `an event after the last step fails the test`() {
     let failures = failures {
       source.verify(on: time)
         .expectNext(1)
@@ -101,7 +101,7 @@ import Testing
       ])
   }
 
-  @Test func `a step's name is part of its failure`() {
+  @Test func `a step's name is in its failure`() {
     let failures = failures {
       source.verify(on: time)
         .expectNext(1).as("the first")
@@ -119,7 +119,7 @@ import Testing
     #expect(linesAbove == [10, 7])
   }
 
-  @Test func `values may be expected by their number, or as a sequence`() {
+  @Test func `values may be expected by count or as a sequence`() {
     source.verify(on: time).expectNextCount(2).expectNextCount(0).expectNextCount(1).expectFailure().verify()
     source.verify(on: time).expectNextSequence(1...3).expectNextSequence([]).expectFailure().verify()
     let failures = failures {
@@ -135,14 +135,14 @@ import Testing
       ])
   }
 
-  @Test func `a subscription may be expected, and waited for`() {
+  @Test func `a subscription may be expected, even a late one`() {
     source.verify(on: time).expectSubscription().expectNext(1, 2, 3).expectFailure().verify()
     source.subscribe(on: time).verify(on: time).expectSubscription().expectNextCount(3).expectFailure().verify()
     let failures = failures { Silent().verify(on: time).expectSubscription().verify() }
     #expect(failures.map(\.message) == ["Step 1 of 1: expected a subscription, but there was none."])
   }
 
-  @Test func `values are consumed while they are accepted`() {
+  @Test func `thenConsumeWhile consumes values while the condition holds`() {
     var consumed: [Int] = []
     source.verify(on: time)
       .thenConsumeWhile {
@@ -164,7 +164,7 @@ import Testing
     #expect(failures[0].message.hasPrefix("Step 1 of 1: expected the values to complete, but nothing happened until"))
   }
 
-  @Test func `values that steps take may be recorded and examined`() {
+  @Test func `values of steps may be recorded and checked`() {
     var kept: [Int] = []
     source.verify(on: time)
       .expectNext(1)

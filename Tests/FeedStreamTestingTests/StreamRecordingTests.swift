@@ -6,26 +6,26 @@ import Testing
 @Suite(.settled) struct StreamRecordingTests {
   let time = VirtualTimeScheduler()
 
-  @Test func `windows are diagrams of their own`() {
+  @Test func `windows are compared with their own diagrams`() {
     let windows = time.hot("-a-b---c---|").window(2).recordStreams(on: time)
     time.run()
     windows.expect("-x-----y---|", streams: ["x": "a-(b|)", "y": "c---|"])
   }
 
-  @Test func `groups are diagrams of their own, and have their keys`() {
+  @Test func `groups are compared with their own diagrams, and have their keys`() {
     let groups = time.hot("--1--2--3--4--|", of: Int.self).groupBy { $0 % 2 }.recordStreams(on: time)
     time.run()
     groups.expect("--o--e--------|", streams: ["o": "1-----3-----|", "e": "2-----4--|"])
     #expect(groups.values.map(\.stream.key) == [1, 0])
   }
 
-  @Test func `streams may be alike, empty, or fail`() {
+  @Test func `inner streams may be equal, empty or fail`() {
     let sources = [time.cold("--|"), time.cold("1-#"), time.cold("--|")]
     let source = time.cold("0-1-2|", of: Int.self).map { sources[$0] }
     expectMarbles(source, on: time, "x-y-x|", streams: ["x": "--|", "y": "1-#"])
   }
 
-  @Test func `a difference is drawn where it happened`() {
+  @Test func `a difference in an inner stream is drawn at its place`() {
     let failures = failures {
       expectMarbles(
         time.cold("-a-b---c---|").window(2), on: time, "-x-----y---|", streams: ["x": "a-(b|)", "y": "d---|"])
@@ -60,13 +60,13 @@ import Testing
       ])
   }
 
-  @Test func `a stream without a diagram fails on its character`() {
+  @Test func `an inner stream without a diagram fails, pointing at its character`() {
     let failures = failures { expectMarbles(Just(Just(1)), on: time, "(xy)", streams: ["x": "(1|)"]) }
     #expect(failures.count == 1)
     #expect(failures[0].message.hasSuffix("\n    ^ say which stream y is: streams: [\"y\": \"…\"]"))
   }
 
-  @Test func `streams that are live at the end of the test are cancelled with it`() {
+  @Test func `cancelledAtEnd() cancels inner streams at the end of the test`() {
     withVirtualTime { time in
       let letters = PassthroughSubject<String, Never>()
       let groups = letters.groupBy { $0.count }.recordStreams(on: time).cancelledAtEnd()

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: Fault.thatCanBeRun)
-  func `the suite finds the rule that is broken`(_ fault: Fault) {
+  func `each fault is reported as the rule that it breaks`(_ fault: Fault) {
     var summary: StreamRules.Summary?
     let failures = failures {
       summary = StreamRules.verify("faulty()") { Faulty(upstream: $0, fault: fault, time: $1) }
@@ -22,7 +22,7 @@ import Testing
     #expect(failures.first?.message.hasPrefix("faulty() breaks rule \(fault.rule.number), ") ?? false)
   }
 
-  @Test func `the suite compares what is delivered with what is stated`() {
+  @Test func `delivered values are compared with the expected ones`() {
     var summary: StreamRules.Summary?
     let failures = failures {
       summary = StreamRules.verify("distinct", expects: stated) { $0.filter { $0 != 2 }.distinct() }
@@ -36,7 +36,7 @@ import Testing
     #expect(StreamRules.verify("distinct", expects: stated) { $0.distinct() }.broken == nil)
   }
 
-  @Test func `the suite compares interleaved values lane by lane`() {
+  @Test func `interleaved values are compared lane by lane`() {
     #expect(StreamRules.verify("merge", expects: lanes) { $0.merge(with: $0) }.broken == nil)
     let failures = failures {
       _ = StreamRules.verify("merge", expects: reversedLanes) { $0.merge(with: $0) }
@@ -48,7 +48,7 @@ import Testing
   private func lanes(_ given: Given) -> Due<Int> { .interleaved([given.values(of: 1), given.values]) }
   private func reversedLanes(_ given: Given) -> Due<Int> { .interleaved([given.values, given.values.reversed()]) }
 
-  @Test func `the suite reports the shortest script that breaks the rule`() {
+  @Test func `the shortest script that breaks a rule is reported`() {
     let failures = failures {
       StreamRules.verify("faulty()") { Faulty(upstream: $0, fault: .repeatsValues, time: $1) }
     }
@@ -65,7 +65,7 @@ import Testing
         """)
   }
 
-  @Test func `the suite finds too much from an operator that keeps values back`() {
+  @Test func `excess values are found even when an operator filters most values`() {
     let failures = failures {
       // Of four values two are left, so that only a demand of one is exceeded.
       _ = StreamRules.verify("even") { Greedy(upstream: $0.filter { $0 % 2 == 0 }) }
@@ -74,7 +74,7 @@ import Testing
     #expect(failures.first?.message.contains("requested unlimited at 0s, requested 1 more by return values") ?? true)
   }
 
-  @Test(.timeLimit(.minutes(5))) func `an operator that never lets time move on is a breach, on the test's line`() {
+  @Test(.timeLimit(.minutes(5))) func `an operator that works endlessly at one instant fails, on the test's line`() {
     func again(_ time: VirtualTimeScheduler) { time.schedule { again(time) } }
     let failures = failures {
       _ = StreamRules.verify("busy") { upstream, time in upstream.handleEvents(receiveOutput: { _ in again(time) }) }
@@ -86,14 +86,14 @@ import Testing
     #expect(!failures[0].message.contains("workLimit"))
   }
 
-  @Test func `a failure that overtakes is explained`() {
+  @Test func `a failure that overtakes values is explained, with the trait to use`() {
     let failures = failures { _ = StreamRules.verify("flatMap") { $0.flatMap { Just($0) } } }
     #expect(failures.first?.message.contains("the failure came before values that waited for demand") ?? false)
     #expect(failures.first?.message.hasSuffix("traits: .failsAtOnce") ?? false)
     #expect(StreamRules.verify(traits: .failsAtOnce) { $0.flatMap { Just($0) } }.broken == nil)
   }
 
-  @Test func `the suite finds what holds in one order only`() {
+  @Test func `faults that occur in only one order of work are found`() {
     var summary: StreamRules.Summary?
     let failures = failures {
       summary = StreamRules.verify("bunching()") { Bunching(upstream: $0, time: $1) }
@@ -103,13 +103,13 @@ import Testing
     #expect(failures.first?.message.contains("; order: .seeded(") ?? false)
   }
 
-  @Test func `the suite says what to do about an operator that keeps nothing back`() {
+  @Test func `an operator that passes stray events is explained, with the trait to use`() {
     let failures = failures { StreamRules.verify { $0.map { $0 } } }
     #expect(failures.first?.message.contains("use traits: .passesStrays") ?? false)
     #expect(StreamRules.verify(traits: .passesStrays) { $0.map { $0 } }.broken == nil)
   }
 
-  @Test func `the table names every rule`() {
+  @Test func `the table of rules names every rule`() {
     let lines = StreamRule.table.split(separator: "\n")
     #expect(lines.count == StreamRule.allCases.count + 2)
     #expect(lines[2].hasPrefix("| 1 | A stream lives on one thread |"))

@@ -23,7 +23,7 @@ import Testing
     #expect(count() == 0)
   }
 
-  @Test func `a subject knows how many are subscribed`() {
+  @Test func `subscriberCount is the number of a subject's subscribers`() {
     let passthrough = PassthroughSubject<Int, Never>()
     count(passthrough) { passthrough.subscriberCount }
     let current = CurrentValueSubject<Int, Never>(1)
@@ -32,7 +32,7 @@ import Testing
     count(replay) { replay.subscriberCount }
   }
 
-  @Test func `an operator's subscription to a subject counts until it is over`() {
+  @Test func `an operator's subscription counts until it completes`() {
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.prefix(1).record(on: time)
     #expect(subject.subscriberCount == 1)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct SubscriptionMarblesTests {
   let time = VirtualTimeScheduler()
 
-  @Test func `a diagram says when a subscription begins and is over`() throws {
+  @Test func `a subscription diagram states when a subscription begins and ends`() throws {
     #expect(try SubscriptionMarbles("--^--!") == SubscriptionMarbles(subscribed: 0.002, unsubscribed: 0.005))
     #expect(try SubscriptionMarbles("^") == SubscriptionMarbles(subscribed: 0))
     #expect(try SubscriptionMarbles("---!", frame: 1) == SubscriptionMarbles(subscribed: nil, unsubscribed: 3))
@@ -23,11 +23,11 @@ import Testing
     ("^-!!", 3, "the subscription is over already; remove this !"),
     ("^-)", 2, "there is no group to close; write ( before"),
   ])
-  func `an error points at the character`(_ text: String, _ offset: Int, _ reason: String) {
+  func `a parsing error points at the wrong character`(_ text: String, _ offset: Int, _ reason: String) {
     #expect(throws: MarbleError(text: text, offset: offset, reason: reason)) { try SubscriptionMarbles(text) }
   }
 
-  @Test func `a recorder subscribes and cancels when its diagram says so`() {
+  @Test func `record(during:) subscribes and cancels at the diagram's times`() {
     let source = time.hot("--a--b--c--d--|")
     let recorder = source.record(on: time, during: "---^------!")
     time.run()
@@ -35,7 +35,7 @@ import Testing
     source.expectSubscriptions("---^------!")
   }
 
-  @Test func `a subscription comes before what else happens at its instant`() {
+  @Test func `a subscription precedes other events at its instant`() {
     let source = time.hot("--a--b--c--d--|")
     let both = source.record(on: time, during: "--^-----!")
     let now = source.record(on: time, during: "(^!)")
@@ -49,7 +49,7 @@ import Testing
     source.expectSubscriptions("(^!)", "^-------------!", "--^-----!", "-----(^!)")
   }
 
-  @Test func `an unsubscription is a diagram too`() {
+  @Test func `expectMarbles(during:) cancels at the diagram's time`() {
     let source = time.cold("a-b-c-d|")
     expectMarbles(source, on: time, during: "---!", "a-b")
     expectMarbles(source, on: time, during: "--^-!", "--a")
@@ -58,7 +58,7 @@ import Testing
       Interval(every: 1, scheduler: time).map { _ in "x" }, on: time, during: "3500ms !", "1s x 1s x 1s x")
   }
 
-  @Test func `each subscription of a stream has its diagram`() {
+  @Test func `each subscription of a source has its own diagram`() {
     let source = time.cold("a#")
     expectMarbles(source.retry(2), on: time, "aaa#")
     source.expectSubscriptions("^!", "-^!", "--^!")
@@ -66,7 +66,7 @@ import Testing
     unused.expectSubscriptions()
   }
 
-  @Test func `a difference is drawn, and can be pasted`() {
+  @Test func `a difference in subscriptions is drawn, with text to paste`() {
     let source = time.hot("a-b-c-d|")
     let failures = failures {
       source.expectSubscriptions("^-!")
@@ -111,7 +111,7 @@ import Testing
       ])
   }
 
-  @Test func `a diagram of a subscription that cannot be read fails once, on its line`() {
+  @Test func `an invalid subscription diagram fails once, on its line`() {
     let failures = failures {
       withVirtualTime { time in
         let recorder = time.hot("a-b").record(on: time, during: "^-x")

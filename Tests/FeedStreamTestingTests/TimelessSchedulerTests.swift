@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct TimelessSchedulerTests {
-  @Test func `the immediate scheduler runs everything in the call that schedules it`() {
+  @Test func `the immediate scheduler runs all work within the schedule call`() {
     let recorder = Just(1).delay(for: 5, scheduler: .immediate).record()
     #expect(recorder.values == [1])
     var runs = 0
@@ -20,7 +20,7 @@ import Testing
     #expect(runs == 6)
   }
 
-  @Test func `the unimplemented scheduler fails the test once, on the line where it was made`() {
+  @Test func `an unimplemented scheduler fails the test once, on the line that created it`() {
     let failures = failures {
       let recorder = Just(1).delay(for: 5, scheduler: .unimplemented("the search")).record()
       #expect(recorder.values == [])
@@ -34,7 +34,7 @@ import Testing
         ", which this test should not need; give it a VirtualTimeScheduler, or an immediate one."))
   }
 
-  @Test func `each use of an unimplemented scheduler fails`() {
+  @Test func `every use of an unimplemented scheduler fails`() {
     let uses: [(UnimplementedScheduler) -> Void] = [
       { _ = $0.now }, { $0.schedule {} }, { $0.schedule(after: StreamInstant(nanoseconds: 0)) {} },
       { $0.schedule(after: StreamInstant(nanoseconds: 0), interval: 1) {}.cancel() },

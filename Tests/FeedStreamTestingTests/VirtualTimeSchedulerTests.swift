@@ -11,7 +11,7 @@ import Testing
 
   func at(_ seconds: Double) -> StreamInstant { StreamInstant(nanoseconds: Int64(seconds * 1e9)) }
 
-  @Test func `nothing runs before time is moved`() {
+  @Test func `no work runs before time advances`() {
     var ran = false
     time.schedule { ran = true }
     #expect(!ran)
@@ -19,7 +19,7 @@ import Testing
     #expect(ran)
   }
 
-  @Test func `due work runs in the order of time, then of scheduling`() {
+  @Test func `due work runs in order of time, then of scheduling`() {
     var log: [String] = []
     time.schedule(after: at(2)) { log.append("2a") }
     time.schedule(after: at(1)) { log.append("1") }
@@ -33,7 +33,7 @@ import Testing
     #expect(log.last == "3")
   }
 
-  @Test func `work scheduled on the way runs in the same advance`() {
+  @Test func `work scheduled during an advance runs in the same advance`() {
     var log: [Int64] = []
     let time = time
     time.schedule(after: at(1)) {
@@ -45,7 +45,7 @@ import Testing
     #expect(log == [1_000_000_000, 2_000_000_000])
   }
 
-  @Test func `work of the past runs now, and once`() {
+  @Test func `work scheduled in the past runs once, now`() {
     var log: [Int64] = []
     let time = VirtualTimeScheduler(startingAt: at(5))
     time.schedule(after: at(1)) { log.append(time.now.nanoseconds) }
@@ -67,7 +67,7 @@ import Testing
     #expect(time.pending.isEmpty)
   }
 
-  @Test func `work due in a stall runs late, in order, once time moves`() {
+  @Test func `work due during a stall runs afterwards, in order`() {
     var log: [String] = []
     let time = time
     for (name, second) in [("c", 3), ("a", 1), ("b", 2)] as [(String, Double)] {
@@ -82,7 +82,7 @@ import Testing
     #expect(time.now == at(3.5))
   }
 
-  @Test func `run goes to the end and leaves what waits for ever`() {
+  @Test func `run() runs all work except work scheduled for the end of time`() {
     var log: [String] = []
     let time = time
     time.schedule(after: at(86_400)) { log.append("day") }
@@ -109,7 +109,7 @@ import Testing
     #expect("\(time.pending[0])".contains("someOperator"))
   }
 
-  @Test func `tracing leaves files alone that others may change`() async {
+  @Test func `tracing doesn't read memory-mapped files`() async {
     await #expect(processExitsWith: .success) {
       // Reading the file's place in memory now ends the process.
       let file = tmpfile()
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a negative advance fails on its line and changes nothing`() {
+  @Test func `a negative advance fails on its line and has no effect`() {
     let time = time
     let failures = failures {
       time.advance(by: -1)
@@ -133,7 +133,7 @@ import Testing
     #expect(time.now == at(0))
   }
 
-  @Test func `work without end fails and is named`() {
+  @Test func `endless work fails, and is named`() {
     let time = time
     time.workLimit = 1000
     func again() { time.schedule { again() } }
@@ -144,7 +144,7 @@ import Testing
     #expect(failures[0].message.contains("VirtualTimeSchedulerTests.swift:\(#line - 5)"))
   }
 
-  @Test func `an operator that reschedules without end is named by its function`() {
+  @Test func `an operator that reschedules endlessly is named by its function`() {
     let time = time
     time.workLimit = 100
     func busyOperator<S: Scheduler>(_ scheduler: S) { scheduler.schedule { busyOperator(scheduler) } }
@@ -154,7 +154,7 @@ import Testing
     #expect(!time.tracesOrigins)
   }
 
-  @Test func `offloaded work takes its latency and can be cancelled in between`() {
+  @Test func `offloaded work takes its latency and can be cancelled meanwhile`() {
     let time = time
     var log: [String] = []
     let worked = Mutex(0)
@@ -195,7 +195,7 @@ import Testing
     #expect(again[0] == again[1])
   }
 
-  @Test func `one advance drives tasks, sleeps and operators in one order`() async throws {
+  @Test func `one advance runs tasks, sleeps and operators in order`() async throws {
     let time = time
     let log = Log()
     let task = Task(executorPreference: time) {
@@ -216,7 +216,7 @@ import Testing
     try await task.value
   }
 
-  @Test func `sleepers and timers due at one instant keep the order they were scheduled in`() async throws {
+  @Test func `sleeps and timers due at one instant keep their order of scheduling`() async throws {
     let time = time
     let log = Log()
     func sleeper(_ name: String) -> Task<Void, any Error> {
@@ -239,7 +239,7 @@ import Testing
     for task in tasks + more { try await task.value }
   }
 
-  @Test func `a cancelled sleep ends immediately and leaves nothing pending`() async {
+  @Test func `a cancelled sleep ends immediately and leaves no pending work`() async {
     let time = time
     let task = Task(executorPreference: time) {
       do { try await time.sleep(for: .seconds(60)) } catch { return "cancelled at \(time.now.nanoseconds)" }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct WithVirtualTimeTests {
-  @Test func `a tidy test passes`() {
+  @Test func `a test without leftovers passes`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Int, Never>()
       let recorder = subject.map { $0 + 1 }.record(on: time)
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `events nobody looked at and live subscriptions fail on their line`() {
+  @Test func `unchecked events and live subscriptions fail on their line`() {
     let failures = failures {
       withVirtualTime { time in
         let subject = PassthroughSubject<Int, Never>()
@@ -31,7 +31,7 @@ import Testing
       ])
   }
 
-  @Test func `events nobody looked at fail, though the subscriber has gone`() {
+  @Test func `unchecked events fail even when the recorder was released`() {
     let failures = failures {
       withVirtualTime { time in
         let recorder = [1, 2].publisher.record(on: time)
@@ -50,7 +50,7 @@ import Testing
       ])
   }
 
-  @Test func `a live subscription to a script fails on the script's line, whoever subscribed`() {
+  @Test func `a live subscription to a script fails on the script's line`() {
     var kept: AnyCancellable?
     var recorder: Recorder<Int, MarbleFailure>?
     let failures = failures {
@@ -99,7 +99,7 @@ import Testing
       failures[0].message.hasSuffix(" are still pending at the end of the test: cancel them, or run() to the end."))
   }
 
-  @Test func `a failed expectation is not followed by what is left over because of it`() {
+  @Test func `after a failed expectation, leftovers aren't reported`() {
     let failures = failures {
       withVirtualTime { time in
         let source = time.hot("a-b-c|")
@@ -111,7 +111,7 @@ import Testing
     #expect(failures.map(\.line) == [#line - 3])
   }
 
-  @Test func `a recorder may be cancelled by the end of the test`() {
+  @Test func `cancelledAtEnd() cancels a recorder without a failure`() {
     withVirtualTime { time in
       let ticks = Interval(every: 1, scheduler: time)
       let recorder = ticks.map { _ in "x" }.record(on: time).cancelledAtEnd()
@@ -142,7 +142,7 @@ import Testing
     #expect(kept != nil)
   }
 
-  @Test func `a failure names the seed, and the seed repeats it`() {
+  @Test func `a failure states the seed, and the seed reproduces it`() {
     // Two timers race: what comes out depends on the order.
     func race(_ time: VirtualTimeScheduler) {
       let subject = PassthroughSubject<Int, Never>()

@@ -21,7 +21,7 @@ import Testing
     return result
   }
 
-  @Test func `a disk that gets full leaves exactly the rest unwritten`() {
+  @Test func `a full disk leaves exactly the remaining bytes unwritten`() {
     for capacity in 0...6 {
       withVirtualTime { time in
         time.files.capacity = capacity
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [VirtualFiles.Operation.open, .write, .sync, .rename])
-  func `a file written atomically is as it was when anything fails`(_ operation: VirtualFiles.Operation) {
+  func `an atomic write that fails leaves the file unchanged`(_ operation: VirtualFiles.Operation) {
     withVirtualTime { time in
       time.files["f"] = "before"
       switch operation {
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a read that fails does so after the bytes before it`() {
+  @Test func `a failing read fails after the bytes before it`() {
     withVirtualTime { time in
       time.files["f"] = "abcdef"
       time.files.fail(.read, of: "f", code: EIO, after: 3)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `a file is followed across rotation, truncation and replacement`() {
+  @Test func `following continues across rotation, truncation and replacement`() {
     withVirtualTime { time in
       var text = ""
       let following = File("log/app").following(every: .seconds(1), on: time).sink { _ in
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a file that was emptied and has grown past the place that was read is read from its beginning`() {
+  @Test func `a file truncated and longer again is read from its start`() {
     withVirtualTime { time in
       for start in [FollowingStart.beginning, .end] {
         time.files["log"] = "one\ntwo\nthr"
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `a folder's changes are announced, and one that was not is found by looking`() {
+  @Test func `folder changes are announced, and unannounced ones are found by polling`() {
     withVirtualTime { time in
       time.files["d/a"] = ""
       var changes: [FolderChange] = []

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `the echo server of the event loop runs in virtual time, with latency`() throws {
+  @Test func `the echo server runs in virtual time, with latency`() throws {
     try withVirtualTime { time in
       time.network.link.latency = .milliseconds(10)
       let log = Log(time)
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a line carries a limited number of bytes per second`() throws {
+  @Test func `a connection has a limited rate`() throws {
     try withVirtualTime { time in
       time.network.link.bytesPerSecond = 1_000
       time.network.link.segment = 100
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `a writer waits when nobody reads and the buffers are full`() throws {
+  @Test func `a writer waits when the buffers are full`() throws {
     try withVirtualTime { time in
       time.network.link.buffer = 4
       let (client, server) = try pair(time)
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a side that writes no more still reads`() throws {
+  @Test func `a side that has closed its output still reads`() throws {
     try withVirtualTime { time in
       let (client, server) = try pair(time)
       let log = Log(time)
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0...6) func `the connection is lost at any byte`(_ count: Int) throws {
+  @Test(arguments: 0...6) func `a connection can be lost at any byte`(_ count: Int) throws {
     try withVirtualTime { time in
       time.network.link.lostAfterBytesUp = count
       time.network.link.segment = 2
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `writing to a side that has closed fails, and what did not get through is there`() throws {
+  @Test func `writing to a closed connection fails, with the unsent chunks`() throws {
     try withVirtualTime { time in
       time.network.link.buffer = 2
       let (client, server) = try pair(time)
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `a family that does not answer delays a connection by a quarter of a second`() throws {
+  @Test func `an address family that doesn't respond delays a connection by 250 ms`() throws {
     try withVirtualTime { time in
       let (six, four) = (SocketAddress.internet("fd00::1", port: 80), place)
       time.network.hosts["host"] = ["fd00::1", "fd00::2", "10.0.0.1"]
@@ -235,7 +235,7 @@ import Testing
     }
   }
 
-  @Test func `each phase has its deadline, and the error says which it was`() {
+  @Test func `each phase has its timeout, and the error names the phase`() {
     withVirtualTime { time in
       let log = Log(time)
       time.network.lookUpLatency = nil
@@ -258,7 +258,7 @@ import Testing
     }
   }
 
-  @Test func `an attempt that is cancelled leaves nothing behind`() {
+  @Test func `a cancelled connection attempt leaves nothing behind`() {
     withVirtualTime { time in
       time.network.hosts["host"] = ["10.0.0.1", "fd00::1"]
       for address in [place, .internet("fd00::1", port: 80)] { time.network.answers[address] = .silence }
@@ -273,7 +273,7 @@ import Testing
 
   // MARK: Datagrams
 
-  @Test func `datagrams are lost where a test says so, and where there is no room`() throws {
+  @Test func `datagrams are lost on request, and when the buffer is full`() throws {
     try withVirtualTime { time in
       time.network.losesDatagram = { $0.bytes == "b" }
       let a = try DatagramSocket(at: .internet("10.0.0.1", port: 0), on: time)

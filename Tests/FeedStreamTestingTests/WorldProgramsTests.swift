@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct WorldProgramsTests {
-  @Test func `a program is scripted as a stream, and runs behind the same operator`() {
+  @Test func `a scripted program runs through the same operator as a real one`() {
     withVirtualTime { time in
       time.programs["upper"] = { program in
         #expect(program.subprocess.arguments == ["-x"])
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `a program that does not heed a signal is killed when its grace is over`() {
+  @Test func `a program that ignores a signal is killed after its grace period`() {
     withVirtualTime { time in
       time.programs["deaf"] = { $0.onSignal = { _ in } }
       let all = Subprocess("deaf").output(on: time).sink { _ in
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a program that is not there, and one that fails, are errors`() {
+  @Test func `a missing program and a failing one are errors`() {
     withVirtualTime { time in
       time.programs["false"] = { program in
         Just(Chunk("why\n")).write(to: program.errors)
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `signals, standard streams and the terminal are those of the test`() throws {
+  @Test func `signals, standard streams and the terminal are scripted by the test`() throws {
     try withVirtualTime { time in
       var log: [String] = []
       let terminal = try Terminal(on: time)

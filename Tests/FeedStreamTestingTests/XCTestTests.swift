@@ -8,7 +8,7 @@ import XCTest
 /// Failures in XCTest: a test of XCTest's, run in a process of its own with its expectation broken.
 @Suite(.settled) struct XCTestTests {
   #if os(Linux)
-    @Test func `a failure lands on the line of an XCTest and says nothing else`() throws {
+    @Test func `a failure is recorded on the line of an XCTest, once`() throws {
       let (status, output) = try run(["DIAGRAM": "1-3|"])
       #expect(status != 0)
       #expect(

@@ -177,9 +177,7 @@ extension HostileOriginTests {
   }
 
   /// A socket whose queue of connections is full drops what arrives: the connection is never made.
-  @Test(.timeLimit(.minutes(5))) func `an address that drops packets meets both the connection and the request timeout`()
-    throws
-  {
+  @Test(.timeLimit(.minutes(5))) func `a connection whose packets are dropped meets both timeouts`() throws {
     let hole = BlackHole()
     defer { hole.close() }
     let bench = HTTPBench()

@@ -45,13 +45,13 @@ import Testing
     ("1; Path=/", "http://www.example.com/", "1"), ("=; Path=/", "http://www.example.com/", nil),
     ("a=; Path=/", "http://www.example.com/", "a="), ("a=1\u{1}; Path=/", "http://www.example.com/", nil),
     ("__Host-a=1; Path=/", "https://www.example.com/", nil), ("=__Host-a=1; Path=/", "http://www.example.com/", nil),
-  ]) func `a cookie goes where it belongs`(field: String, url: String, expected: String?) {
+  ]) func `a cookie is sent to the hosts and paths that it is set for`(field: String, url: String, expected: String?) {
     let jar = jar()
     set(jar, field)
     #expect(sent(jar, url) == expected)
   }
 
-  @Test func `secure cookies are set and sent over https alone, and left alone by http`() {
+  @Test func `Secure cookies are set and sent over https only, and http can't overwrite them`() {
     let jar = jar()
     set(jar, "a=1; Secure; Path=/", at: "https://example.com/")
     #expect(sent(jar, "http://example.com/") == nil)
@@ -64,7 +64,7 @@ import Testing
     #expect(sent(jar, "https://example.com/") == "a=1; __Host-b=1")
   }
 
-  @Test func `longer paths come first, and then older cookies`() {
+  @Test func `cookies with longer paths are sent first, then older ones`() {
     let jar = jar()
     for (index, field) in ["b=2; Path=/", "a=1; Path=/", "c=3; Path=/a"].enumerated() {
       clock.now += Double(index)
@@ -77,7 +77,7 @@ import Testing
     #expect(sent(jar, "http://www.example.com/") == "b=4; a=1")
   }
 
-  @Test func `a cookie ends with its time, and never lives for more than 400 days`() {
+  @Test func `a cookie expires at its time, and after at most 400 days`() {
     let jar = jar()
     set(jar, "a=1; Max-Age=100; Path=/")
     set(jar, "b=1; Max-Age=999999999999; Path=/")
@@ -90,7 +90,7 @@ import Testing
     #expect(jar.cookies.isEmpty)
   }
 
-  @Test func `a list of public suffixes decides about domains`() {
+  @Test func `a cookie's domain can't be a public suffix`() {
     let list = PublicSuffixes(list: "// a comment\ncom\ngithub.io\n*.ck\n!www.ck\nco.uk\n")
     #expect(list.contains("com") && list.contains("github.io") && list.contains("x.ck") && list.contains("co.uk"))
     #expect(!list.contains("example.com") && !list.contains("www.ck") && !list.contains("a.x.ck"))
@@ -104,7 +104,7 @@ import Testing
     #expect(!PublicSuffixes().contains("bbc.uk.com") && !PublicSuffixes().contains("example.de"))
   }
 
-  @Test func `a domain and a jar keep no more than they may`() {
+  @Test func `the number of cookies per domain and the size of a cookie are limited`() {
     let jar = jar()
     jar.mostPerDomain = 3
     for number in 0..<5 { set(jar, "a\(number)=1; Path=/") }
@@ -119,8 +119,7 @@ import Testing
       ("Wed Oct 21 07:28:00 2015", 1_445_412_480), ("21 oct 70 07:28:00", 25_342_080),
       ("7:28:0 21 OCTOBER 2015", 1_445_412_480),
       ("30 Feb 2015 07:28:00", nil), ("21 Oct 2015 24:00:00", nil), ("21 Oct 1600 00:00:00", nil), ("21 Oct 2015", nil),
-    ] as [(String, Int?)]) func `dates of cookies are read as they come`(text: String, seconds: Int?)
-  {
+    ] as [(String, Int?)]) func `cookie dates are parsed leniently`(text: String, seconds: Int?) {
     #expect(CookieDate.parse(text).map { Int($0.timeIntervalSince1970) } == seconds)
   }
 }

@@ -6,13 +6,13 @@ import Testing
 
 /// Credentials: sent to one origin, and never shown.
 @Suite(.settled) struct CredentialsTests {
-  @Test func `a name and a password are sent as RFC 7617 has it`() {
+  @Test func `basic and bearer credentials are encoded as in RFC 7617 and RFC 6750`() {
     let header = Credentials.basic(user: "Aladdin", password: "open sesame").header
     #expect(header == HTTPRequest.Header(name: "Authorization", value: "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="))
     #expect(Credentials.bearer("x").header.value == "Bearer x")
   }
 
-  @Test func `secrets are not printed`() throws {
+  @Test func `printed requests and credentials contain no secrets`() throws {
     let credentials = Credentials.basic(user: "name", password: "secret")
     var request = HTTPRequest(try #require(URL(string: "http://example.com/")))
     request.headers = [
@@ -28,7 +28,7 @@ import Testing
     #expect("\(request)".contains("Accept: text/a"))
   }
 
-  @Test func `fields are sent to their origin, and nowhere else`() throws {
+  @Test func `header fields are sent to their origin only`() throws {
     final class Listener: HTTPClient {
       var requests: [HTTPRequest] = []
       func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
@@ -55,7 +55,7 @@ import Testing
 }
 
 @Suite(.settled) struct NetrcTests {
-  @Test func `entries are found by their host, and default by all others`() throws {
+  @Test func `netrc entries are found by host, and default applies to all other hosts`() throws {
     let netrc = try Netrc(
       text: """
         # a comment
@@ -78,12 +78,12 @@ import Testing
   }
 
   @Test(arguments: ["machine a\nlogni b", "login a", "machine a login \"b", "\u{FF}\n{}"])
-  func `a file that isn't a netrc file is refused without being shown`(text: String) throws {
+  func `the error for an invalid netrc file doesn't quote its contents`(text: String) throws {
     let error = #expect(throws: Netrc.Failure.self) { try Netrc(text: text) }
     #expect(error.map { !"\($0)".contains("b") || !"\($0)".contains("logni") } == true)
   }
 
-  @Test func `a file that others may read is refused`() throws {
+  @Test func `a netrc file that other users can read is refused`() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "netrc-\(UUID())").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     try Data("machine a login b password c".utf8).write(to: URL(filePath: path))

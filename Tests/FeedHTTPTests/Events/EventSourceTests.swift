@@ -65,7 +65,7 @@ import Testing
     return options
   }
 
-  @Test func `it comes back after the server's pause, with the last id, until there is no content`() {
+  @Test func `EventSource reconnects after the server's retry time with the last id, until 204`() {
     let origin = Origin(on: time) { number, _ in
       switch number {
       case 0: Self.stream("retry:1500\nid:1\ndata:a\n\n")
@@ -82,7 +82,7 @@ import Testing
     #expect(origin.requests[0].request.values(of: "Accept") == ["text/event-stream"])
   }
 
-  @Test func `it backs off while no event comes, and begins again after one`() {
+  @Test func `EventSource backs off without events, and starts over after one`() {
     let origin = Origin(on: time) { number, _ in
       switch number {
       case 0, 1, 2: Origin.Reply(error: .connect)
@@ -99,7 +99,7 @@ import Testing
     #expect(origin.seconds == [0, 1, 3, 7, 15, 16, 18])
   }
 
-  @Test func `pauses grow to the longest and stay there, unless the server's own is longer`() {
+  @Test func `pauses grow up to the longest, unless the server's retry time is longer`() {
     let origin = Origin(on: time) { _, _ in Origin.Reply(error: .connect) }
     let options = options { ($0.pause, $0.longestPause, $0.attempts) = (.seconds(1), .seconds(5), 7) }
     let events = origin.events(at: url, options).record(on: time)
@@ -118,7 +118,7 @@ import Testing
     (404, "text/event-stream", EventSourceError.status(404)), (200, "text/plain", .contentType("text/plain")),
     (200, "text/event-streams", .contentType("text/event-streams")), (500, "text/event-stream", .status(500)),
     (201, "text/event-stream", .status(201)),
-  ]) func `anything but a stream of events is an error`(status: Int, type: String, error: EventSourceError) {
+  ]) func `a response that isn't an event stream is an error`(status: Int, type: String, error: EventSourceError) {
     let origin = Origin(on: time) { _, _ in Origin.Reply(status: status, type: type) }
     let events = origin.events(at: url).record(on: time)
     time.advance(by: 100)
@@ -127,7 +127,7 @@ import Testing
   }
 
   @Test(arguments: ["text/event-stream", "TEXT/EVENT-STREAM ;charset=utf-8", " text/event-stream; x=\"y\""])
-  func `the type may have parameters and capitals`(type: String) {
+  func `the media type may have parameters and any case`(type: String) {
     let origin = Origin(on: time) { number, _ in
       number > 0 ? Origin.Reply(status: 204) : Origin.Reply(type: type, body: Self.stream("data:1\n\n").body)
     }
@@ -136,7 +136,7 @@ import Testing
     #expect(events.values.map(\.data) == ["1"])
   }
 
-  @Test func `an error that does not pass ends the stream`() {
+  @Test func `a permanent error fails the stream`() {
     let origin = Origin(on: time) { _, _ in Origin.Reply(error: .tls) }
     let events = origin.events(at: url).record(on: time)
     time.advance(by: 100)
@@ -144,7 +144,7 @@ import Testing
     #expect(origin.requests.count == 1)
   }
 
-  @Test func `without demand nothing is asked for, and no chunk is read`() {
+  @Test func `without demand, EventSource makes no request and reads no chunk`() {
     var asked = 0
     let chunks = (1...100).publisher.handleEvents(receiveOutput: { _ in asked += 1 }).map { Chunk("data:\($0)\n\n") }
       .setFailureType(to: HTTPError.self)
@@ -159,7 +159,7 @@ import Testing
     events.cancel()
   }
 
-  @Test func `a connection that says nothing for too long is given up`() {
+  @Test func `EventSource reconnects after a connection has been silent for too long`() {
     let origin = Origin(on: time) { number, _ in
       guard number == 0 else { return Origin.Reply(status: 204) }
       let bytes = Just(Chunk("id:4\ndata:1\n\n")).setFailureType(to: HTTPError.self)
@@ -172,7 +172,7 @@ import Testing
     #expect(origin.ids == [nil, "4"])
   }
 
-  @Test func `an event beyond the limit fails the stream`() {
+  @Test func `an event over the limit fails the stream`() {
     let origin = Origin(on: time) { _, _ in Self.stream("data:" + String(repeating: "x", count: 200)) }
     let events = origin.events(at: url, options { $0.maxEventBytes = 100 }).record(on: time)
     time.advance(by: 1)
@@ -180,7 +180,7 @@ import Testing
   }
 
   /// A thousand streams of a server that knows where its clients stopped, each cut again and again anywhere.
-  @Test func `a thousand cut streams lose no event and double none`() {
+  @Test func `a thousand interrupted streams lose and repeat no event`() {
     for seed in 0..<1_000 {
       let time = VirtualTimeScheduler()
       var random = SeededGenerator(seed: UInt64(seed))

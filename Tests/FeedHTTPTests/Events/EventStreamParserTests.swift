@@ -78,7 +78,9 @@ import Testing
     Case("nothing", "", []),
   ]
 
-  @Test(arguments: cases) func `a stream is read as the standard has it, wherever it is cut`(_ given: Case) {
+  @Test(arguments: cases) func `an event stream is parsed as in the standard, however its bytes are split`(
+    _ given: Case
+  ) {
     for size in [1, 2, 3, 7, max(1, given.stream.count)] {
       var parser = EventStreamParser(limit: 1 << 20, lastID: "")
       var events: [ServerEvent] = []
@@ -93,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `an event longer than allowed ends the reading, and comments do not count for it`() {
+  @Test func `an event over the limit stops parsing, and comments don't count`() {
     var parser = EventStreamParser(limit: 100, lastID: "")
     var events = 0
     for _ in 0..<100 { parser.read(Chunk(":" + String(repeating: "x", count: 60) + "\n")) { _ in events += 1 } }
@@ -107,7 +109,7 @@ import Testing
     #expect(line.isTooLong)
   }
 
-  @Test func `bytes at random are read without a trap`() {
+  @Test func `random bytes never crash the parser, and parse identically however they are split`() {
     var random = SeededGenerator(seed: 32)
     let alphabet = Array("data:id event retry\r\n\n\r: 0123\0".utf8) + [0xEF, 0xBB, 0xBF, 0xFF]
     for _ in 0..<2_000 {

@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPTestSupport
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct AdjustingTests {
-  @Test func `each request of a client gets what all have in common, and keeps its own`() throws {
+  @Test func `adjusting changes every request of a client, and a request's own fields are kept`() throws {
     let bench = try UploadBench()
     let client = bench.client.adjusting {
       $0.headers.append(.init(name: "X-All", value: "1"))
@@ -24,7 +24,7 @@ import Testing
     #expect(bench.got.map(\.body) == ["", "a", ""])
   }
 
-  @Test func `a client adjusts bodies that stream, and requests for progress`() throws {
+  @Test func `adjusting also changes streamed responses and requests for progress`() throws {
     let bench = try UploadBench()
     let client = bench.client.adjusting { $0.headers.append(.init(name: "X-All", value: "1")) }
     var (text, ends) = ("", 0)
@@ -44,7 +44,7 @@ import Testing
     for subscription in [opening, progress] { subscription.cancel() }
   }
 
-  @Test func `the outer of two changes is made first, and a limit that it sets holds`() throws {
+  @Test func `the outer adjustment runs first, and its body limit applies`() throws {
     let bench = try UploadBench { _, _ in .text(String(repeating: "x", count: 100)) }
     let client = bench.client
       .adjusting { $0.headers.append(.init(name: "X-Size", value: "\($0.maxBodyBytes)")) }
@@ -56,7 +56,7 @@ import Testing
     #expect(bench.got.first?.headers["X-Size"] == "50")
   }
 
-  @Test func `a time limit of a client is that of its requests`() throws {
+  @Test func `adjusting can set a timeout for all requests`() throws {
     let silent = RawOrigin { $0.waitForClose() }
     defer { silent.stop() }
     let bench = try UploadBench()

@@ -11,7 +11,7 @@ import Testing
     try await RunningFeed(program: FeedBinary.path(of: "Fetch"), arguments).ending()
   }
 
-  @Test func `Fetch sends a file, and shows status, fields and body`() async throws {
+  @Test func `Fetch sends a file, and prints status, header fields and body`() async throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "fetch-\(UUID().uuidString)").path
     try Data("hello".utf8).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -31,7 +31,7 @@ import Testing
     #expect(request.contains("X-A: b\r\n") && request.contains("Content-Length: 5\r\n"))
   }
 
-  @Test func `Fetch says what went wrong, and fails`() async throws {
+  @Test func `Fetch prints the error and exits with a failure`() async throws {
     let unreachable = try await fetch("GET", "http://127.0.0.1:1/")
     #expect(unreachable.status == 1 && unreachable.output.isEmpty)
     #expect(unreachable.errors.hasPrefix("Fetch: could not connect to 127.0.0.1:1"))
@@ -39,7 +39,7 @@ import Testing
     #expect(try await fetch("GET", "http://127.0.0.1:1/", "--wrong", "x").status == 64)
   }
 
-  @Test func `Fetch prints each event as a line, and goes on where it was cut`() async throws {
+  @Test func `Fetch prints each event on a line, and continues after a reconnection`() async throws {
     let ids = Mutex<[String?]>([])
     let origin = RawOrigin { connection in
       let id = try connection.readRequest()["Last-Event-ID"]

@@ -21,7 +21,7 @@ struct HTTP2UploadTests {
 
   private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
 
-  @Test(arguments: [0, 1, 65_535, 65_536, 3_000_000]) func `bytes go out with their length`(count: Int) throws {
+  @Test(arguments: [0, 1, 65_535, 65_536, 3_000_000]) func `HTTP/2 uploads bytes of a known length`(count: Int) throws {
     defer { origin.stop() }
     let probe = bench.run(HTTPRequest(.post, origin.url(), body: .bytes(Chunk(bytes(count)))))
     #expect(probe.error == nil)
@@ -29,7 +29,9 @@ struct HTTP2UploadTests {
     #expect(probe.response?.body == Data(bytes(count)))
   }
 
-  @Test(arguments: [nil, 40 * 50_000]) func `a stream goes out, asked for one chunk at a time`(length: Int?) throws {
+  @Test(arguments: [nil, 40 * 50_000]) func `HTTP/2 uploads a stream, and requests one chunk at a time`(length: Int?)
+    throws
+  {
     defer { origin.stop() }
     var asked: [Int] = []
     let chunk = bytes(50_000)
@@ -41,7 +43,7 @@ struct HTTP2UploadTests {
     #expect(!asked.isEmpty && asked.allSatisfy { $0 == 1 })
   }
 
-  @Test func `a file goes out`() throws {
+  @Test func `HTTP/2 uploads a file`() throws {
     defer { origin.stop() }
     let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
     try Data(bytes(1_000_000)).write(to: URL(filePath: path))
@@ -50,7 +52,7 @@ struct HTTP2UploadTests {
     #expect(probe.error == nil && probe.response?.body == Data(bytes(1_000_000)))
   }
 
-  @Test func `several uploads share the time and keep apart`() throws {
+  @Test func `several HTTP/2 uploads share a connection without mixing their bodies`() throws {
     defer { origin.stop() }
     let probes = (1...6).map { number in
       bench.get(
@@ -62,7 +64,7 @@ struct HTTP2UploadTests {
     }
   }
 
-  @Test func `a source that fails ends its request, and the connection serves the next`() throws {
+  @Test func `a failing source fails its request, and the connection is reused`() throws {
     struct Broken: Error {}
     defer { origin.stop() }
     let source = Just(Chunk("a")).setFailureType(to: Broken.self).append(Fail(error: Broken()))
@@ -70,7 +72,7 @@ struct HTTP2UploadTests {
     #expect(bench.run(HTTPRequest(.post, origin.url(), body: .text("b"))).response?.body == Data("b".utf8))
   }
 
-  @Test func `an upload to a server that ends is an error`() throws {
+  @Test func `an upload fails when its server stops`() throws {
     let source = Generate(state: 0) { [origin] (count: inout Int) -> Chunk? in
       count += 1
       if count == 20 { origin.stop() }

@@ -24,7 +24,7 @@ import Testing
     .url(URL(string: "http://\(login.map { "\($0)@" } ?? "")127.0.0.1:\(proxy.port)")!)
   }
 
-  @Test func `a proxy with a log-in gets the whole URL, and the host gets no log-in`() throws {
+  @Test func `a proxy gets the credentials and the whole URL, and the server gets no credentials`() throws {
     let notes = Notes()
     let proxy = RawOrigin.proxy(login: "ann:p@ss/1", notes.take)
     defer { proxy.stop() }
@@ -39,7 +39,7 @@ import Testing
     #expect(bench.got.first?.headers["Proxy-Authorization"] == nil)
   }
 
-  @Test func `a proxy that refuses the log-in is the response for http`() throws {
+  @Test func `a proxy's 407 is the response to an http request`() throws {
     let notes = Notes()
     let proxy = RawOrigin.proxy(login: "ann:right", notes.take)
     defer { proxy.stop() }
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(.enabled(if: SecureOrigin.isAvailable, "the openssl command makes the certificates and the server"))
-  func `https goes through a tunnel, and the proxy sees the host alone`() throws {
+  func `https goes through a CONNECT tunnel, and the proxy sees only the host`() throws {
     let notes = Notes()
     let (origin, proxy) = (try SecureOrigin(host: "localhost"), RawOrigin.proxy(login: "ann:b", notes.take))
     defer {
@@ -75,7 +75,7 @@ import Testing
     #expect(refused?.kind == .connect && refused?.cause.contains("407") == true, "\(String(describing: refused))")
   }
 
-  @Test func `a request's own way comes before its client's`() throws {
+  @Test func `a request's own proxy has precedence over its client's`() throws {
     let notes = Notes()
     let (first, second) = (RawOrigin.proxy(notes.take), RawOrigin.proxy(notes.take))
     defer {
@@ -96,7 +96,7 @@ import Testing
     #expect(second.accepted == 1)
   }
 
-  @Test(.timeLimit(.minutes(2))) func `exceptions of the environment are not for a proxy that was named`() async {
+  @Test(.timeLimit(.minutes(2))) func `no_proxy doesn't apply to an explicit proxy`() async {
     await #expect(processExitsWith: .success) {
       setenv("no_proxy", "*", 1)
       let proxy = RawOrigin.answering { request in RawOrigin.answer("200 OK", [], Data(request.path.utf8)) }

@@ -16,7 +16,9 @@ import Testing
   @Test(arguments: [
     (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"), (301, "PUT", "PUT"),
     (302, "DELETE", "DELETE"), (307, "POST", "POST"), (308, "PATCH", "PATCH"),
-  ]) func `a redirect keeps or changes the method`(status: Int, method: String, then: String) throws {
+  ]) func `a redirect keeps or changes the method as its status requires`(status: Int, method: String, then: String)
+    throws
+  {
     let bench = try bench(status)
     let request = HTTPRequest(HTTPMethod(rawValue: method), bench.url("/from"), body: .text("b"))
     #expect(try bench.send(request)?.get().body == Data("there".utf8))
@@ -31,7 +33,7 @@ import Testing
     #expect(bench.got.map(\.method) == ["HEAD", "HEAD"])
   }
 
-  @Test func `a body that can be read once is not repeated, and one that can be made again is`() throws {
+  @Test func `after a redirect, a repeatable body is sent again, and other streams fail`() throws {
     let bench = try bench(307)
     var request = HTTPRequest(.post, bench.url("/from"), body: .stream(Just(Chunk("once"))))
     request.expectsContinue = false

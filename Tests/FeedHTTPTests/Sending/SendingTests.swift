@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.settled) struct SendingTests {
   @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
-  func `a body goes out with any method`(method: String) throws {
+  func `a body is sent with any method`(method: String) throws {
     let bench = try UploadBench()
     let request = HTTPRequest(HTTPMethod(rawValue: method), bench.url("/a"), body: .text("hello"))
     if method == "PROPFIND" {
@@ -25,7 +25,7 @@ import Testing
     #expect(bench.got.first?.headers["Expect"] == nil)
   }
 
-  @Test func `a method without a body says that it has none, where one would be expected`() throws {
+  @Test func `POST, PUT and PATCH without a body send Content-Length: 0`() throws {
     let bench = try UploadBench()
     for method in [HTTPMethod.post, .put, .patch, .delete, .options] {
       #expect(try bench.send(HTTPRequest(method, bench.url()))?.get().status == 200)
@@ -35,7 +35,7 @@ import Testing
     #expect(bench.got.map(\.method) == ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "GET"])
   }
 
-  @Test func `HEAD gets the fields and no body`() throws {
+  @Test func `HEAD delivers header fields without a body`() throws {
     let bench = try UploadBench()
     let response = try #require(try bench.send(HTTPRequest(.head, bench.url()))?.get())
     #expect(response.status == 200)
@@ -43,7 +43,7 @@ import Testing
     #expect(response.headers["Content-Length"] == "2")
   }
 
-  @Test func `a stream of unknown length goes out in chunks, asked for one at a time`() throws {
+  @Test func `a stream of unknown length is sent chunked, and requested one chunk at a time`() throws {
     let bench = try UploadBench()
     var asked: [Int] = []
     let source = (0..<5).publisher.handleEvents(receiveRequest: { asked.append($0.max ?? -1) })
@@ -57,7 +57,7 @@ import Testing
     #expect(!asked.isEmpty && asked.allSatisfy { $0 == 1 })
   }
 
-  @Test func `a source is asked only while the server takes what it sends`() throws {
+  @Test func `a source is read only while the server reads`() throws {
     // Reads the head, and then nothing.
     let origin = RawOrigin { connection in
       try connection.readRequest()
@@ -90,7 +90,7 @@ import Testing
     #expect(bench.got.first?.headers["Content-Length"] == "300000")
   }
 
-  @Test func `a long file arrives whole, whether its bytes are in memory or not`() throws {
+  @Test func `a long file arrives completely, whether it is cached in memory or not`() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
     var text = ""
     for number in 0..<300_000 { text += "\(number) " }
@@ -113,7 +113,7 @@ import Testing
     #expect(bench.got.count == 2)
   }
 
-  @Test func `a file that becomes shorter while it is sent fails the request`() throws {
+  @Test func `a file truncated while it is sent fails the request`() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)").path
     try Data(repeating: 65, count: 32 << 20).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
@@ -131,7 +131,7 @@ import Testing
     #expect(probe.error?.description.contains("it ended after 300000 of 33554432 bytes") == true, "\(probe)")
   }
 
-  @Test func `a file that is not there fails the request`() throws {
+  @Test func `a missing file fails the request`() throws {
     let bench = try UploadBench()
     let result = bench.send(HTTPRequest(.put, bench.url(), body: .file("/nowhere/at/all")))
     guard case .failure(let error) = result else { return #expect(Bool(false), "\(String(describing: result))") }
@@ -140,7 +140,7 @@ import Testing
     #expect(bench.got.isEmpty)
   }
 
-  @Test func `forms, JSON and files in a form are written as their formats have it`() throws {
+  @Test func `forms, JSON and multipart files are encoded as in their standards`() throws {
     #expect(HTTPBody.form(["a b": "1&2", "ü": "=*-._~"]).wholeBytes?.text == "a+b=1%262&%C3%BC=%3D*-._%7E")
     #expect(try HTTPBody.json(["a": 1]).wholeBytes?.text == #"{"a":1}"#)
     #expect(try HTTPBody.json(["a": 1]).contentType == "application/json")
@@ -155,7 +155,7 @@ import Testing
         """)
   }
 
-  @Test func `a form with a stream in it arrives whole`() throws {
+  @Test func `a multipart form with a stream arrives completely`() throws {
     let bench = try UploadBench()
     let source = ["one", "two"].publisher.map { Chunk($0) }
     let body = HTTPBody.multipart([MultipartField("s", .stream(source, length: 6, type: nil))], boundary: "x")
@@ -165,7 +165,7 @@ import Testing
     #expect(bench.got.first?.headers["Content-Length"] == "\(bench.got.first?.body.utf8.count ?? 0)")
   }
 
-  @Test(arguments: [3, 9]) func `a stream of another length than it says fails the request`(length: Int) throws {
+  @Test(arguments: [3, 9]) func `a stream of the wrong length fails the request`(length: Int) throws {
     let bench = try UploadBench()
     let body = HTTPBody.stream(["one", "two"].publisher.map { Chunk($0) }, length: length)
     guard case .failure(let error) = bench.send(HTTPRequest(.post, bench.url(), body: body)) else {
@@ -176,7 +176,7 @@ import Testing
     if length > 6 { #expect(bench.got.isEmpty) }
   }
 
-  @Test func `a source that fails fails the request with its reason`() throws {
+  @Test func `a failing source fails the request with its reason`() throws {
     struct Broken: Error {}
     let bench = try UploadBench()
     let body = HTTPBody.stream(Just(Chunk("a")).setFailureType(to: Broken.self).append(Fail(error: Broken())))
@@ -187,7 +187,7 @@ import Testing
     #expect(error.cause.contains("Broken"))
   }
 
-  @Test func `a long body waits until the server wants it, which another server refuses unread`() throws {
+  @Test func `a long body waits for 100 Continue, and isn't read when it is refused`() throws {
     var limits = HTTPServer.Limits()
     limits.bodyBytes = 1 << 20
     let bench = try UploadBench(limits: limits)
@@ -202,7 +202,7 @@ import Testing
     #expect(sent == 0)
   }
 
-  @Test func `fields by which a body ends are not the caller's, and CONNECT is not a request`() {
+  @Test func `Content-Length, Transfer-Encoding, CONNECT and invalid methods are refused`() {
     let bench = HTTPBench()
     let url = URL(string: "http://127.0.0.1:1/")!
     for name in ["Content-Length", "transfer-encoding"] {
@@ -215,7 +215,7 @@ import Testing
     #expect(bench.run(HTTPRequest(.head, url, body: .text("a"))).error?.kind == .invalidRequest)
   }
 
-  @Test func `a request that cannot be repeated is sent once when a kept connection turns out closed`() throws {
+  @Test func `a POST on a kept connection that is closed is sent only once`() throws {
     let seen = Mutex<[String]>([])
     // Answers one request of each connection, and closes with the second unanswered.
     let origin = RawOrigin { connection in
@@ -234,7 +234,7 @@ import Testing
     #expect(bench.run(HTTPRequest(.put, origin.url("/5"), body: .text("whole"))).response?.status == 200)
   }
 
-  @Test func `a client decodes a successful response in one line, and fails for another`() throws {
+  @Test func `decode(type:decoder:) decodes a successful response, and fails for other statuses`() throws {
     struct Todo: Codable, Equatable { var title: String }
     let bench = try UploadBench { request, _ in
       request.path == "/todo" ? .json(Chunk(#"{"title":"Milk"}"#)) : HTTPServer.Response(.notFound)

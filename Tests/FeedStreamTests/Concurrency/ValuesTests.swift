@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ValuesTests {
-  @Test func `each call of next asks for one value`() async {
+  @Test func `each call of next requests one value`() async {
     let asked = Journal<Int?>()
     let values = [1, 2, 3].publisher.handleEvents(receiveRequest: { asked.note($0.max) }).values
     var iterator = values.makeAsyncIterator()
@@ -35,7 +35,7 @@ import Testing
     #expect(cancelled.entries == ["cancelled"])
   }
 
-  @Test func `values made on a loop are taken anywhere, and touch the stream on its loop only`() async throws {
+  @Test func `values made on a loop are consumed on any thread, and touch the stream on its loop only`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let loop = thread.loop
@@ -56,7 +56,7 @@ import Testing
   }
 
   /// In a process of its own: other tests would keep the task's thread busy.
-  @Test func `a loop with nothing left to do waits for a task that is about to iterate its values`() async {
+  @Test func `a loop without work waits for a task that is about to iterate its values`() async {
     await #expect(processExitsWith: .success) {
       let received = Journal<Int>()
       await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling the task that waits cancels the subscription on the loop`() async throws {
+  @Test func `cancelling the waiting task cancels the subscription on the loop`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let loop = thread.loop
@@ -101,7 +101,7 @@ import Testing
     #expect(cancelled.entries == [true])
   }
 
-  @Test func `an actor that lives on the loop iterates where its streams live`() async throws {
+  @Test func `an actor whose executor is the loop iterates values on that loop`() async throws {
     actor Reader {
       let loop: EventLoop
       nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -120,7 +120,7 @@ import Testing
 }
 
 @Suite(.settled) struct AsyncElementsTests {
-  @Test func `an element is awaited only when a value has been requested`() async {
+  @Test func `an element of a sequence is awaited only when a value is requested`() async {
     let (elements, continuation) = AsyncStream<Int>.makeStream()
     for value in 1...3 { continuation.yield(value) }
     continuation.finish()
@@ -129,7 +129,7 @@ import Testing
     #expect(received == [1, 2])
   }
 
-  @Test func `the sequence's error is the failure`() async throws {
+  @Test func `an error thrown by the sequence is the failure`() async throws {
     let failing = AsyncThrowingStream<Int, any Error> { continuation in
       continuation.yield(1)
       continuation.finish(throwing: Boom())
@@ -141,7 +141,7 @@ import Testing
 }
 
 @Suite(.settled) struct MapAsyncTests {
-  @Test func `results keep their values' order, whichever is ready first`() async throws {
+  @Test func `mapAsync delivers results in the order of the values`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let (gate, opening) = AsyncStream<Void>.makeStream()
@@ -155,7 +155,7 @@ import Testing
     #expect(received == [10, 20])
   }
 
-  @Test func `unordered results come as they are ready`() async throws {
+  @Test func `unordered mapAsync delivers results as they are ready`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let (gate, opening) = AsyncStream<Void>.makeStream()
@@ -172,7 +172,7 @@ import Testing
     #expect(received == [20, 10])
   }
 
-  @Test func `upstream is asked for no more than the limit until results are delivered`() async throws {
+  @Test func `mapAsync requests at most its limit from upstream until results are delivered`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let asked = Journal<Int?>()
@@ -186,7 +186,7 @@ import Testing
     #expect(asked.entries.dropFirst().allSatisfy { $0 == 1 })
   }
 
-  @Test func `the first error thrown ends the stream in its place`() async throws {
+  @Test func `mapAsync fails at the place of the first thrown error`() async throws {
     let thread = try EventLoopThread()
     defer { thread.shutdown() }
     let values = [1, 2, 3].publisher.tryMapAsync(limit: 3) { value in

@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `the family tree is that of the classes`() throws {
+  @Test func `the page's family tree matches the engine's classes`() throws {
     // Each class of the engine with what it inherits from.
     var parents: [String: String] = [:]
     for text in try Self.sources(in: ["Sources/FeedStream/Core", "Sources/FeedStream/Engine"]) {
@@ -48,7 +48,7 @@ import Testing
     #expect(drawn.count > 10)
   }
 
-  @Test func `the stations of a value and a feed exist`() throws {
+  @Test func `the types and functions in the architecture's diagrams exist`() throws {
     let sources = try Self.sources(in: ["Sources", "Examples/feed"]).joined(separator: "\n")
     let types = try #require(try Self.description(of: "value").first).dropFirst("types: ".count).split(separator: ", ")
     let stations = try Self.description(of: "feed-way").filter { $0.hasPrefix("  ") }
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `the page names every folder of the streams`() throws {
+  @Test func `docs/Architecture.md names every folder of the streams`() throws {
     let page = try String(contentsOf: Self.project.appending(path: "docs/Architecture.md"), encoding: .utf8)
     for folder in ["Sources/FeedStream", "Sources/FeedStream/Engine"] {
       let url = Self.project.appending(path: folder)

@@ -10,13 +10,13 @@ import Testing
     "Concurrency", "Parallel", "Foundation",
   ]
 
-  @Test func `each room of the streams names only those below it`() throws {
+  @Test func `each folder of FeedStream uses only folders below it`() throws {
     let house = try House("Sources/FeedStream")
     try #require(house.folders.count == Self.streams.count)
     #expect(house.arrows(against: Self.streams) == [])
   }
 
-  @Test func `the rooms of the feed name only those below them`() throws {
+  @Test func `each folder of ImageFeed uses only folders below it`() throws {
     // Adapters side by side depend on the models, pipelines on them all. A new folder is given its place here.
     let house = try House("Sources/ImageFeed")
     let order = [
@@ -28,7 +28,7 @@ import Testing
     #expect(house.arrows(from: "Cache", to: "Pipelines") == [])
   }
 
-  @Test func `the rooms of polling name only those below them, and no engine`() throws {
+  @Test func `each folder of FeedPolling uses only folders below it, and imports no engine`() throws {
     let house = try House("Sources/FeedPolling")
     let order = ["Schedule", "Store", "Work", "Push", "Poller", "Visits", "Worker"]
     #expect(house.folders.subtracting(order).sorted() == [], "give the new folder its place in the order")
@@ -39,7 +39,7 @@ import Testing
         of: ["COpenSSL", "FeedFormats", "FeedHTTP", "FeedStream", "Foundation", "ImageFeed", "Synchronization"]))
   }
 
-  @Test func `the rooms of the formats name only those below them`() throws {
+  @Test func `each folder of FeedFormats uses only folders below it`() throws {
     // Formats side by side depend on the models, on XML, and on what is read out of texts.
     let house = try House("Sources/FeedFormats")
     let order = ["Bytes", "Document", "XML", "Markup", "OPML", "JSON", "Syndication"]
@@ -48,7 +48,7 @@ import Testing
     #expect(house.arrows(from: "JSON", to: "OPML") + house.arrows(from: "Syndication", to: "JSON") == [])
   }
 
-  @Test func `the rooms of the testing kit name only those below them`() throws {
+  @Test func `each folder of FeedStreamTesting uses only folders below it`() throws {
     let house = try House("Sources/FeedStreamTesting")
     let order = [
       "Reporting", "VirtualTime", "World", "Schedulers", "Recording", "Marbles", "Scripted", "Expecting", "Verifying",
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: ["Core", "Engine", "Schedulers", "Subjects", "Publishers", "Subscribers", "Operators"])
-  func `streams need neither Foundation nor libuv`(_ folder: String) throws {
+  func `the stream folders import neither Foundation nor libuv`(_ folder: String) throws {
     let house = try House("Sources/FeedStream")
     let imports = house.imports(in: folder)
     #expect(Set(imports.map(\.module)).isSubset(of: ["Synchronization", "CThread", "Glibc", "Musl", "Darwin"]))

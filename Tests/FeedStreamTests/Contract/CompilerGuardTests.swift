@@ -5,13 +5,13 @@ import Testing
 /// The compiler holds streams to their thread (`CONTRACT.md`, rule 1): code is compiled against the module under test.
 @Suite(.settled) struct CompilerGuardTests {
   @Test(arguments: Snippet.refused)
-  private func `a stream that would be touched on another thread does not compile`(_ snippet: Snippet) async throws {
+  private func `code that would touch a stream on another thread doesn't compile`(_ snippet: Snippet) async throws {
     let errors = try await snippet.errors()
     #expect(errors.contains { $0.contains(snippet.error) }, "got: \(errors)")
   }
 
   @Test(arguments: Snippet.accepted)
-  private func `code that stays on its loop, or takes values off it, compiles without a warning`(
+  private func `code that keeps a stream on its loop, or hands over its values, compiles without a warning`(
     _ snippet: Snippet
   ) async throws {
     #expect(try await snippet.compile() == "")

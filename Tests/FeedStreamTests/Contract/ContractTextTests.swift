@@ -11,11 +11,11 @@ import Testing
     try String(contentsOf: project.appending(path: "CONTRACT.md"), encoding: .utf8)
   }
 
-  @Test func `the table of rules is the code's`() throws {
+  @Test func `the contract's table of rules equals StreamRule.table`() throws {
     #expect(try contract().contains("\n\n\(StreamRule.table)\n\n"))
   }
 
-  @Test func `the tests that pin the rules exist`() throws {
+  @Test func `the tests that the contract names exist`() throws {
     let lines = try contract().split(separator: "\n").filter { $0.hasPrefix("| ") && $0.contains("Tests`: `") }
     // What stands between backticks and is a sentence names a test.
     let names = lines.flatMap { $0.split(separator: "`").filter { $0.contains(" ") && $0.first?.isLetter == true } }

@@ -11,16 +11,16 @@ import Testing
   /// Those of one type of publisher, which do what the general operator does.
   private static let special = declarations.filter(\.isSpecial)
 
-  @Test func `there are operators to look at`() {
+  @Test func `the documentation check finds all operators`() {
     #expect(Self.operators.count > 190)
     #expect(Self.special.count > 90)
   }
 
-  @Test func `every operator has a line, a diagram, demand, failure, cancellation and policy`() {
+  @Test func `every operator documents its effect, diagram, demand, failure, cancellation and policy`() {
     for declaration in Self.operators { #expect(declaration.missing == [], "\(declaration)") }
   }
 
-  @Test func `the documentation that a form refers to is complete`() {
+  @Test func `the documentation that other operators refer to is complete`() {
     let complete = Set(Self.operators.filter { $0.references.isEmpty && $0.missing == [] }.map(\.name))
     for declaration in Self.operators {
       let unknown = declaration.references.filter { !complete.contains($0) }
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `every operator of a particular publisher names the general one`() {
+  @Test func `every overload for a specific publisher names the general operator`() {
     let names = Set(Self.operators.map(\.name))
     for declaration in Self.special {
       #expect(declaration.doc.contains("Like `\(declaration.name)("), "\(declaration)")
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `documentation that lacks something is found`() {
+  @Test func `missing parts of documentation are found`() {
     let full = """
       /// Delivers what `transform` makes.
       ///

@@ -23,7 +23,7 @@ import Testing
     "Reducing/PredicateReduction": "Reducing/ContainsTests",
   ]
 
-  @Test func `every operator has a suite of its name, in the folder of its name`() throws {
+  @Test func `every operator has a suite with its name, in the corresponding folder`() throws {
     let suites = root.appending(path: "Tests/FeedStreamTests/Operators")
     func has(_ suite: String) throws -> Bool {
       let file = suites.appending(path: suite + ".swift").standardized
@@ -49,7 +49,7 @@ import Testing
     #expect(lost.isEmpty, "these suites are named after no operator")
   }
 
-  @Test func `the name of every test is a sentence`() throws {
+  @Test func `every test's name is a sentence`() throws {
     var (tests, mute): (Int, [String]) = (0, [])
     for (file, text) in try ["Tests", "Examples"].flatMap(sources(in:)) {
       for attribute in ("\n" + text).components(separatedBy: "\n  @" + "Test").dropFirst() {
@@ -66,7 +66,7 @@ import Testing
     #expect(tests > 700)
   }
 
-  @Test func `every suite checks that its tests leave nothing behind`() throws {
+  @Test func `every suite has the trait .settled`() throws {
     var (suites, careless): (Int, [String]) = (0, [])
     for (file, text) in try ["Tests", "Examples"].flatMap(sources(in:)) {
       // At the beginning of a line, not in words about one.

@@ -35,7 +35,7 @@ import Testing
     FileManager.default.fileExists(atPath: Self.project.appending(path: path).standardized.path)
   }
 
-  @Test func `every link and image of a page is there`() throws {
+  @Test func `every link and image in the pages exists`() throws {
     for page in try Self.pages {
       let folder = page.split(separator: "/").dropLast().map { $0 + "/" }.joined()
       for link in try Self.text(page).matches(of: /\]\(([^)#\s]+)/).map({ String($0.1) }) where !link.contains("://") {
@@ -50,7 +50,7 @@ import Testing
       .replacing(" ", with: "-")
   }
 
-  @Test func `every link to a heading of a page finds it`() throws {
+  @Test func `every link to a heading in the pages exists`() throws {
     var count = 0
     for page in try Self.pages {
       let folder = page.split(separator: "/").dropLast().map { $0 + "/" }.joined()
@@ -64,7 +64,7 @@ import Testing
     #expect(count > 5)
   }
 
-  @Test func `the web page of operators needs no documentation browser`() throws {
+  @Test func `docs/Operators.md has every operator, without DocC's link syntax`() throws {
     let page = try Self.text("docs/Operators.md")
     #expect(!page.contains("doc:") && !page.contains("``"))
     let article = try Self.text("Sources/FeedStream/FeedStream.docc/WhichOperator.md")
@@ -73,7 +73,7 @@ import Testing
     for title in titles { #expect(page.contains("[\(title)]("), "run Scripts/operators: \(title) is missing") }
   }
 
-  @Test func `every script that a page names is there, and CONTRIBUTING names every script`() throws {
+  @Test func `every script named in the pages exists, and CONTRIBUTING.md names every script`() throws {
     for page in try Self.pages {
       for script in try Self.text(page).matches(of: /Scripts\/[\w.\-]+/).map({ String($0.output) }) {
         let name = script.hasSuffix(".") ? String(script.dropLast()) : script
@@ -92,7 +92,7 @@ import Testing
   }
 
   /// Named with as much of its path as says which one is meant: `Timing/Delay.swift`.
-  @Test func `every Swift file that a page names is there`() throws {
+  @Test func `every Swift file named in the pages exists`() throws {
     let files = try ["Sources", "Tests", "Examples", "Fuzzing", "Benchmarks"].flatMap { folder in
       let found = FileManager.default.enumerator(atPath: Self.project.appending(path: folder).path)
       return try #require(found).compactMap { ($0 as? String).map { "/\(folder)/\($0)" } }
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `the bars of the README are those of the results`() throws {
+  @Test func `the bars in the README's chart match the benchmark results`() throws {
     let picture = try Self.text("docs/pictures/speed.svg")
     let lines = try Self.text("Benchmarks/RESULTS.md").split(separator: "\n")
     for row in ["map.filter.map", "16 mixed", "a subject to 100"] {

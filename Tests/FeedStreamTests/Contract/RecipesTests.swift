@@ -6,7 +6,7 @@ import Testing
 
 /// The compositions of "Which operator?", line for line.
 @Suite(.settled) struct RecipesTests {
-  @Test func `every line of a recipe is compiled here`() throws {
+  @Test func `every line of the recipes is in this file`() throws {
     let here = URL(filePath: #filePath).resolvingSymlinksInPath()
     let page = here.appending(path: "../../../../Sources/FeedStream/FeedStream.docc/WhichOperator.md").standardized
     let lines = { (text: Substring) in text.split(separator: "\n").map { $0.trimmingCharacters(in: [" "]) } }
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `the first value alone has a time limit`() {
+  @Test func `recipe: a time limit for the first value only`() {
     let tooSlow = MarbleFailure()
     for (marbles, expected) in [("--a------b|", "--a------b|"), ("----a--|", "---#")] {
       withVirtualTime { loop in
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `each value comes with the latest of two others`() {
+  @Test func `recipe: each value with the latest of two other publishers`() {
     withVirtualTime { loop in
       let (source, first, second) = (loop.hot("-a---b--c|"), loop.hot("--1---2-"), loop.hot("---x----"))
       let result =
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `each value comes with its number`() {
+  @Test func `recipe: each value with its index`() {
     withVirtualTime { loop in
       let source = loop.hot("-a-b|")
       let result =
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `each value waits for its own publisher`() {
+  @Test func `recipe: each value waits for its own publisher`() {
     withVirtualTime { loop in
       let source = loop.hot("-a-b|")
       let signal = { (value: String) in loop.cold(value == "a" ? "----x-x" : "-x-x") }
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `groups of something else than the values, and groups that end after a time`() {
+  @Test func `recipe: groups of transformed values, and groups that end after a time`() {
     withVirtualTime { loop in
       let source: ScriptedPublisher<Int, MarbleFailure> = loop.hot("-1-2-3|")
       let (key, element) = ({ (value: Int) in value % 2 }, { (value: Int) in value * 2 })
@@ -75,14 +75,14 @@ import Testing
     }
   }
 
-  @Test func `throttle by its latest delivers both edges`() {
+  @Test func `throttle with latest delivers the first and the last value of an interval`() {
     withVirtualTime { loop in
       let result = loop.hot("-abc------d----|").throttle(for: .milliseconds(3), scheduler: loop, latest: true)
       expectMarbles(result, on: loop, "-a--c-----d----|")
     }
   }
 
-  @Test func `the first of a time alone, and the latest alone`() {
+  @Test func `recipe: only the first value of an interval, and only the latest`() {
     withVirtualTime { loop in
       let source = loop.hot("-abc-d---e----|")
       let result =
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [("-ab|", "----(b|)"), ("-ab---c|", "----b----(c|)"), ("-ab#", "---#")])
-  func `the latest alone comes when its time is up, though the source has finished`(
+  func `the recipe for the latest value delivers it after the interval, even after completion`(
     _ marbles: String, _ expected: String
   ) {
     withVirtualTime { loop in
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `one publisher opens an array and another closes it`() {
+  @Test func `recipe: one publisher opens an array and another closes it`() {
     withVirtualTime { loop in
       let source = loop.hot("-a-b-c-d-e|")
       let openings = loop.hot("--x-----y-----z")
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["--x------y", "--x-|"]) func `a failure passes immediately while no array is open`(
+  @Test(arguments: ["--x------y", "--x-|"]) func `the recipe for opened arrays fails immediately while no array is open`(
     _ openings: String
   ) {
     withVirtualTime { loop in
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `an array is begun at every interval`() {
+  @Test func `recipe: an array starts at every interval`() {
     withVirtualTime { loop in
       let source = loop.hot("-ab--c--d--|")
       let shared = source.share()
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `branches are expanded at the same time`() {
+  @Test func `recipe: a tree's branches are expanded at the same time`() {
     func children(_ value: Int) -> AnyPublisher<Int, Never> {
       (value < 4 ? [value * 2, value * 2 + 1] : []).publisher.eraseToAnyPublisher()
     }
@@ -170,7 +170,7 @@ import Testing
     #expect(expanded(1).record().values == [1, 2, 4, 5, 3, 6, 7])
   }
 
-  @Test func `windows overlap`() {
+  @Test func `recipe: overlapping windows`() {
     let source = ["a", "b", "c", "d", "e"].publisher
     let result =
       source.collect(3, every: 2).map { $0.publisher }

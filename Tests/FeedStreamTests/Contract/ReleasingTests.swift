@@ -63,7 +63,7 @@ import Testing
     },
   ]
 
-  @Test(arguments: holders) func `an operator that is cancelled releases what it holds`(_ holder: Holder) {
+  @Test(arguments: holders) func `a cancelled operator releases what it holds`(_ holder: Holder) {
     struct Weak { weak var value: Value? }
     let time = VirtualTimeScheduler()
     let subject = PassthroughSubject<Value, Boom>()
@@ -87,7 +87,7 @@ import Testing
     #expect(subscription != nil)
   }
 
-  @Test func `takeLast drops its undelivered values when it is cancelled`() {
+  @Test func `takeLast drops its undelivered values when cancelled`() {
     let subject = PassthroughSubject<Value, Boom>()
     let recorder = subject.takeLast(2).map { _ in 0 }.record(demand: .none)
     weak var sent: Value?
@@ -122,7 +122,7 @@ import Testing
     func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(value)) }
   }
 
-  @Test(arguments: keepers) func `an operator that completes releases what it keeps`(_ keeper: Holder) {
+  @Test(arguments: keepers) func `a completed operator releases what it holds`(_ keeper: Holder) {
     let subject = PassthroughSubject<Value, Boom>()
     // Kept after the ending.
     var subscription: (any Subscription)?

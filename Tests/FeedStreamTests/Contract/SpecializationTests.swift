@@ -35,7 +35,7 @@ import Testing
     return found
   }
 
-  @Test func `every publisher attaches its subscriber in code that is inlinable`() throws {
+  @Test func `every publisher's receive(subscriber:) is inlinable`() throws {
     let found = try declarations(of: /func receive<S: Subscriber[^(]*>\((?:subscriber|home)/)
       .filter { $0.file != "Core/Publisher" }
     #expect(found.count > 90)
@@ -43,14 +43,14 @@ import Testing
     #expect(closed == Self.exempt, "add @inlinable, or take it off the list of those without")
   }
 
-  @Test func `an operator that crosses to a queue subscribes in code that is inlinable`() throws {
+  @Test func `every operator that crosses to a queue subscribes in inlinable code`() throws {
     let found = try declarations(of: /func (?:cross|attach)\b.*\b(?:to|_) subscriber: ErasedSubscriber/)
       .filter { $0.file.hasPrefix("Operators/") }
     #expect(found.count > 8)
     #expect(found.allSatisfy { $0.line.contains("@inlinable") }, "\(found)")
   }
 
-  @Test func `the code that subscribes at the end of a chain is inlinable`() throws {
+  @Test func `sink, assign, subscribe and values are inlinable`() throws {
     let found = try declarations(of: /public (?:func (?:sink|assign|subscribe)\b|func values\b|var values\b)/)
     #expect(found.count > 8)
     #expect(found.allSatisfy { $0.line.contains("@inlinable") }, "\(found)")

@@ -16,7 +16,7 @@ import Testing
     try text("Sources/FeedStream/FeedStream.docc/Publisher.md").matches(of: /(?m)^- ``(\w+)/).map { String($0.1) }
   }
 
-  @Test func `every method of a publisher is in a group`() throws {
+  @Test func `every method of Publisher is in a topic group`() throws {
     // What `Scripts/api` lists as public.
     let methods = try text("docs/API/FeedStream.txt").matches(of: /(?m)^(?:func|var) Publisher\.`?([^_\W]\w*)/)
     let names = Set(methods.map { String($0.1) })
@@ -27,14 +27,14 @@ import Testing
     #expect(grouped.subtracting(names).subtracting(others).sorted() == [], "these aren't methods of a publisher")
   }
 
-  @Test func `every link of the groups occurs once`() throws {
+  @Test func `every link occurs in one topic group`() throws {
     let links = try text("Sources/FeedStream/FeedStream.docc/Publisher.md").matches(of: /(?m)^- (``.*``)$/)
       .map { String($0.1) }
     #expect(Set(links).count == links.count)
     #expect(links.count > 170)
   }
 
-  @Test func `the articles are listed where people look for them`() throws {
+  @Test func `every article is listed on its library's landing page`() throws {
     for library in ["FeedStream", "FeedStreamTesting"] {
       let folder = "Sources/\(library)/\(library).docc"
       let landing = try text("\(folder)/\(library).md")

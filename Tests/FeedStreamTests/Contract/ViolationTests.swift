@@ -40,14 +40,14 @@ import Testing
     #expect(Subscribers.Demand.max(1) - .max(2) == .none)
   }
 
-  @Test func `rule 3: a request for none traps and names the subscription`() async {
+  @Test func `rule 3: request(.none) traps and names the subscription`() async {
     let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       Just(1).subscribe(Asker(.none))
     }
     #expect(ending?.says("Just: request(.none) requests nothing") == true)
   }
 
-  @Test func `rule 3: a request for none does nothing at a sequence, a record, a buffer and in appending`() {
+  @Test func `rule 3: request(.none) has no effect on a sequence, a record, a buffer and append`() {
     let buffer = PassthroughSubject<Int, Never>().buffer(size: 1, prefetch: .keepFull, whenFull: .dropOldest)
     for publisher in [
       [1].publisher.eraseToAnyPublisher(), Record<Int, Never>(output: [1], completion: .finished).eraseToAnyPublisher(),
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `rule 4: an operator that keeps account of demand traps when it is sent too much`() async {
+  @Test func `rule 4: an operator that counts demand traps when it receives too many values`() async {
     let ending = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let excess = MisbehavingPublisher<Int, Never>(.emitsBeyondDemand, values: [1, 2, 3], on: VirtualTimeScheduler())
       excess.replaceError(with: 0).subscribe(Asker(.max(1)))
@@ -67,7 +67,7 @@ import Testing
     #expect(ending?.says("upstream delivered a value that was not requested") == true)
   }
 
-  @Test func `rule 5: what follows the ending is ignored`() {
+  @Test func `rule 5: events after the completion are ignored`() {
     let late = MisbehavingPublisher<Int, Never>(.emitsAfterEnding, values: [1], on: VirtualTimeScheduler())
     let asker = Asker(.unlimited)
     late.dropFirst(0).removeDuplicates().subscribe(asker)
@@ -78,7 +78,7 @@ import Testing
     #expect(other.received == ["1", "finished"])
   }
 
-  @Test func `rule 6: an ending already scheduled is not delivered after cancel`() {
+  @Test func `rule 6: a completion already scheduled isn't delivered after cancel`() {
     let time = VirtualTimeScheduler()
     let asker = Asker(.unlimited)
     Empty<Int, Never>().receive(on: time).subscribe(asker)
@@ -89,7 +89,7 @@ import Testing
     #expect(asker.received == [])
   }
 
-  @Test func `rule 6: a sequence that cancels, and a closure that cancels and throws, are heard no more`() {
+  @Test func `rule 6: nothing follows when a sequence cancels, or a closure cancels and throws`() {
     let pulled = Recorder<Int, Never>()
     let single = Recorder<Int, Never>(demand: .max(3))
     for recorder in [pulled, single] {
@@ -111,7 +111,7 @@ import Testing
     #expect(thrower.completion == nil)
   }
 
-  @Test func `rule 7: a closure that changes a state is not entered again while it does`() async {
+  @Test func `rule 7: a closure that changes state isn't called again while it runs`() async {
     let accumulating = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let subject = PassthroughSubject<Int, Never>()
       let subscription = subject.scan(into: [Int]()) { seen, value in
@@ -134,7 +134,7 @@ import Testing
     #expect(reducing?.says("Reduce: a value arrived while the closure was handling") == true)
   }
 
-  @Test func `rule 8: send says what became of a value, and the hook is told of what was dropped`() {
+  @Test func `rule 8: send returns what happened to a value, and the hook reports dropped values`() {
     let dropped = Journal<String>()
     StreamDiagnostics.onDrop { if $0.value is Marked { dropped.note("\($0.source): \($0.reason)") } }
     defer { StreamDiagnostics.onDrop(nil) }

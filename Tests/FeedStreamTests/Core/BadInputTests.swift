@@ -4,8 +4,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("what makes no sense traps and says what to do", .settled) struct BadInputTests {
-  @Test func `a buffer without room`() async {
+@Suite("Invalid arguments trap with a message that says what to use", .settled) struct BadInputTests {
+  @Test func `buffer with prefetch .keepFull and size 0 traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = [1].publisher.buffer(size: 0, prefetch: .keepFull, whenFull: .dropNewest).sink { _ in }
     }
@@ -13,63 +13,63 @@ import Testing
       result?.says("buffer(size: 0, prefetch: .keepFull): there is no room for a value; use 1 or more") == true)
   }
 
-  @Test func `a buffer smaller than nothing`() async {
+  @Test func `buffer with a negative size traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = [1].publisher.buffer(size: -1, prefetch: .byRequest, whenFull: .dropNewest)
     }
     #expect(result?.says("buffer(size: -1): the number of values cannot be negative") == true)
   }
 
-  @Test func `an array without room`() async {
+  @Test func `buffer(count: 0) traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = [1].publisher.buffer(count: 0)
     }
     #expect(result?.says("buffer(count: 0): an array of no values never fills; use 1 or more") == true)
   }
 
-  @Test func `a place before the first`() async {
+  @Test func `output(at:) with a negative index traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().output(at: -1)
     }
     #expect(result?.says("output(at: -1): an index cannot be negative; use 0 or more") == true)
   }
 
-  @Test func `places before the first`() async {
+  @Test func `output(in:) with negative indices traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().output(in: -3 ... -1)
     }
     #expect(result?.says("output(in: -3...-1): an index cannot be negative; use 0 or more") == true)
   }
 
-  @Test func `a negative number of attempts`() async {
+  @Test func `retry with a negative number of attempts traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Boom>().retry(-1)
     }
     #expect(result?.says("retry(-1): the number of attempts cannot be negative") == true)
   }
 
-  @Test func `a negative number of values to replay`() async {
+  @Test func `ReplaySubject with a negative count traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Never>().share(replay: -1)
     }
     #expect(result?.says("share(replay: -1): the number of values cannot be negative; use 0 or more") == true)
   }
 
-  @Test func `a sample at every moment`() async {
+  @Test func `sample(every: 0) traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Just(1).sample(every: 0, scheduler: VirtualTimeScheduler())
     }
     #expect(result?.says("sample(every:") == true)
   }
 
-  @Test func `a window that is never open`() async {
+  @Test func `window(for: 0) traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Just(1).window(for: 0, scheduler: VirtualTimeScheduler())
     }
     #expect(result?.says("window(for:") == true)
   }
 
-  @Test func `the run loop of another thread`() async {
+  @Test func `scheduling on another thread's run loop traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
         Thread.detachNewThread {
@@ -82,7 +82,7 @@ import Testing
     #expect(result?.says("RunLoop: this is another thread's run loop") == true)
   }
 
-  @Test func `every part of a range that makes sense is taken`() {
+  @Test func `output(in:) accepts every kind of valid range`() {
     let numbers = [0, 1, 2, 3, 4].publisher.filter { _ in true }
     func values(_ range: some RangeExpression<Int>) -> [Int] {
       numbers.output(in: range).record().values

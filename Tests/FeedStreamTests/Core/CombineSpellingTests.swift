@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 
 /// Ways to write that people bring from Combine: that these compile is half of what they test.
-@Suite("Combine's spellings", .settled) struct CombineSpellingTests {
-  @Test func `send is a function that returns nothing, where one is wanted`() {
+@Suite("Combine's spellings compile", .settled) struct CombineSpellingTests {
+  @Test func `send can be passed as a function that returns nothing`() {
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.record()
     _ = [1, 2].publisher.sink(receiveValue: subject.send)
@@ -23,7 +23,7 @@ import Testing
     ReplaySubject<Int, Never>(count: 1).send(1)
   }
 
-  @Test func `a merge of three to eight has an initializer by its name`() {
+  @Test func `Merge3 to Merge8 have initializers as in Combine`() {
     let one = Just(1)
     #expect(values(Publishers.Merge3(one, Just(2), Just(3))) == [1, 2, 3])
     #expect(values(Publishers.Merge4(one, Just(2), Just(3), Just(4))) == [1, 2, 3, 4])
@@ -34,7 +34,7 @@ import Testing
     #expect(values(eight).count == 8)
   }
 
-  @Test func `flatMapLatest, withLatestFrom and switchIfEmpty take publishers that cannot fail, and that can`() {
+  @Test func `flatMapLatest, withLatestFrom and switchIfEmpty mix publishers that can and can't fail`() {
     let typing = Just("s")
     let answers = typing.flatMapLatest { _ in Fail<Int, Boom>(error: Boom()) }.record()
     #expect(answers.completion == .failure(Boom()))
@@ -45,7 +45,7 @@ import Testing
     #expect(values(Empty<Int, Boom>().switchIfEmpty(Just(1))) == [1])
   }
 
-  @Test func `a MapError takes a trailing closure`() {
+  @Test func `MapError takes a trailing closure`() {
     let mapped = Publishers.MapError(upstream: Fail<Int, Boom>(error: Boom())) { _ in Other() }
     #expect(mapped.record().completion == .failure(Other()))
   }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Where streams live that are made before their loop runs, and that other threads touch.
-@Suite("A stream is touched on its own thread alone", .settled) struct ConfinementTests {
+@Suite("A stream is touched only on its own thread", .settled) struct ConfinementTests {
   /// Runs `body` on a thread of its own, where nothing is a task's.
   private static func onThread(_ body: @escaping @Sendable () -> Void) async {
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
@@ -19,7 +19,7 @@ import Testing
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains(text)
   }
 
-  @Test func `a subject that was touched before its loop ran belongs to that loop`() async {
+  @Test func `a subject touched before its loop runs belongs to that loop`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await ConfinementTests.onThread {
         let loop = EventLoop()
@@ -34,7 +34,7 @@ import Testing
     #expect(says(result, "touched on a different thread than before"))
   }
 
-  @Test func `a subject that was made on the thread of a loop is touched by no thread without one`() async {
+  @Test func `touching a loop thread's subject on a thread without a loop traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await ConfinementTests.onThread {
         nonisolated(unsafe) let subject = PassthroughSubject<Int, Never>()
@@ -47,7 +47,7 @@ import Testing
     #expect(says(result, "touched on a thread other than that of the loop where it was made"))
   }
 
-  @Test func `a task of another thread does not touch what was made on the thread of a loop`() async {
+  @Test func `a task on another thread that touches a loop thread's subject traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await ConfinementTests.onThread {
         let loop = EventLoop()
@@ -59,7 +59,7 @@ import Testing
     #expect(says(result, "Task { @MainActor in"))
   }
 
-  @Test func `what an actor on a loop has is made by whoever makes the actor`() async throws {
+  @Test func `an actor on a loop can be created on another thread with its own loop`() async throws {
     let thread = try EventLoopThread()
     let counter = await withUnsafeContinuation { (made: UnsafeContinuation<LoopCounter, Never>) in
       Thread.detachNewThread {
@@ -74,7 +74,7 @@ import Testing
   }
 
   #if DEBUG
-    @Test func `a stream that was subscribed before its loop runs belongs to that loop`() async {
+    @Test func `a stream subscribed before its loop runs belongs to that loop`() async {
       let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
         await ConfinementTests.onThread {
           let loop = EventLoop()
@@ -88,7 +88,7 @@ import Testing
     }
   #endif
 
-  @Test func `a stream goes with its loop to the thread that runs it`() async {
+  @Test func `a stream moves with its loop to the thread that runs the loop`() async {
     let values = Journal<Int>()
     await Self.onThread {
       let loop = EventLoop()
@@ -108,7 +108,7 @@ import Testing
     #expect(values.entries == [1, 3])
   }
 
-  @Test func `a stream may be made on one thread and live on another, where neither has a loop`() async {
+  @Test func `without loops, a stream can be made on one thread and used on another`() async {
     let values = Journal<Int>()
     nonisolated(unsafe) var subject: PassthroughSubject<Int, Never>?
     await Self.onThread { subject = PassthroughSubject() }

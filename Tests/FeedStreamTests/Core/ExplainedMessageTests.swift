@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Each warning and each trap names a section of docs/Troubleshooting.md that exists", .settled)
+@Suite("Every warning and trap refers to an existing section of docs/Troubleshooting.md", .settled)
 struct ExplainedMessageTests {
   private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
@@ -19,7 +19,7 @@ struct ExplainedMessageTests {
     return sections
   }
 
-  @Test func `each kind of warning has a section with a solution`() throws {
+  @Test func `every kind of warning has a section with a solution`() throws {
     let sections = try Self.sections()
     for kind in StreamWarning.Kind.allCases {
       let parts = kind.section.split(separator: "#")
@@ -29,7 +29,7 @@ struct ExplainedMessageTests {
     }
   }
 
-  @Test func `each trap that breaks a rule has a section with a solution`() throws {
+  @Test func `every trap for a broken rule has a section with a solution`() throws {
     let sections = try Self.sections()
     var anchors: Set<String> = []
     let files = FileManager.default.enumerator(
@@ -45,7 +45,7 @@ struct ExplainedMessageTests {
     }
   }
 
-  @Test func `a warning and a trap end with their section`() async {
+  @Test func `the text of a warning or trap ends with a link to its section`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       PassthroughSubject<Int, Never>().send(1)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Introspection", .settled)
 struct IntrospectionTests {
-  @Test func `an observer sees a whole subscription, in order, and who it belongs to`() {
+  @Test func `an observer receives all events of a subscription in order, with their subscriber`() {
     let subscriber = Asking()
     let watch = Watch(subscriber)
     watch.enable()
@@ -19,7 +19,7 @@ struct IntrospectionTests {
       ])
   }
 
-  @Test func `an observer sees what comes later too, and the cancellation`() {
+  @Test func `an observer also receives later values and the cancellation`() {
     let subject = PassthroughSubject<Int, Never>()
     let subscriber = Asking()
     let watch = Watch(subscriber)
@@ -33,7 +33,7 @@ struct IntrospectionTests {
     #expect(watch.events == ["will receive 1", "did receive 1, max(1)", "will cancel", "did cancel"])
   }
 
-  @Test func `a subscription made before watching began is not reported, and none after it has stopped`() {
+  @Test func `an observer is notified only of subscriptions made while it is enabled`() {
     let (early, late) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
     let subscriber = Asking()
     let watch = Watch(subscriber)
@@ -50,7 +50,7 @@ struct IntrospectionTests {
     #expect(subscriber.values == [1, 2])
   }
 
-  @Test func `enabled twice, an observer is told once`() {
+  @Test func `an observer enabled twice is notified once`() {
     let subscriber = Asking()
     let watch = Watch(subscriber)
     watch.enable()
@@ -61,7 +61,7 @@ struct IntrospectionTests {
     #expect(watch.events.filter { $0 == "will end finished" }.count == 1)
   }
 
-  @Test func `a watched subscription says of itself what it says unwatched`() {
+  @Test func `an observed subscription has the same description as an unobserved one`() {
     let subscriber = Asking()
     let watch = Watch(subscriber)
     let subject = PassthroughSubject<Int, Never>()
@@ -71,7 +71,7 @@ struct IntrospectionTests {
     #expect(subscriber.subscription.map { "\($0)" } == "PassthroughSubject")
   }
 
-  @Test func `watching keeps nothing alive`() {
+  @Test func `observing retains nothing`() {
     weak var released: Asking?
     do {
       let subscriber = Asking()

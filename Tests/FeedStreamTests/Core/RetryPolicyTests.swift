@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RetryPolicyTests {
-  @Test func `pauses grow up to the cap`() {
+  @Test func `retry pauses grow up to the cap`() {
     var generator = Counting()
     let policy = RetryPolicy.exponential(from: .seconds(1), cap: .seconds(10))
     let pauses = (0...6).map { policy.pause(before: $0, using: &generator) }
@@ -12,7 +12,7 @@ import Testing
     #expect(generator.count == 0)
   }
 
-  @Test func `jitter takes its share of a pause and no more`() {
+  @Test func `jitter changes a pause by at most its share`() {
     var generator = Counting()
     let policy = RetryPolicy.constant(.seconds(8), jitter: 0.5)
     for _ in 0..<1_000 {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The hook is the process's: only the tests here set it, one at a time, and they listen to values that no other sends.
-@Suite("what is dropped is reported", .serialized, .settled) struct StreamDiagnosticsTests {
+@Suite("Dropped values are reported", .serialized, .settled) struct StreamDiagnosticsTests {
   private struct Probe: Equatable { let number: Int }
 
   private func drops(_ body: () -> Void) -> [String] {
@@ -24,7 +24,7 @@ import Testing
     return drops.entries
   }
 
-  @Test func `a present value that another replaces before it was requested`() {
+  @Test func `a current value replaced before it was requested is reported`() {
     let subject = CurrentValueSubject<Probe, Never>(Probe(number: 0))
     let recorder = subject.record(demand: .max(1))
     let dropped = drops {
@@ -40,7 +40,7 @@ import Testing
       ])
   }
 
-  @Test func `a present value that was requested in time is not lost`() {
+  @Test func `a current value that was requested in time isn't reported`() {
     let subject = CurrentValueSubject<Probe, Never>(Probe(number: 0))
     let recorder = subject.record(demand: .max(1))
     let dropped = drops {
@@ -52,7 +52,7 @@ import Testing
     #expect(dropped.isEmpty)
   }
 
-  @Test func `the value that makes a buffer fail`() {
+  @Test func `the value that overflows a failing buffer is reported`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorder = subject.buffer(size: 1, prefetch: .byRequest, whenFull: .customError { Boom() })
       .record(demand: .none)
@@ -72,7 +72,7 @@ import Testing
     #expect(dropped == ["CollectByCount 3 terminated"])
   }
 
-  @Test func `a failure drops the values of overlapping arrays, each reported once`() {
+  @Test func `values in overlapping arrays are reported once each when upstream fails`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorder = subject.collect(3, every: 1).record()
     let dropped = drops {
@@ -94,7 +94,7 @@ import Testing
     #expect(dropped.isEmpty)
   }
 
-  @Test func `values for a finished emitter, and a promise kept twice, are reported`() {
+  @Test func `values sent to a finished emitter or a kept promise are reported`() {
     let dropped = drops {
       let created = Create<Probe, Never> { emitter in
         emitter.send(completion: .finished)
@@ -117,7 +117,7 @@ import Testing
     recorder.cancel()
   }
 
-  @Test func `onBackpressure tells its handler and the hook`() {
+  @Test func `values dropped by onBackpressureDrop are reported`() {
     let subject = PassthroughSubject<Probe, Never>()
     let recorder = subject.onBackpressureDrop().record(demand: .none)
     let dropped = drops { subject.send(Probe(number: 1)) }
@@ -147,7 +147,7 @@ import Testing
     #expect(recorder.values.isEmpty)
   }
 
-  @Test func `groups and windows that nobody had requested when upstream failed`() {
+  @Test func `unrequested groups and windows are reported when upstream fails`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorders = [
       subject.groupBy { $0.number }.map { _ in 0 }.record(demand: .none),
@@ -217,7 +217,7 @@ import Testing
     #expect(recorders.allSatisfy { $0.values.isEmpty })
   }
 
-  @Test func `a line of JSON that is skipped is a caught error, unless somebody hears of it`() {
+  @Test func `a skipped JSON line is reported as a caught error, unless a handler receives it`() {
     let errors = Journal<String>()
     StreamDiagnostics.onCaughtError { if $0.source.hasPrefix("decodeJSONLines") { errors.note($0.source) } }
     defer { StreamDiagnostics.onCaughtError(nil) }
@@ -227,7 +227,7 @@ import Testing
     #expect(errors.entries == ["decodeJSONLines: line 2"])
   }
 
-  @Test func `a drop is reported under the operator's name, not that of what it is made of`() {
+  @Test func `a drop is reported with the name of the public operator`() {
     let source = PassthroughSubject<Probe, Never>()
     let shared = source.share()
     let (fast, slow) = (shared.record(), shared.record(demand: .none))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Each runs in a process of its own, because the map is the process's.
-@Suite("the live map names the place where a stream is stuck, and why", .settled) struct StreamMapTests {
+@Suite("The live map names the place where a stream is stuck, and the reason", .settled) struct StreamMapTests {
   private static func requesting<Input>(_ demand: Subscribers.Demand) -> AnySubscriber<Input, Never> {
     AnySubscriber(receiveSubscription: { if demand > .none { $0.request(demand) } })
   }
@@ -19,7 +19,7 @@ import Testing
     #expect(finding?.message == message, "\(map)", sourceLocation: location)
   }
 
-  @Test func `an operator lets no value through`() async {
+  @Test func `a filter that passes no values is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let numbers = PassthroughSubject<Int, Never>()
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `a buffer is full, because nobody requests more`() async {
+  @Test func `a full buffer without demand is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let numbers = PassthroughSubject<Int, Never>()
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `values wait for those of another publisher`() async {
+  @Test func `zip waiting for another publisher's value is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let (left, right) = (
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `a timer has not fired`() async {
+  @Test func `an operator waiting for its timer is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let time = VirtualTimeScheduler()
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a debounce that is never quiet says how many values came in vain, and its source is healthy`() async {
+  @Test func `a debounce that never passes a value is reported with the number of values`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let time = VirtualTimeScheduler()
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `an operator waits for the completion of a stream without end`() async {
+  @Test func `an operator waiting for the completion of an endless stream is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let numbers = PassthroughSubject<Int, Never>()
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `nobody requests a value`() async {
+  @Test func `a stream without demand is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       var kept: (any Subscription)?
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `a source does not serve the demand`() async {
+  @Test func `a source that doesn't meet its demand is reported`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       var emitter: Create<Int, Never>.Emitter?
@@ -131,7 +131,7 @@ import Testing
 
   // MARK: The map itself
 
-  @Test func `the text follows each stream from its end to its sources, stuck places first`() async {
+  @Test func `the map's text lists each stream from its subscriber to its sources, stuck places first`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let numbers = PassthroughSubject<Int, Never>(file: "App.swift", line: 3)
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `streams that begin while the map is off are not shown`() async {
+  @Test func `only streams subscribed while the map is on are shown`() async {
     await #expect(processExitsWith: .success) {
       let numbers = PassthroughSubject<Int, Never>()
       let before = numbers.sink { _ in }
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `a limit cuts the map`() async {
+  @Test func `snapshot(limit:) truncates the map`() async {
     await #expect(processExitsWith: .success) {
       StreamDiagnostics.startMap()
       let numbers = PassthroughSubject<Int, Never>()

@@ -35,7 +35,7 @@ import Testing
 
   // MARK: Values
 
-  @Test func `a value is sent to nobody`() async {
+  @Test func `sending a value without a subscriber warns`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       for _ in 0..<2 {
@@ -49,7 +49,7 @@ import Testing
     #expect(result?.says("FeedStreamTests/WarningTests.swift:") == true)
   }
 
-  @Test func `a value is sent after the completion`() async {
+  @Test func `sending a value after the completion warns`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       let subject = CurrentValueSubject<Int, Never>(0)
@@ -67,7 +67,7 @@ import Testing
       in: result)
   }
 
-  @Test func `a value is dropped for lack of demand, unless dropping is what the operator is for`() async {
+  @Test func `a value dropped without demand warns, except in operators meant to drop values`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       let subject = PassthroughSubject<Int, Never>()
@@ -85,7 +85,7 @@ import Testing
 
   // MARK: Subscriptions
 
-  @Test func `a subscription is released in the statement that makes it`() async {
+  @Test func `releasing a subscription in the statement that makes it warns`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       WarningTests.releaseAtOnce()
     }
@@ -106,7 +106,7 @@ import Testing
     _ = subject.receive(on: DispatchQueue.global()).sink { _ in }
   }
 
-  @Test func `not a subscription that has been of use, or that is cancelled`() async {
+  @Test func `releasing a used subscription, or cancelling one, doesn't warn`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       let subject = PassthroughSubject<Int, Never>()
@@ -132,7 +132,7 @@ import Testing
 
   // MARK: Loops
 
-  @Test func `work and values are sent to a closed loop`() async {
+  @Test func `sending work or values to a closed loop warns`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       await WarningTests.onThread {
@@ -149,7 +149,7 @@ import Testing
       "EventLoop.execute: work was sent to a closed loop", in: result)
   }
 
-  @Test func `a loop returns with live subscriptions`() async {
+  @Test func `a loop that returns with live subscriptions warns`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       await WarningTests.onThread {
@@ -166,7 +166,7 @@ import Testing
     expect("the loop returned from run() with this live subscription, and 1 more", in: result)
   }
 
-  @Test func `not with those that say that it should not wait for them`() async {
+  @Test func `a loop that returns with only keepsLoopAlive(false) subscriptions doesn't warn`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       await WarningTests.onThread {
@@ -185,7 +185,7 @@ import Testing
     expect(in: result)
   }
 
-  @Test func `a loop waits for values that no task iterates`() async {
+  @Test func `a loop waiting for values that no task iterates warns`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       await WarningTests.onThread {
@@ -208,7 +208,7 @@ import Testing
 
   // MARK: On and off
 
-  @Test func `debug builds warn by default, release builds do not, and the environment decides otherwise`() async {
+  @Test func `warnings are on in debug builds and off in release builds, unless the environment says otherwise`() async {
     let byDefault = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       unsetenv("FEEDSTREAM_WARNINGS")
       PassthroughSubject<Int, Never>().send(1)
@@ -232,7 +232,7 @@ import Testing
     expect(in: off)
   }
 
-  @Test func `a subscription that is kept while values arrive on a queue is not taken for one that was thrown away`()
+  @Test func `a subscription kept while its values arrive on a queue doesn't warn`()
     async
   {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -257,7 +257,7 @@ import Testing
     expect(in: result)
   }
 
-  @Test func `a subscription on a queue that is cancelled is not taken for one that was thrown away`() async {
+  @Test func `a cancelled subscription on a queue doesn't warn`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       StreamDiagnostics.writeWarnings()
       let cancelled = Just(1).delay(for: .seconds(60), scheduler: DispatchQueue.global()).sink { _ in }
@@ -266,7 +266,7 @@ import Testing
     expect(in: result)
   }
 
-  @Test func `a handler takes the warnings, and those of values are left to the hook for drops`() async {
+  @Test func `onWarning receives the warnings, except dropped values when onDrop is set`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let heard = Journal<StreamWarning.Kind>()
       StreamDiagnostics.onWarning { heard.note($0.kind) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.settled) struct FIFOTests {
   @Test(arguments: 0..<20)
-  func `a queue holds what an array would, however it grows, shrinks and wraps around`(seed: UInt64) {
+  func `FIFO holds the same elements as an array, however it grows, shrinks and wraps around`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var queue = FIFO<Int>()
     var expected: [Int] = []

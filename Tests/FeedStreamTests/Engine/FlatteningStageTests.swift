@@ -32,16 +32,14 @@ import Testing
     return log
   }
 
-  @Test func `a value that comes while a sequence is delivered takes over, waits or is dropped`() {
+  @Test func `a value sent while a sequence is delivered replaces it, waits or is dropped`() {
     #expect(received(.flatMapLatest) { $0.send(2) } == ["10", "11", "20", "21", "22"])
     #expect(received(.concatMap) { $0.send(2) } == ["10", "11", "12", "20", "21", "22"])
     #expect(received(.flatMapFirst) { $0.send(2) } == ["10", "11", "12"])
   }
 
   @Test(arguments: Rival.allCases)
-  private func `a completion that comes while a sequence is delivered waits for it, a failure does not`(
-    rival: Rival
-  ) {
+  private func `during a sequence's delivery, a finish waits for it and a failure doesn't`(rival: Rival) {
     #expect(received(rival) { $0.send(completion: .finished) } == ["10", "11", "12", "|"])
     #expect(received(rival) { $0.send(completion: .failure(Boom())) } == ["10", "11", "#"])
   }

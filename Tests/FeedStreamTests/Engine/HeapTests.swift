@@ -13,7 +13,7 @@ import Testing
     func moved(to place: Int) { self.place = place }
   }
 
-  @Test func `entries come in their order, whatever was removed before its turn`() {
+  @Test func `a heap returns items in order, whichever items were removed`() {
     var random = SeededGenerator(seed: 4)
     for size in [0, 1, 2, 5, 21, 300] {
       var heap = Heap<Item>()
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a sweep and a change of the first keep the order`() {
+  @Test func `removeAll and updateFirst keep a heap's order`() {
     var heap = Heap<Item>()
     for key in [7, 3, 9, 1, 8, 2, 6, 4, 5, 0] { heap.insert(Item(key)) }
     heap.removeAll { $0.key.isMultiple(of: 2) }

@@ -36,7 +36,9 @@ import Testing
     Form("combineLatest of any number", isZip: false) { a, b in combineLatest(a, b).map { [$0, $1] } },
   ]
 
-  @Test(arguments: forms) func `a source that fails as it is asked ends them immediately`(_ form: Form) {
+  @Test(arguments: forms) func `zip and combineLatest fail immediately when a source fails while it is requested`(
+    _ form: Form
+  ) {
     let bad = [1, 2].publisher.setFailureType(to: Boom.self).append(Fail(error: Boom())).eraseToAnyPublisher()
     let good = [3, 4].publisher.setFailureType(to: Boom.self).eraseToAnyPublisher()
     let recorder = form.join(bad, good).record()
@@ -47,7 +49,7 @@ import Testing
     #expect(later.completion == (form.isZip ? .finished : .failure(Boom())))
   }
 
-  @Test(arguments: forms) func `of two completions within a delivery the first counts`(_ form: Form) {
+  @Test(arguments: forms) func `of two completions during a delivery, the first one counts`(_ form: Form) {
     let (a, b) = (PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>())
     let recorder = form.join(a.eraseToAnyPublisher(), b.eraseToAnyPublisher()).record()
     recorder.onValue = { _ in
@@ -61,7 +63,7 @@ import Testing
     #expect(recorder.completion == (form.isZip ? .finished : .failure(Boom())))
   }
 
-  @Test(arguments: forms) func `values combined before a failure precede it, and none follows`(
+  @Test(arguments: forms) func `values combined before a failure are delivered before it, and none after it`(
     _ form: Form
   ) {
     let (a, b) = (PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>())
@@ -81,16 +83,16 @@ import Testing
     #expect(sent == Delivery())
   }
 
-  @Test(arguments: forms) func `an empty publisher ends them before another's failure`(_ form: Form) {
+  @Test(arguments: forms) func `zip and combineLatest finish with an empty publisher before another one's failure`(
+    _ form: Form
+  ) {
     let recorder = form.join(Empty().eraseToAnyPublisher(), Fail(error: Boom()).eraseToAnyPublisher()).record()
     #expect(recorder.completion == .finished)
     let failed = form.join(Fail(error: Boom()).eraseToAnyPublisher(), Empty().eraseToAnyPublisher()).record()
     #expect(failed.failure == Boom())
   }
 
-  @Test(arguments: forms) func `after the last value of one that has finished, a failure within it comes too late`(
-    _ form: Form
-  ) {
+  @Test(arguments: forms) func `a failure during the last pair that zip can deliver is ignored`(_ form: Form) {
     guard form.isZip else { return }
     let (a, b) = (PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>())
     let recorder = form.join(a.eraseToAnyPublisher(), b.eraseToAnyPublisher()).record()

@@ -3,11 +3,11 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-@Suite("many upstreams: endings, order of subscribing, and a hundred thousand of them", .settled)
+@Suite("Operators with many upstreams: completions, order of subscription, and 100,000 upstreams", .settled)
 struct ManyUpstreamsTests {
   let count = 100_000
 
-  @Test func `zip of three fails when one fails, though another has finished`() {
+  @Test func `zip of three fails when one fails, even after another has finished`() {
     let (a, b, c) = (PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>())
     let recorder = a.zip(b, c).recorded()
     a.send(1)
@@ -19,7 +19,7 @@ struct ManyUpstreamsTests {
     #expect(recorder.error == Boom())
   }
 
-  @Test func `zip of four cancels nothing while it goes on`() {
+  @Test func `zip of four cancels no upstream while pairs can follow`() {
     var cancelled: [Int] = []
     let subjects = (0..<4).map { _ in PassthroughSubject<Int, Boom>() }
     let watched = subjects.enumerated().map { index, subject in
@@ -37,7 +37,7 @@ struct ManyUpstreamsTests {
     #expect(cancelled == [1, 2, 3])
   }
 
-  @Test func `a completion is not delivered to a subscriber that cancels when the other upstream is cancelled`() {
+  @Test func `a subscriber that cancels while the other upstream is cancelled gets no completion`() {
     var subscription: (any Subscription)?
     let (a, b) = (PassthroughSubject<Int, Boom>(), PassthroughSubject<Int, Boom>())
     let recorder = a.merge(with: b.handleEvents(receiveCancel: { subscription?.cancel() })).recorded()
@@ -46,7 +46,7 @@ struct ManyUpstreamsTests {
     #expect(recorder.completion == nil)
   }
 
-  @Test func `zip and combineLatest subscribe to all, though the first has nothing to give`() {
+  @Test func `zip and combineLatest subscribe to all publishers, even if the first is empty`() {
     var subscribed = 0
     let other = Just(1).handleEvents(receiveSubscription: { _ in subscribed += 1 })
     let none = Empty<Int, Never>()
@@ -56,7 +56,7 @@ struct ManyUpstreamsTests {
     #expect(subscribed == 6)
   }
 
-  @Test func `append subscribes to the suffix within the completion`() {
+  @Test func `append subscribes to the suffix during the prefix's completion`() {
     var log: [String] = []
     let prefix = Deferred {
       Just(1).handleEvents(receiveCompletion: { _ in log.append("prefix ends") })
@@ -72,7 +72,7 @@ struct ManyUpstreamsTests {
     #expect(log == ["prefix ends", "suffix is subscribed", "prefix returns"])
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a hundred thousand publishers are zipped, combined, merged and raced`() {
+  @Test(.timeLimit(.minutes(10))) func `zip, combineLatest, merge and race work with a hundred thousand publishers`() {
     let many = (0..<count).map { Just($0) }
     #expect(many.zip().recorded().values.first?.count == count)
     #expect(many.combineLatest().recorded().values.first?.count == count)
@@ -82,7 +82,7 @@ struct ManyUpstreamsTests {
     #expect(many.merge().pulled(.answering) == count)
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a hundred thousand live publishers end one by one and are cancelled together`()
+  @Test(.timeLimit(.minutes(10))) func `a hundred thousand live publishers can complete one by one and be cancelled together`()
   {
     let subjects = (0..<count).map { _ in PassthroughSubject<Int, Never>() }
     let merged = subjects.merge().recorded()
@@ -109,7 +109,7 @@ struct ManyUpstreamsTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a hundred thousand inner publishers, one after the other or all together`() {
+  @Test(.timeLimit(.minutes(10))) func `flattening operators work with a hundred thousand inner publishers`() {
     let numbers = (0..<count).publisher
     #expect(numbers.flatMap { Just($0) }.pulled(.answering) == count)
     #expect(numbers.concatMap { Just($0) }.pulled(.answering) == count)
@@ -129,7 +129,7 @@ struct ManyUpstreamsTests {
     #expect(queued.values.count == count - 1)
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a hundred thousand groups and windows`() {
+  @Test(.timeLimit(.minutes(10))) func `groupBy, window and buffer work with a hundred thousand groups`() {
     let numbers = (0..<count).publisher
     #expect(numbers.groupBy { $0 }.flatMap { $0 }.recorded().values.count == count)
     #expect(numbers.groupBy { $0 }.recorded().values.count == count)

@@ -35,7 +35,7 @@ import Testing
     return [(times[0], times[0]), (times[1], VirtualLoop(on: times[1])), (times[2], Plain(on: times[2]))]
   }
 
-  @Test func `work runs once, at its time, on every kind of scheduler`() {
+  @Test func `scheduled work runs once, at its time, on every kind of scheduler`() {
     for (time, scheduler) in Self.schedulers() {
       var runs: [StreamInstant] = []
       let work = scheduler.once(after: .seconds(2)) { runs.append(time.now) }
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `cancelled work doesn't run, and leaves nothing on the scheduler`() {
+  @Test func `cancelled work doesn't run, and leaves no work on the scheduler`() {
     for (time, scheduler) in Self.schedulers() {
       var runs = 0
       scheduler.once(after: .seconds(2)) { runs += 1 }.cancel()

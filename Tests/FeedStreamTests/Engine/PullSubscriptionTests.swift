@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `the source is asked when more is wanted than is held`() {
+  @Test func `a pulled source is read only when more is requested than is held`() {
     let source = Counter(batch: 3)
     let asker = Asker(source)
     #expect(source.asked == 0)
@@ -74,7 +74,7 @@ import Testing
     #expect(asker.values.count == 4)
   }
 
-  @Test func `the completion follows the values held, without a request`() {
+  @Test func `the completion follows the last held value without a request`() {
     let asker = Asker(Counter(batch: 5, end: 3))
     asker.request(2)
     #expect(asker.values == [0, 1] && asker.completion == nil)
@@ -88,7 +88,7 @@ import Testing
     #expect(Counter(batch: 1, end: 300_000).publisher.pulled(.answering) == 300_000)
   }
 
-  @Test func `a request for none traps, with the publisher's name`() async {
+  @Test func `request(.none) traps with the publisher's name`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var subscription: (any Subscription)?
       PullSubscriptionTests.Counter(batch: 1).publisher.subscribe(

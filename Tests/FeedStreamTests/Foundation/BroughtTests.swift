@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Code that people bring from Combine next to queues: sharing, pauses and schedulers of their own.
-@Suite("Streams that wait on queues or on schedulers of others", .settled) struct BroughtTests {
+@Suite("Streams that use queues and custom schedulers", .settled) struct BroughtTests {
   private struct Broken: Error {}
 
   /// Runs `body` with a loop on a thread of its own, then the loop until it is idle.
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a loop goes on while a queue measures the pause before a subscription`() async {
+  @Test func `a loop keeps running while a queue times a pause`() async {
     let seen = Journal<String>()
     let queue = DispatchQueue(label: "pauses", attributes: .concurrent)
     await onLoop {
@@ -41,7 +41,7 @@ import Testing
     #expect(seen.entries.sorted() == ["delayed 1", "failed", "repeated 2", "repeated 2"])
   }
 
-  @Test func `a loop does not wait for a pause that is cancelled`() async {
+  @Test func `a loop doesn't wait for a cancelled pause`() async {
     let queue = DispatchQueue(label: "pauses")
     await onLoop {
       Just(1).delaySubscription(for: .seconds(3_600), scheduler: queue).sink { _ in }.cancel()
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `values from a queue are worked on in tasks, and go on to another queue`() async throws {
+  @Test func `values from a queue pass through mapAsync and parallelMap to another queue`() async throws {
     let seen = Journal<Int>()
     let group = try EventLoopGroup(count: 2)
     let parallel = Journal<Int>()
@@ -71,7 +71,7 @@ import Testing
     #expect(parallel.entries == (0..<500).map { $0 * 2 })
   }
 
-  @Test func `what comes from a queue is shared on the loop`() async {
+  @Test func `share brings values from a queue to the loop`() async {
     let seen = Journal<Int>()
     await onLoop {
       let shared = (0..<100).publisher.receive(on: DispatchQueue.global()).share()
@@ -85,7 +85,7 @@ import Testing
     #expect(seen.entries.sorted() == (0..<100).flatMap { [$0, $0] })
   }
 
-  @Test func `what comes from a queue is not shared where no loop is, and a message says so`() async {
+  @Test func `without a loop, share of a queue's values traps with an explanation`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
         Thread.detachNewThread {
@@ -96,7 +96,7 @@ import Testing
     #expect(result?.says("delivers on the queue \"mine\", and the stream itself has no event loop") == true)
   }
 
-  @Test func `a subject that keeps values is for one thread too`() async {
+  @Test func `sending to a ReplaySubject on two threads traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
         nonisolated(unsafe) let subject = ReplaySubject<Int, Never>(count: 2)
@@ -106,7 +106,7 @@ import Testing
     #expect(result?.says("ReplaySubject: touched on a different thread than before") == true)
   }
 
-  @Test func `a promise of what is not sendable stops on another thread, with a message`() async {
+  @Test func `fulfilling a promise of a non-Sendable value on another thread traps`() async {
     final class Page {}
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
@@ -119,14 +119,14 @@ import Testing
     #expect(result?.says("Future: touched on a different thread than") == true)
   }
 
-  @Test func `values of a queue's stream are requested in its lane`() async {
+  @Test func `values of a concurrent queue's stream can be iterated`() async {
     let queue = DispatchQueue(label: "values", attributes: .concurrent)
     var sum = 0
     for await value in (1...1_000).publisher.receive(on: queue).values { sum += value }
     #expect(sum == 500_500)
   }
 
-  @Test func `a publisher that delivers on threads of its own meets a queue's time in one place`() async {
+  @Test func `values of a publisher with its own threads are delayed on a queue without loss`() async {
     let queue = DispatchQueue(label: "time")
     let received = await withUnsafeContinuation { (continuation: UnsafeContinuation<[Int], Never>) in
       Thread.detachNewThread {
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `a scheduler of others that uses other threads stops the stream with a message`() async {
+  @Test func `receive(on:) a custom scheduler that uses other threads traps with an explanation`() async {
     let received = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await Self.withoutTask { (0..<10).publisher.receive(on: Pool()).sink { _ in } }
     }
@@ -169,7 +169,7 @@ import Testing
     #expect(received?.says("crosses to a DispatchQueue") == true)
   }
 
-  @Test func `operators of time stop with a message too when such a scheduler calls them`() async {
+  @Test func `timing operators trap too when a custom scheduler calls them on another thread`() async {
     func expectStop(_ name: String, _ result: ExitTest.Result?, at location: SourceLocation = #_sourceLocation) {
       let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(
@@ -271,7 +271,7 @@ import Testing
     }
   }
 
-  @Test func `a scheduler whose type says that it uses other threads is treated as a queue`() async {
+  @Test func `a scheduler with usesOtherThreads is treated as a queue`() async {
     let (seen, latest) = (Journal<Int>(), Journal<Int>())
     await onLoop {
       let values = (0..<500).publisher.flatMap { Just($0).receive(on: Erased()) }.sink { seen.note($0) }
@@ -283,7 +283,7 @@ import Testing
     #expect(latest.entries == [8])
   }
 
-  @Test func `a loop waits for work on a scheduler that it does not know`() async {
+  @Test func `a loop waits for work on a custom scheduler`() async {
     let seen = Journal<String>()
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
       Thread.detachNewThread {
@@ -304,7 +304,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `a loop doesn't wait for cancelled work on a scheduler that it does not know`() async {
+  func `a loop doesn't wait for cancelled work on a custom scheduler`() async {
     let seen = Journal<String>()
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
       Thread.detachNewThread {
@@ -328,7 +328,7 @@ import Testing
     #expect(seen.entries == ["throttled", "timed", "timed"])
   }
 
-  @Test func `a loop waits for streams that were subscribed on its thread before it was made`() async {
+  @Test func `a loop waits for streams subscribed on its thread before it was made`() async {
     let seen = Journal<Int>()
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
       Thread.detachNewThread {
@@ -344,7 +344,7 @@ import Testing
     #expect(seen.entries == Array(0..<100))
   }
 
-  @Test func `a queue measures pauses where there is no loop`() async {
+  @Test func `a queue times pauses without a loop`() async {
     let seen = Journal<Int>()
     let queue = DispatchQueue(label: "pauses", attributes: .concurrent)
     await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in

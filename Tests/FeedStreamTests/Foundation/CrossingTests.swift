@@ -26,14 +26,14 @@ import Testing
     #expect(values.sorted() == Array(0..<5_000))
   }
 
-  @Test func `so are those of which only some may run at once`() async {
+  @Test func `flatMap(maxPublishers:) merges publishers on a concurrent queue without loss`() async {
     let values = await collected {
       (0..<2_000).publisher.flatMap(maxPublishers: .max(3)) { Just($0).receive(on: DispatchQueue.global()) }
     }
     #expect(values.sorted() == Array(0..<2_000))
   }
 
-  @Test func `a concurrent queue keeps the order of a stream, and runs it one value at a time`() async {
+  @Test func `a stream on a concurrent queue keeps its order, and delivers one value at a time`() async {
     let running = Atomic(0)
     let values = await collected {
       (0..<5_000).publisher.receive(on: DispatchQueue.global())
@@ -47,7 +47,7 @@ import Testing
     #expect(values.last == 4_999 * 2_500 && values.count == 5_000)
   }
 
-  @Test func `an operation queue that runs many at once keeps the order too`() async {
+  @Test func `a stream on a concurrent operation queue keeps its order`() async {
     let values = await collected { (0..<1_000).publisher.receive(on: OperationQueue()) }
     #expect(values == Array(0..<1_000))
   }
@@ -59,7 +59,7 @@ import Testing
     #expect(values == Array(0..<500))
   }
 
-  @Test func `streams of several queues are merged, paired and combined without loss`() async {
+  @Test func `streams on several queues are merged, zipped and combined without loss`() async {
     let queues = (DispatchQueue(label: "one"), DispatchQueue.global())
     let merged = await collected {
       (0..<1_000).publisher.receive(on: queues.0).merge(with: (1_000..<2_000).publisher.subscribe(on: queues.1))
@@ -77,7 +77,7 @@ import Testing
     #expect(latest.last == [999, 999])
   }
 
-  @Test func `one publisher after another on queues`() async {
+  @Test func `append, concatMap and switchToLatest work with publishers on queues`() async {
     let queue = DispatchQueue.global()
     let appended = await collected {
       (0..<100).publisher.receive(on: queue).append((100..<200).publisher.receive(on: queue))
@@ -91,7 +91,7 @@ import Testing
     #expect(latest.last == 99)
   }
 
-  @Test func `subscribe(on:) a queue subscribes and delivers there`() async {
+  @Test func `subscribe(on:) a queue subscribes and delivers on it`() async {
     let key = DispatchSpecificKey<Bool>()
     let queue = DispatchQueue(label: "subscribing")
     queue.setSpecific(key: key, value: true)
@@ -102,7 +102,7 @@ import Testing
     #expect(values == [[true, true]])
   }
 
-  @Test func `values sent on one thread are taken on a queue, however late they are requested`() async {
+  @Test func `values sent on one thread are delivered on a queue, however late they are requested`() async {
     let subject = PassthroughSubject<Int, Never>()
     let arrays: [[Int]] = await withCheckedContinuation { continuation in
       let subscription = subject.prefix(1_000).receive(on: DispatchQueue.global()).collect(7)
@@ -115,7 +115,7 @@ import Testing
     #expect(arrays.flatMap { $0 } == Array(0..<1_000))
   }
 
-  @Test func `a stream is cancelled from another thread than the queue that delivers`() {
+  @Test func `a stream that a queue delivers can be cancelled on another thread`() {
     for _ in 0..<200 {
       let subscription = (0..<200).publisher.receive(on: DispatchQueue.global()).scan(0, +).map { "\($0)" }.sink { _ in
       }
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `debounce and throttle on a concurrent queue`() async {
+  @Test func `debounce and throttle work on a concurrent queue`() async {
     for makesThrottle in [false, true] {
       let subject = PassthroughSubject<Int, Never>()
       let last: Int = await withCheckedContinuation { continuation in
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `queues are merged in a stream that has no loop`() async {
+  @Test func `streams on queues are merged without a loop`() async {
     let values = await collected {
       (0..<1_000).publisher.receive(on: DispatchQueue(label: "mine")).merge(
         with: (0..<1_000).publisher.receive(on: .global()))
@@ -149,7 +149,7 @@ import Testing
     #expect(values.sorted() == (0..<1_000).flatMap { [$0, $0] })
   }
 
-  @Test func `a subject that two threads send to stops them with a message`() async {
+  @Test func `sending to a subject on two threads traps with an explanation`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
         nonisolated(unsafe) let subject = PassthroughSubject<Int, Never>()
@@ -159,7 +159,7 @@ import Testing
     #expect(result?.says("touched on a different thread than before") == true)
   }
 
-  @Test func `a stream of a loop takes values from a queue, and its own go there`() async {
+  @Test func `a loop's stream receives values from a queue, and delivers its own to a queue`() async {
     let numbers: [Int] = await withCheckedContinuation { continuation in
       Thread.detachNewThread {
         let loop = EventLoop()

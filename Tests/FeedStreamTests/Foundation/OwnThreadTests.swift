@@ -4,68 +4,68 @@ import TestSupport
 import Testing
 
 /// Publishers of the user's that deliver on threads of their own, where several are joined.
-@Suite("Publishers with threads of their own", .settled) struct OwnThreadTests {
+@Suite("Publishers with their own threads", .settled) struct OwnThreadTests {
   /// Where a stream lives.
   enum Place: CaseIterable {
     case loop, nowhere
   }
 
-  @Test(arguments: Place.allCases) func `are merged without loss`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `merge delivers all values`(_ place: Place) async {
     let values = await collected(place) { Numbers(1_000).merge(with: Numbers(1_000), Numbers(1_000)) }
     #expect(values.sorted() == (0..<1_000).flatMap { [$0, $0, $0] })
   }
 
-  @Test(arguments: Place.allCases) func `are made from values`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `flatMap delivers all values of inner publishers with their own threads`(_ place: Place) async {
     let values = await collected(place) { (0..<30).publisher.flatMap { _ in Numbers(100) } }
     #expect(values.sorted() == (0..<100).flatMap { Array(repeating: $0, count: 30) })
   }
 
-  @Test(arguments: Place.allCases) func `are made from values of one of them`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `flatMap delivers all values when both upstream and inner publishers have threads`(_ place: Place) async {
     let values = await collected(place) { Numbers(30).flatMap(maxPublishers: .max(4)) { _ in Numbers(100) } }
     #expect(values.sorted() == (0..<100).flatMap { Array(repeating: $0, count: 30) })
   }
 
-  @Test(arguments: Place.allCases) func `are merged within others that are merged`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `nested merge, zip and flatMap deliver all values`(_ place: Place) async {
     let values = await collected(place) {
       Numbers(20).flatMap { _ in Numbers(50).merge(with: Numbers(50)).zip(Numbers(200)) { first, _ in first } }
     }
     #expect(values.sorted() == (0..<50).flatMap { Array(repeating: $0, count: 40) })
   }
 
-  @Test(arguments: Place.allCases) func `are paired in order`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `zip pairs values in order`(_ place: Place) async {
     let pairs = await collected(place) { Numbers(2_000).zip(Numbers(2_000)) { $0 * 10_000 + $1 } }
     #expect(pairs == (0..<2_000).map { $0 * 10_000 + $0 })
     let triples = await collected(place) { Numbers(500).zip(Numbers(500), Numbers(500)) { $0 == $1 && $1 == $2 } }
     #expect(triples == Array(repeating: true, count: 500))
   }
 
-  @Test(arguments: Place.allCases) func `are combined until their last values`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `combineLatest delivers combinations in order, up to the last values`(_ place: Place) async {
     let pairs = await collected(place) { Numbers(1_000).combineLatest(Numbers(1_000)) { $0 * 10_000 + $1 } }
     #expect(pairs.last == 999 * 10_000 + 999)
     #expect(pairs == pairs.sorted { ($0 / 10_000, $0 % 10_000) < ($1 / 10_000, $1 % 10_000) })
   }
 
-  @Test(arguments: Place.allCases) func `follow one another`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `append and prepend deliver publishers one after another`(_ place: Place) async {
     let values = await collected(place) { Numbers(300).append(Numbers(300)).prepend(Numbers(300)) }
     #expect(values == (0..<3).flatMap { _ in 0..<300 })
   }
 
-  @Test(arguments: Place.allCases) func `replace one another`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `switchToLatest delivers all values of the last publisher`(_ place: Place) async {
     let values = await collected(place) { Numbers(50).map { _ in Numbers(100) }.switchToLatest() }
     #expect(Array(values.suffix(100)) == Array(0..<100))
   }
 
-  @Test(arguments: Place.allCases) func `race, and the first wins`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `race delivers all values of the winner`(_ place: Place) async {
     let values = await collected(place) { Numbers(100).race(with: Numbers(100)) }
     #expect(values == Array(0..<100))
   }
 
-  @Test(arguments: Place.allCases) func `are cancelled by the one that delivers the last value`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `prefix cancels the merged publishers`(_ place: Place) async {
     let values = await collected(place) { Numbers(5_000).merge(with: Numbers(5_000)).prefix(10) }
     #expect(values.count == 10)
   }
 
-  @Test(arguments: Place.allCases) func `set each other's time`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `prefix, drop, withLatestFrom and sample work with triggers on other threads`(_ place: Place) async {
     let before = await collected(place) { Numbers(5_000).prefix(untilOutputFrom: Numbers(1)) }
     #expect(before == Array(0..<before.count))
     let after = await collected(place) { Numbers(5_000).drop(untilOutputFrom: Numbers(1)) }

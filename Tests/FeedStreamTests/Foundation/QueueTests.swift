@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Queues of Dispatch and Foundation as schedulers", .settled) struct QueueTests {
+@Suite("Dispatch and operation queues as schedulers", .settled) struct QueueTests {
   /// Three ticks, then a value that is delayed, on `scheduler`; says whether all came there.
   private func ticks<S: Scheduler>(_ scheduler: S, isThere: @escaping @Sendable () -> Bool) async -> [Int] {
     await withCheckedContinuation { continuation in
@@ -38,7 +38,7 @@ import Testing
     #expect(await ticks(queue) { OperationQueue.current === queue } == [0, 1, 2])
   }
 
-  @Test func `a length of a queue's time is one of stream time`() {
+  @Test func `distances of a queue's time are distances of stream time`() {
     let start = DispatchQueue.SchedulerTimeType(DispatchTime(uptimeNanoseconds: 1_000))
     let later = start.advanced(by: .seconds(2))
     #expect(start.distance(to: later) == .seconds(2))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 // A run loop has no time but the clock's: these tests wait for milliseconds of it.
-@Suite("Run loops", .serialized, .settled) struct RunLoopTests {
+@Suite("Run loops as schedulers", .serialized, .settled) struct RunLoopTests {
   private func run(while condition: () -> Bool) {
     let deadline = Date() + 5
     while condition(), Date() < deadline { RunLoop.current.run(until: Date() + 0.005) }
@@ -22,7 +22,7 @@ import Testing
     #expect(dates == dates.sorted())
   }
 
-  @Test func `operators take a run loop for a scheduler`() {
+  @Test func `operators accept a run loop as scheduler`() {
     let subject = PassthroughSubject<Int, Never>()
     var values: [Int] = []
     let debounced = subject.debounce(for: .milliseconds(5), scheduler: RunLoop.current)
@@ -34,7 +34,7 @@ import Testing
     debounced.cancel()
   }
 
-  @Test func `values delayed on a run loop and cancelled are not delivered`() {
+  @Test func `values delayed on a run loop aren't delivered after cancellation`() {
     var values: [Int] = []
     let delayed = Just(1).delay(for: 0.005, scheduler: RunLoop.current).sink { values.append($0) }
     delayed.cancel()
@@ -42,7 +42,7 @@ import Testing
     #expect(values == [])
   }
 
-  @Test func `work that has run, or was cancelled, is released, though Foundation keeps its timers`() {
+  @Test func `completed and cancelled work is released, even though Foundation keeps its timers`() {
     final class Held {}
     var held: Held? = Held()
     weak let once = held

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ChunkTests {
-  @Test func `a slice shows the same memory, and its indices begin at zero`() {
+  @Test func `a slice shares the chunk's memory, and its indices start at zero`() {
     let chunk: Chunk = "hello, world"
     let world = chunk.dropFirst(7)
     #expect(world == "world")
@@ -13,7 +13,7 @@ import Testing
     #expect(places[0] == places[1])
   }
 
-  @Test func `chunks are equal when their bytes are`() {
+  @Test func `chunks with equal bytes are equal`() {
     #expect(Chunk([1, 2, 3]) == [1, 2, 3])
     #expect(Chunk([1, 2, 3]) != [1, 2])
     #expect(Set([Chunk("a"), Chunk("ab").prefix(1)]).count == 1)
@@ -24,7 +24,7 @@ import Testing
     #expect(Chunk(joining: []) == Chunk())
   }
 
-  @Test func `a compacted slice no longer keeps what it was cut from`() {
+  @Test func `compacted() releases the memory that a small slice was cut from`() {
     let large = Chunk(repeatElement(7, count: 10_000))
     let small = large.prefix(3)
     let compacted = small.compacted()
@@ -34,13 +34,13 @@ import Testing
     #expect(most.compacted().withUnsafeBytes { $0.baseAddress } == most.withUnsafeBytes { $0.baseAddress })
   }
 
-  @Test func `the bytes are read in place as a span`() {
+  @Test func `a chunk's bytes can be read in place as a span`() {
     let chunk: Chunk = "abc"
     #expect(chunk.bytes.byteCount == 3)
     #expect(chunk.bytes.unsafeLoad(fromByteOffset: 1, as: UInt8.self) == UInt8(ascii: "b"))
   }
 
-  @Test func `invalid UTF-8 is replaced in the text, and counted in the description`() {
+  @Test func `invalid UTF-8 is replaced in a chunk's text, and counted in its description`() {
     #expect(Chunk([0x61, 0xFF]).text == "a\u{FFFD}")
     #expect("\(Chunk("hi"))" == "\"hi\"")
     #expect("\(Chunk([0xFF, 0xFE]))" == "2 bytes")

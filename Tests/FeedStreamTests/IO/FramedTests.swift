@@ -23,18 +23,18 @@ import Testing
       })
   }
 
-  @Test func `lines are the same wherever the bytes are cut`() {
+  @Test func `lines are the same however the bytes are split`() {
     let text = "one\r\n\ntwo ü 🙂\nlast"
     #expect(results(of: Array(text.utf8)) { $0.lines() } == [["one", "", "two ü 🙂", "last"]])
     #expect(results(of: Array("a\nb\n".utf8)) { $0.lines() } == [["a", "b"]])
     #expect(results(of: []) { $0.lines() } == [[]])
   }
 
-  @Test func `parts are the same wherever the bytes are cut`() {
+  @Test func `separated parts are the same however the bytes are split`() {
     #expect(results(of: Array(",a,,bc".utf8)) { $0.split(by: UInt8(ascii: ",")) } == [["", "a", "", "bc"]])
   }
 
-  @Test func `text is the same wherever the bytes are cut, even where it is not UTF-8`() {
+  @Test func `text is the same however the bytes are split, even if it isn't valid UTF-8`() {
     for bytes: [UInt8] in [
       Array("aü€🙂".utf8), [0x61, 0xC3], [0xE2, 0x82], [0xF0, 0x9F, 0x99], [0xED, 0xA0, 0x80], [0xC0, 0x80, 0x62],
       [0xF5, 0x80, 0x80, 0x80], [0xE0, 0x80, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80, 0xBF, 0xFF],
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `chunks of one size are the same wherever the bytes are cut`() {
+  @Test func `chunks of a fixed size are the same however the bytes are split`() {
     #expect(results(of: Array("abcde".utf8)) { $0.chunked(into: 2) } == [["ab", "cd", "e"]])
     #expect(results(of: Array("abcd".utf8)) { $0.chunked(into: 2) } == [["ab", "cd"]])
   }
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a line that is too long is an error, and so are too many bytes`() {
+  @Test func `a line or a text over the limit is an error`() {
     var errors: [ChunkError?] = []
     let lines = ["ab", "cd\n"].map { Chunk($0) }.publisher.lines(maxLength: 3)
       .sink {
@@ -77,7 +77,7 @@ import Testing
     for subscription in [lines, joined] { subscription.cancel() }
   }
 
-  @Test func `a chunk is requested only when a line is wanted and none can be made`() {
+  @Test func `a chunk is requested only when no held bytes form the requested line`() {
     let chunks = PassthroughSubject<Chunk, Never>()
     var asked = 0
     var lines: [String] = []
@@ -103,7 +103,7 @@ import Testing
     subscription?.cancel()
   }
 
-  @Test func `a failure follows the lines that came before it`() {
+  @Test func `a failure follows the lines before it`() {
     struct Torn: Error {}
     let chunks = PassthroughSubject<Chunk, Torn>()
     var events: [String] = []

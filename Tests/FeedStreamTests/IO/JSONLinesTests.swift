@@ -19,7 +19,7 @@ import Testing
     return (values, failure)
   }
 
-  @Test func `values are the same wherever the bytes are cut, and blank lines are passed over`() {
+  @Test func `JSON values are the same however the bytes are split, and blank lines are skipped`() {
     let bytes = Array("{\"n\":1}\r\n\n \t\r\n{\"n\":2}\n{\"n\":3}".utf8)
     for cut in bytes.indices {
       let (values, error) = decode([Chunk(bytes[..<cut]), Chunk(bytes[cut...])])
@@ -30,7 +30,7 @@ import Testing
     #expect(decode(["\n"]).values == [])
   }
 
-  @Test func `a line that isn't a value is an error that names the line`() {
+  @Test func `an invalid JSON line is an error with the line's number`() {
     let (values, error) = decode(["{\"n\":1}\n\n", "{\"n\":", "}\n{\"n\":4}"])
     #expect(values == [Event(n: 1)])
     #expect((error as? JSONLineError)?.line == 3)
@@ -39,7 +39,7 @@ import Testing
     #expect(decode([long]).error as? ChunkError == .partTooLong(limit: 1 << 20))
   }
 
-  @Test func `lines that cannot be decoded and lines that are too long may be skipped, and are reported`() {
+  @Test func `invalid and too long lines can be skipped, and are reported`() {
     let long = "\"" + String(repeating: "x", count: 40) + "\""
     let bytes = Array("{\"n\":1}\nnothing\n{\"n\":2}\n\(long)\n\n{\"n\":3}\n{\"n\":".utf8)
     for size in [1, 3, 20, 30, bytes.count] {
@@ -64,7 +64,7 @@ import Testing
     #expect(end.failure == nil && end.completion != nil && reports == 1)
   }
 
-  @Test func `a stream may be cancelled while a line is reported`() {
+  @Test func `a stream may be cancelled while an invalid line is reported`() {
     let subject = PassthroughSubject<Chunk, Never>()
     var (values, all): ([Event], AnyCancellable?) = ([], nil)
     all = subject.decodeJSONLines(Event.self, onInvalid: .skip { _ in all?.cancel() })
@@ -77,7 +77,7 @@ import Testing
     #expect(values == [Event(n: 1)])
   }
 
-  @Test func `a chunk's data shows its memory when there is much of it`() {
+  @Test func `a large chunk's data shares its memory`() {
     for count in [0, 1, 5_000] {
       let chunk = Chunk((0..<count).map { UInt8(truncatingIfNeeded: $0) })
       #expect(Chunk(chunk.data) == chunk)

@@ -14,7 +14,7 @@ import Testing
     return keys
   }
 
-  @Test func `characters, letters with Ctrl and named keys are told apart`() {
+  @Test func `characters, Ctrl combinations and named keys are distinguished`() {
     #expect(
       keys(["aé🙂\r\t\u{7F}\u{3}"]) == [
         .character("a"), .character("é"), .character("🙂"), .enter, .tab, .backspace, .control("c"),
@@ -24,19 +24,19 @@ import Testing
     #expect(keys(["\u{1B}OP\u{1B}[15~\u{1B}[24~"]) == [.function(1), .function(5), .function(12)])
   }
 
-  @Test func `an escape alone is the key, and a sequence that has no name is delivered as it is`() {
+  @Test func `a lone escape is the Escape key, and an unknown sequence is delivered unchanged`() {
     #expect(keys(["\u{1B}", "a"]) == [.escape, .character("a")])
     #expect(keys(["\u{1B}[99~x"]) == [.other("\u{1B}[99~"), .character("x")])
   }
 
-  @Test func `a character may be cut, and bytes that aren't a character are delivered as they are`() {
+  @Test func `a split character is joined, and invalid bytes are delivered unchanged`() {
     let bytes = Array("é".utf8)
     #expect(keys([Chunk(bytes[..<1]), Chunk(bytes[1...])]) == [.character("é")])
     #expect(keys([[0xFF, 0x61]]) == [.other([0xFF]), .character("a")])
     #expect(keys([[0xC3]]) == [.other([0xC3])])
   }
 
-  @Test func `a terminal's answer is one value, and not a key`() {
+  @Test func `a terminal's reply is delivered as one value, not as keys`() {
     let answers: [Chunk] = [
       "\u{1B}[?62;4c", "\u{1B}[?1;0;256S", "\u{1B}[6;16;8t", "\u{1B}_Gi=31;OK\u{1B}\\", "\u{1B}]11;rgb:0/0/0\u{7}",
       "\u{1B}P1$r0m\u{1B}\\",
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `the mouse is told by its button or wheel and the character it is on, in either of two forms`() {
+  @Test func `mouse events have their button or wheel and their position, in both formats`() {
     #expect(
       keys(["\u{1B}[<0;12;3M\u{1B}[<0;12;3m\u{1B}[<64;1;1M\u{1B}[<65;300;200Mx"]) == [
         .mouse(TerminalMouse(.press(0), column: 11, row: 2)), .mouse(TerminalMouse(.release(0), column: 11, row: 2)),
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `what isn't a report of the mouse is delivered as it is, and no part of it is a key`() {
+  @Test func `an invalid mouse report is delivered unchanged, not as keys`() {
     for wrong: Chunk in [
       "\u{1B}[<0;12M", "\u{1B}[<0;0;3M", "\u{1B}[<;;M", "\u{1B}[<99999999999999999999;1;1M", "\u{1B}[<32;4;4M",
     ] {
@@ -83,7 +83,7 @@ import Testing
     #expect(keys(["\u{1B}[Mab"]) == [.other("\u{1B}[Mab")])
   }
 
-  @Test func `a string that does not end is given up, and Alt with a letter is none`() {
+  @Test func `an unterminated string sequence ends at the limit, and Alt with a letter isn't one`() {
     #expect(keys(["\u{1B}P", "a"]) == [.escape, .character("P"), .character("a")])
     #expect(keys(["\u{1B}]x"]) == [.escape, .character("]"), .character("x")])
     #expect(keys(["\u{1B}_Gi=1", "\u{1B}[A"]) == [.other("\u{1B}_Gi=1"), .up])

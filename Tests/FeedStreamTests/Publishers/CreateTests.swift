@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CreateTests {
-  @Test func `values sent before demand are held, and the completion follows them`() {
+  @Test func `Create holds values sent before demand, then completes`() {
     let publisher = Create<Int, Never> { emitter in
       emitter.send(1)
       emitter.send(2)
@@ -19,7 +19,7 @@ import Testing
     empty.record(demand: .none).expect("|")
   }
 
-  @Test func `of what does not fit the strategy decides`() {
+  @Test func `Create's strategy decides about values that exceed its buffer`() {
     func expect(_ marbles: String, _ strategy: Publishers.BufferingStrategy<MarbleFailure>) {
       let publisher = Create<Int, MarbleFailure>(size: 2, whenFull: strategy) { emitter in
         for value in 1...4 { emitter.send(value) }
@@ -33,7 +33,7 @@ import Testing
     expect("(12#)", .customError { MarbleFailure() })
   }
 
-  @Test func `nothing runs for a subscriber that cancels as it is subscribed`() {
+  @Test func `Create's closure doesn't run for a subscriber that cancels on subscription`() {
     var runs = 0
     let publisher = Create<Int, Never> { emitter in
       runs += 1
@@ -44,7 +44,7 @@ import Testing
     #expect(recorder.values.isEmpty)
   }
 
-  @Test func `the cleanup runs once: at the cancellation, at the completion, or immediately when that is past`() {
+  @Test func `the cleanup runs once: on cancellation, on completion, or immediately if it is set later`() {
     var cleaned = 0
     var emitter: Create<Int, Never>.Emitter?
     let publisher = Create<Int, Never> {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DeferredTests {
-  @Test func `a deferred publisher is created again for each subscriber`() {
+  @Test func `Deferred creates a publisher for each subscriber`() {
     var made = 0
     let publisher = Deferred {
       made += 1

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct FutureTests {
-  @Test func `the work begins before anybody subscribes, and its first result is kept for everybody`() {
+  @Test func `a Future's work starts before any subscription, and its first result is kept`() {
     var promise: Future<Int, MarbleFailure>.Promise?
     let future = Future<Int, MarbleFailure> { promise = $0 }
     #expect(promise != nil)
@@ -15,7 +15,7 @@ import Testing
     future.record().expect("(1|)")
   }
 
-  @Test func `a value waits for a request, a failure does not`() {
+  @Test func `a Future's value waits for a request, and its failure doesn't`() {
     let value = Future<Int, MarbleFailure> { $0(.success(1)) }.record(demand: .none)
     value.expect("")
     value.request(.max(1))
@@ -23,7 +23,7 @@ import Testing
     Future<Int, MarbleFailure> { $0(.failure(MarbleFailure())) }.record(demand: .none).expect("#")
   }
 
-  @Test func `a subscriber that has cancelled, or cancels on the value, hears no more`() {
+  @Test func `after cancelling, also on the value, a subscriber receives no events`() {
     var promise: Future<Int, MarbleFailure>.Promise?
     let future = Future<Int, MarbleFailure> { promise = $0 }
     let cancelled = future.record()
@@ -41,7 +41,7 @@ import Testing
     await #expect(throws: Boom.self) { try await Future<Int, Boom> { $0(.failure(Boom())) }.value }
   }
 
-  @Test func `a promise of an output that is not Sendable is kept and called as in Combine`() {
+  @Test func `a promise of a non-Sendable output works as in Combine`() {
     final class Document {}
     let document = Document()
     var promise: Future<Document, Never>.Promise?

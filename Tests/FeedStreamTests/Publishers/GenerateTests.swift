@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct GenerateTests {
-  @Test func `a generated stream may be endless, and a million values pulled one by one keep the stack flat`() {
+  @Test func `Generate can be endless, and a million values pulled one by one keep the stack flat`() {
     var last = 0
     var count = 0
     let counting = Generate(state: 0) { state -> Int? in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct IntervalTests {
-  @Test func `an interval counts`() {
+  @Test func `Interval counts its ticks`() {
     withVirtualTime { time in
       let recorder = Interval(every: .milliseconds(3), scheduler: time).record(on: time)
       time.advance(by: .milliseconds(10))
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `an interval may start immediately`() {
+  @Test func `Interval can start immediately`() {
     withVirtualTime { time in
       let recorder = Interval(after: .zero, every: .milliseconds(3), scheduler: time).record(on: time)
       time.advance(by: .milliseconds(7))
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a tick that nobody requested leaves a gap`() {
+  @Test func `an unrequested tick leaves a gap in Interval's count`() {
     withVirtualTime { time in
       let recorder = Interval(every: .milliseconds(2), scheduler: time).record(on: time, demand: .max(1))
       time.advance(by: .milliseconds(7))
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `a stall is followed by one tick, not by a burst`() {
+  @Test func `after a stall, Interval delivers one tick, not a burst`() {
     withVirtualTime { time in
       let recorder = Interval(every: .milliseconds(2), scheduler: time).record(on: time)
       time.stall(for: .milliseconds(9))
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling within a tick stops the ticks`() {
+  @Test func `cancelling during a tick stops Interval`() {
     withVirtualTime { time in
       let recorder = Interval(every: .milliseconds(1), scheduler: time).record(on: time)
       recorder.onValue = { _ in recorder.cancel() }
@@ -52,14 +52,14 @@ import Testing
     }
   }
 
-  @Test func `an interval of nothing traps`() async {
+  @Test func `Interval with an interval of zero traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Interval(every: 0, scheduler: ImmediateScheduler.shared)
     }
     #expect(result?.says("use more than 0") == true)
   }
 
-  @Test func `an interval needs a scheduler with time`() async {
+  @Test func `Interval requires a scheduler with time`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Interval(every: 5, scheduler: ImmediateScheduler.shared).sink { _ in }
     }

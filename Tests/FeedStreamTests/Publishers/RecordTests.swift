@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RecordTests {
-  @Test func `a record delivers what was recorded, as asked`() {
+  @Test func `Record delivers what was recorded, as requested`() {
     let record = Record<Int, MarbleFailure> { recording in
       recording.receive(1)
       recording.receive(2)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct TimerTests {
-  @Test func `a timer with autoconnect runs from its first subscriber to its last cancellation`() {
+  @Test func `a timer with autoconnect runs from its first subscription to its last cancellation`() {
     withVirtualTime { time in
       let recorder = time.timer(every: .milliseconds(2)).autoconnect().map { _ in "x" }.record(on: time)
       time.advance(by: .milliseconds(4))
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `a timer ticks for all its subscribers while connected`() {
+  @Test func `a connected timer ticks for all its subscribers`() {
     withVirtualTime { time in
       let timer = time.timer(every: .milliseconds(2))
       let first = timer.map { _ in "x" }.record(on: time)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct UsingTests {
-  @Test func `a resource lives from the subscription to its end`() {
+  @Test func `Using's resource lives from the subscription to its end`() {
     var open = 0
     let subject = PassthroughSubject<Int, Never>()
     let publisher = Publishers.using {
@@ -26,7 +26,7 @@ import Testing
     #expect(open == 0)
   }
 
-  @Test func `disposes once, though disposing cancels`() {
+  @Test func `Using disposes once, even if dispose cancels`() {
     for ends in [true, false] {
       let source = PassthroughSubject<Int, Never>()
       var disposals = 0

@@ -4,10 +4,10 @@ import Testing
 
 // The loop's own time: milliseconds of it. `run` returns once nothing waits on the loop any more, so that each of these
 // also shows that an operator which has ended leaves no timer behind.
-@Suite("What schedules, on an event loop", .settled) struct OnTheLoopTests {
+@Suite("Schedulers and timing operators on an event loop", .settled) struct OnTheLoopTests {
   let loop = EventLoop()
 
-  @Test func `an interval ends with its subscription`() {
+  @Test func `an Interval ends with its subscription`() {
     var ticks: [Int] = []
     let interval = Interval(after: .zero, every: .milliseconds(1), scheduler: loop).prefix(3)
       .sink { ticks.append($0) }
@@ -16,7 +16,7 @@ import Testing
     interval.cancel()
   }
 
-  @Test func `the thread's stall is followed by one tick`() {
+  @Test func `a stall of the thread is followed by one tick`() {
     var ticks = 0
     let interval = Interval(every: .milliseconds(2), scheduler: loop)
       .prefix(for: .milliseconds(11), scheduler: loop).sink { _ in ticks += 1 }
@@ -27,7 +27,7 @@ import Testing
     interval.cancel()
   }
 
-  @Test func `a deadline that is not needed any more does not keep the loop`() {
+  @Test func `a deadline that is no longer needed doesn't keep the loop running`() {
     let start = loop.now
     let value = Just(1).timeout(3_600, scheduler: loop).sink { _ in }
     let waiting = PassthroughSubject<Int, Never>().debounce(for: 3_600, scheduler: loop).timeout(3_600, scheduler: loop)
@@ -43,7 +43,7 @@ import Testing
     value.cancel()
   }
 
-  @Test func `values of a hundred thousand keep their order through receive(on:) and delay`() {
+  @Test func `a hundred thousand values keep their order through receive(on:) and delay`() {
     var values: [Int] = []
     let sink = (0..<100_000).publisher.receive(on: loop).delay(for: .milliseconds(1), scheduler: loop)
       .sink { values.append($0) }

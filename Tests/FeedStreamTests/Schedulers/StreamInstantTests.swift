@@ -6,7 +6,7 @@ import Testing
   private typealias Stride = StreamInstant.Stride
   private let forever = Stride(nanoseconds: .max)
 
-  @Test func `lengths that cannot be counted are forever`() {
+  @Test func `durations too long to represent are forever`() {
     #expect(forever + 1 == forever)
     #expect(Stride(nanoseconds: .min) - 1 == Stride(nanoseconds: .min))
     #expect(Stride(nanoseconds: .min).magnitude == forever)
@@ -14,7 +14,7 @@ import Testing
     #expect(forever - forever == 0)
   }
 
-  @Test func `the distance between the ends of time is forever, not back`() {
+  @Test func `the distance between the first and the last instant is forever, not negative`() {
     let (first, last) = (StreamInstant(nanoseconds: .min), StreamInstant(nanoseconds: .max))
     #expect(first.distance(to: last) == forever)
     #expect(last.distance(to: first).nanoseconds == .min)

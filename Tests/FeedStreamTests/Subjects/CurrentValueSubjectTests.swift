@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CurrentValueSubjectTests {
-  @Test func `a subscriber begins with the present value and sees every one that follows`() {
+  @Test func `a subscriber receives the current value, then every later one`() {
     let subject = CurrentValueSubject<Int, MarbleFailure>(0)
     subject.send(1)
     let recorder = subject.record()
@@ -13,7 +13,7 @@ import Testing
     recorder.expect("(12#)")
   }
 
-  @Test func `a value not requested waits, and a newer one takes its place`() {
+  @Test func `an unrequested value waits, and a newer one replaces it`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let recorder = subject.record(demand: .max(1))
     #expect(subject.send(1) == Delivery(dropped: 1))
@@ -25,7 +25,7 @@ import Testing
     #expect(recorder.values == [0, 2, 3])
   }
 
-  @Test func `asking again does not repeat a value that was seen`() {
+  @Test func `another request doesn't repeat a value that was delivered`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let recorder = subject.record(demand: .max(1))
     recorder.request(.max(1))
@@ -33,7 +33,7 @@ import Testing
     #expect(recorder.values == [0])
   }
 
-  @Test func `a value sent within a delivery and requested by its answer comes next, once`() {
+  @Test func `a value sent during a delivery and requested by its returned demand is delivered next, once`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let recorder = subject.record(demand: .oneByOne)
     recorder.onValue = { if $0 == 1 { subject.send(2) } }
@@ -44,7 +44,7 @@ import Testing
     #expect(recorder.values == [0, 1, 2, 3])
   }
 
-  @Test func `a value missed within a delivery comes after an older one that follows it`() {
+  @Test func `a value missed during a delivery is delivered after an older one that follows it`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let first = subject.record()
     let second = subject.record(demand: .oneByOne)
@@ -57,7 +57,7 @@ import Testing
     for recorder in [first, second] { recorder.cancel() }
   }
 
-  @Test func `after the completion nothing is sent, and a late sender is told`() {
+  @Test func `after the completion no value is sent, and send reports it`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     subject.send(completion: .finished)
     #expect(subject.send(1).isTerminated)
@@ -65,7 +65,7 @@ import Testing
     subject.record(demand: .none).expect("|")
   }
 
-  @Test func `a subscriber cancelled while a value is delivered does not receive it`() {
+  @Test func `a subscriber cancelled while a value is delivered to others doesn't receive it`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let first = subject.record()
     let second = subject.record()
@@ -87,7 +87,7 @@ import Testing
     for recorder in [first, second] { recorder.cancel() }
   }
 
-  @Test func `a value that was replaced before it was requested does not come after the newer one`() {
+  @Test func `a value replaced before it was requested isn't delivered after the newer one`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let first = subject.record()
     let second = subject.record(demand: .none)
@@ -102,7 +102,7 @@ import Testing
     for recorder in [first, second] { recorder.cancel() }
   }
 
-  @Test func `the newest value, seen within another's delivery of an older one, is not delivered again`() {
+  @Test func `the newest value, delivered during an older one's delivery, isn't delivered again`() {
     let subject = CurrentValueSubject<Int, Never>(0)
     let first = subject.record()
     let second = subject.record(demand: .max(2))

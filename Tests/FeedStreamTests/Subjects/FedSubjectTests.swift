@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Subjects that are fed from a publisher: who holds whom.
-@Suite("a subject fed from a publisher", .settled) struct FedSubjectTests {
+@Suite("A subject subscribed to a publisher", .settled) struct FedSubjectTests {
   /// A subject of a user's own, which does nothing with what feeds it.
   private final class Plain: Subject {
     typealias Output = Int
@@ -30,7 +30,7 @@ import Testing
   private final class Log { var events: [String] = [] }
 
   @Test(arguments: kinds.indices)
-  func `a subject that goes cancels what feeds it, and what comes then goes nowhere`(kind: Int) {
+  func `a released subject cancels its source, and later values are dropped`(kind: Int) {
     let (source, log) = (PassthroughSubject<Int, Never>(), Log())
     var subject: (any Subject<Int, Never>)? = Self.kinds[kind]()
     let feeding = feed(subject!, from: source, log)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: kinds.indices)
-  func `a subject let go while it delivers delivers to the rest, and then cancels what feeds it`(kind: Int) {
+  func `a subject released during a delivery completes it, then cancels its source`(kind: Int) {
     let (source, log) = (PassthroughSubject<Int, Never>(), Log())
     var subject: (any Subject<Int, Never>)? = Self.kinds[kind]()
     let feeding = feed(subject!, from: source, log)
@@ -70,9 +70,7 @@ import Testing
   private final class Token {}
 
   @Test(arguments: kinds.indices, [false, true])
-  func `a subject that is released releases its subscribers, even if its source is kept`(
-    kind: Int, whileDelivering: Bool
-  ) {
+  func `a released subject releases its subscribers, even if its source is kept`(kind: Int, whileDelivering: Bool) {
     let (source, log) = (PassthroughSubject<Int, Never>(), Log())
     var subject: (any Subject<Int, Never>)? = Self.kinds[kind]()
     let feeding = feed(subject!, from: source, log)
@@ -97,7 +95,7 @@ import Testing
     withExtendedLifetime(feeding) {}
   }
 
-  @Test func `a subject of a user's own that is gone receives nothing`() {
+  @Test func `a released custom subject receives nothing`() {
     let source = PassthroughSubject<Int, Never>()
     var subject: Plain? = Plain()
     weak let witness = subject

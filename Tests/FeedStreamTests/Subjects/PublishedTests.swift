@@ -11,7 +11,7 @@ import Testing
     @Published var isSpecial = false
   }
 
-  @Test func `the publisher delivers the value, and a new one before it is set`() {
+  @Test func `the publisher of Published delivers the current value, and a new one before it is set`() {
     let model = Model()
     var seen: [[Int]] = []
     let subscription = model.$count.sink { seen.append([$0, model.count]) }
@@ -22,7 +22,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `a value set by one who is told of another is the newer`() {
+  @Test func `a value set by a subscriber while it receives another is the newer`() {
     let model = Model()
     let subscription = model.$count.sink { if $0 == 1 { model.count = 2 } }
     model.count = 1
@@ -30,7 +30,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `the object signals before any of its properties changes`() {
+  @Test func `the object's publisher signals before a property changes`() {
     let model = SpecialModel()
     var signals: [Int] = []
     let subscription = model.objectWillChange.sink { signals.append(model.count) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ReplaySubjectTests {
-  @Test func `a new subscriber receives the last values first, then those that follow`() {
+  @Test func `a new subscriber receives the kept values first, then later ones`() {
     let subject = ReplaySubject<Int, MarbleFailure>(count: 2)
     for value in 1...3 { subject.send(value) }
     let recorder = subject.record()
@@ -15,7 +15,7 @@ import Testing
     subject.record().expect("(34#)")
   }
 
-  @Test func `values that are too old are given up`() {
+  @Test func `values older than the limit are dropped`() {
     withVirtualTime { time in
       let subject = ReplaySubject<Int, Never>(maxAge: .milliseconds(10), scheduler: time)
       subject.send(1)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `the completion waits for the values kept, and for nothing when there are none`() {
+  @Test func `the completion waits for the kept values, and isn't delayed without any`() {
     let subject = ReplaySubject<Int, Never>(count: 1)
     subject.send(1)
     subject.send(completion: .finished)
@@ -48,7 +48,7 @@ import Testing
     empty.record(demand: .none).expect("|")
   }
 
-  @Test func `a subscriber that asks too late misses what was given up`() {
+  @Test func `a subscriber that requests too late misses dropped values`() {
     let subject = ReplaySubject<Int, Never>(count: 2)
     let recorder = subject.record(demand: .max(1))
     for value in 1...2 { subject.send(value) }
@@ -59,7 +59,7 @@ import Testing
     #expect(recorder.values == [1, 3, 4])
   }
 
-  @Test func `values sent while one is delivered come after it, for everybody and without loss`() {
+  @Test func `values sent during a delivery come after it, for all subscribers and without loss`() {
     let subject = ReplaySubject<Int, Never>(count: 1)
     let first = subject.record()
     let second = subject.record()
@@ -75,7 +75,7 @@ import Testing
     #expect(subject.record().values == [3])
   }
 
-  @Test func `a subscriber within a delivery gets no more than is kept`() {
+  @Test func `a subscriber that attaches during a delivery gets only the kept values`() {
     let subject = ReplaySubject<Int, Never>(count: 1)
     let first = subject.record()
     var late: Recorder<Int, Never>?
@@ -97,7 +97,7 @@ import Testing
     #expect(subject.pulled(.requesting) == 1_000_000)
   }
 
-  @Test func `a value sent within a delivery counts as delivered if it was requested`() {
+  @Test func `a value sent during a delivery counts as delivered if it was requested`() {
     let subject = ReplaySubject<Int, Never>(count: 1)
     let all = subject.record()
     let one = subject.record(demand: .max(1))

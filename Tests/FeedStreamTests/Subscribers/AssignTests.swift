@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct AssignTests {
-  @Test func `assign writes every value and lets the object go at the completion`() {
+  @Test func `assign writes every value and releases the object on completion`() {
     final class Label { var text = "" }
     let subject = PassthroughSubject<String, Never>()
     weak var label: Label?

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct SinkOnOwnerTests {
-  @Test func `a sink on an owner that keeps it does not keep the owner`() {
+  @Test func `a sink on an owner doesn't retain the owner that keeps it`() {
     weak var gone: Owner?
     let subject = PassthroughSubject<Int, Never>()
     do {
@@ -17,7 +17,7 @@ import Testing
     #expect(gone == nil)
   }
 
-  @Test func `a value that finds the owner gone cancels the subscription`() {
+  @Test func `a value that arrives after the owner's release cancels the subscription`() {
     var isCancelled = false
     let subject = PassthroughSubject<Int, Never>()
     var owner: Owner? = Owner()

@@ -6,7 +6,9 @@ import Testing
 
 /// The diagrams in the documentation show what the operators do: a column is a millisecond.
 @Suite(.settled) struct DrawnInTextTests {
-  @Test(arguments: DrawnRow.all) func `a diagram shows what the operator does`(_ row: DrawnRow) throws {
+  @Test(arguments: DrawnRow.all) func `each diagram in the documentation shows what the operator does`(_ row: DrawnRow)
+    throws
+  {
     let drawing = try row.drawing()
     let expected = try drawing.lane(row.lane, isWide: row.isWide)
     let actual: [(instant: Int, name: String)] = withVirtualTime { time in
@@ -49,7 +51,7 @@ import Testing
     "Subjects": "the lanes are a program's calls",
   ]
 
-  @Test func `every diagram of an operator is played`() throws {
+  @Test func `every diagram in an operator's documentation is tested`() throws {
     let sources = DrawnRow.folder.deletingLastPathComponent()
     let files = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
     #expect(files.count > 100)
@@ -64,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a lane is read by its columns`() throws {
+  @Test func `a diagram's lane is parsed by its columns`() throws {
     let drawing = Drawing(lines: [
       "upstream    -a-(bc)d|", "lanes       --[1,2]-20|", "suffix         -x",
       "demand      1--2---∞",

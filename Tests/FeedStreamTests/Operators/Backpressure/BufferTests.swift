@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a full buffer drops the oldest value or the newest`() {
+  @Test func `a full buffer drops the oldest or the newest value`() {
     func expect(_ marbles: String, _ whenFull: Publishers.BufferingStrategy<MarbleFailure>) {
       withVirtualTime { time in
         let recorder = time.hot("abc").buffer(size: 2, prefetch: .byRequest, whenFull: whenFull)
@@ -31,7 +31,7 @@ import Testing
     expect("--(ab)", .dropNewest)
   }
 
-  @Test func `a buffer that is kept full asks for one more with each value delivered`() {
+  @Test func `a buffer with prefetch .keepFull requests one value for each one delivered`() {
     var asked: [Subscribers.Demand] = []
     let recorder = (1...9).publisher.handleEvents(receiveRequest: { asked.append($0) })
       .buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest).record(demand: .none)

@@ -16,7 +16,7 @@ import Testing
     #expect(dropped == [2, 3])
   }
 
-  @Test func `the latest waits to be requested, and the completion for it`() {
+  @Test func `onBackpressureLatest holds the latest value until it is requested, then completes`() {
     var dropped: [Int] = []
     let recorder = subject.onBackpressureLatest { dropped.append($0) }.record(demand: .max(1))
     for value in 1...3 { subject.send(value) }
@@ -29,7 +29,7 @@ import Testing
     #expect(dropped == [2])
   }
 
-  @Test func `a value sent after the one held does not overtake it`() {
+  @Test func `a value sent while another is held isn't delivered before it`() {
     var dropped: [Int] = []
     let recorder = subject.onBackpressureLatest { dropped.append($0) }.record(demand: .max(1))
     recorder.onValue = { [unowned recorder, subject] value in
@@ -44,7 +44,7 @@ import Testing
     #expect(dropped == [2])
   }
 
-  @Test func `a value after the completion does not replace the value held`() {
+  @Test func `a value after the completion doesn't replace the held value`() {
     let late = MisbehavingPublisher<Int, Boom>(.emitsAfterEnding, values: [1, 2], on: VirtualTimeScheduler())
     let recorder = late.onBackpressureLatest().record(demand: .none)
     recorder.request(.unlimited)
@@ -52,7 +52,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `a failure does not wait for the value held, which is reported`() {
+  @Test func `a failure doesn't wait for the held value, which is reported as dropped`() {
     var dropped: [Int] = []
     let recorder = subject.onBackpressureLatest { dropped.append($0) }.record(demand: .none)
     subject.send(1)
@@ -62,7 +62,7 @@ import Testing
     #expect(dropped == [1])
   }
 
-  @Test func `the first value not requested fails the stream`() {
+  @Test func `onBackpressureError fails with the first value without demand`() {
     var refused: [Int] = []
     let recorder = subject.onBackpressureError {
       refused.append($0)
@@ -74,7 +74,7 @@ import Testing
     #expect(refused == [2])
   }
 
-  @Test func `a value that arrives while the one held is delivered comes after it`() {
+  @Test func `a value that arrives while the held one is delivered comes after it`() {
     let recorder = subject.onBackpressureLatest().record(demand: .none)
     recorder.onValue = { [subject] in if $0 == 1 { subject.send(2) } }
     subject.send(1)
@@ -84,7 +84,7 @@ import Testing
     #expect(recorder.values == [1, 2])
   }
 
-  @Test func `onBackpressureLatest keeps the stack flat when each value brings the next`() {
+  @Test func `onBackpressureLatest keeps the stack flat when each value requests the next`() {
     for answers in [true, false] {
       let subject = PassthroughSubject<Int, Never>()
       var last = 0
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `the latest that was requested when the source fails is delivered before the failure`() {
+  @Test func `a requested latest value is delivered before the source's failure`() {
     for isAsked in [true, false] {
       let subject = PassthroughSubject<Int, Boom>()
       let recorder = subject.onBackpressureLatest().record(demand: .max(1))

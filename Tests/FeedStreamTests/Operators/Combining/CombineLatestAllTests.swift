@@ -11,7 +11,7 @@ import Testing
     #expect(latest.values.map(\.4) == [4])
   }
 
-  @Test func `two to four publishers keep their types`() {
+  @Test func `combineLatest of two to four publishers keeps their types`() {
     let two: Publishers.CombineLatest<Just<Int>, Just<String>> = combineLatest(Just(1), Just("a"))
     #expect(two.record().values[0] == (1, "a"))
     let three: Publishers.CombineLatest3<Just<Int>, Just<Int>, Just<Int>> = combineLatest(Just(1), Just(2), Just(3))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CombineLatestManyTests {
-  @Test func `combineLatest of a collection delivers once all have`() {
+  @Test func `combineLatest of a collection delivers once every publisher has a value`() {
     withVirtualTime { time in
       let recorder = [time.hot("a--b--|"), time.hot("-1--2|")].combineLatest().record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `the first failure ends a combination and cancels the others`() {
+  @Test func `the first failure fails combineLatest of a collection and cancels the others`() {
     var cancelled = 0
     let a = PassthroughSubject<Int, Boom>()
     let b = PassthroughSubject<Int, Boom>()
@@ -23,7 +23,7 @@ import Testing
     #expect(cancelled == 1)
   }
 
-  @Test func `a subscription that is over releases everything it held`() {
+  @Test func `a completed or cancelled combineLatest releases everything it held`() {
     weak var held: Held?
     do {
       let object = Held()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CombineLatestTests {
-  @Test func `combineLatest of three and of four combines the newest, however little is requested`() {
+  @Test func `combineLatest of three and of four combines the newest values, whatever the demand`() {
     let (a, b, c, d) = (subject(), subject(), subject(), subject())
     let three = a.combineLatest(b, c).record(demand: .max(2))
     let four = a.combineLatest(b, c, d).record(demand: .max(2))
@@ -21,7 +21,7 @@ import Testing
     for recorder in [three.cancel, four.cancel, pack.cancel] { recorder() }
   }
 
-  @Test func `synchronous sources are combined as they deliver, by every form`() {
+  @Test func `every form of combineLatest combines synchronous sources as they deliver`() {
     let (a, b) = ([1, 2, 3].publisher, [4, 5, 6].publisher)
     for form in forms(a.eraseToAnyPublisher(), b.eraseToAnyPublisher()) {
       #expect(form.record().values == [[3, 4], [3, 5], [3, 6]])
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `combinations made within a delivery are all delivered, as many as were requested`() {
+  @Test func `combinations made during a delivery are all delivered, as many as were requested`() {
     let (a, b) = (subject(), subject())
     let all = [[1, 1], [2, 1], [3, 1], [3, 2], [3, 3]]
     for form in forms(a.eraseToAnyPublisher(), b.eraseToAnyPublisher()) {

@@ -7,7 +7,7 @@ import Testing
   private let sure = Just(1)
   private let failing = Just(2).setFailureType(to: Boom.self)
 
-  @Test func `a publisher that can fail takes others that cannot`() {
+  @Test func `combineLatest of a publisher that can fail takes others that can't`() {
     let sums: [AnyPublisher<Int, Boom>] = [
       failing.combineLatest(sure).map { $0 + $1 }.eraseToAnyPublisher(),
       failing.combineLatest(sure) { $0 + $1 }.eraseToAnyPublisher(),
@@ -20,7 +20,7 @@ import Testing
     #expect(Fail<Int, Boom>(error: Boom()).combineLatest(sure).record().failure == Boom())
   }
 
-  @Test func `a publisher that cannot fail takes others that can`() {
+  @Test func `combineLatest of a publisher that can't fail takes others that can`() {
     let none = Just(0).setFailureType(to: Boom.self)
     let sums: [AnyPublisher<Int, Boom>] = [
       sure.combineLatest(failing).map { $0 + $1 }.eraseToAnyPublisher(),
@@ -34,7 +34,7 @@ import Testing
     #expect(sure.combineLatest(Fail<Int, Boom>(error: Boom())).record().failure == Boom())
   }
 
-  @Test func `publishers that cannot fail stay so`() {
+  @Test func `combineLatest of publishers that can't fail can't fail`() {
     let sum: AnyPublisher<Int, Never> = sure.combineLatest(Just(2)) { $0 + $1 }.eraseToAnyPublisher()
     sum.record().expect("(3|)")
   }

@@ -13,7 +13,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `what cannot fail is appended and prepended to what can, and the other way round`() {
+  @Test func `append and prepend mix publishers that can and can't fail`() {
     let failing = Just(2).setFailureType(to: Boom.self)
     let streams: [AnyPublisher<Int, Boom>] = [
       Just(1).append(failing).eraseToAnyPublisher(), failing.prepend(Just(1)).eraseToAnyPublisher(),

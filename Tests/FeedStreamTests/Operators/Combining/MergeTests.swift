@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct MergeTests {
-  @Test func `merge takes up to eight publishers, and a collection`() {
+  @Test func `merge takes up to eight publishers, or a collection`() {
     let many = Just(1).merge(with: Just(2), Just(3), Just(4), Just(5), Just(6), Just(7), Just(8))
     #expect(many.record().values == [1, 2, 3, 4, 5, 6, 7, 8])
     let three: Publishers.Merge3<Just<Int>, Just<Int>, Just<Int>> = Just(1).merge(with: Just(2), Just(3))
@@ -13,7 +13,7 @@ import Testing
     #expect(merge(Just(1), [2, 3].publisher, Empty()).record().values == [1, 2, 3])
   }
 
-  @Test func `merge delivers the values of all as they come, and ends with the last`() {
+  @Test func `merge delivers all values as they come, and finishes with the last publisher`() {
     withVirtualTime { time in
       let recorder = time.hot("a--b|").merge(with: time.hot("-1-2---|")).record(on: time)
       time.run()
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `of each of several publishers one value is held, however the merge is written`() {
+  @Test func `every form of merge holds at most one value per publisher`() {
     var made: [Int] = []
     func source(_ index: Int) -> some Publisher<Int, Never> {
       (0..<9).publisher.handleEvents(receiveOutput: { _ in made.append(index) })
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `values that were requested when a publisher fails are delivered before the failure`() {
+  @Test func `requested values are delivered before a publisher's failure`() {
     let subjects = (0..<4).map { _ in PassthroughSubject<Int, Boom>() }
     let recorder = subjects.merge().record(demand: .max(1))
     recorder.onValue = { if $0 == 1 { subjects[0].send(completion: .failure(Boom())) } }

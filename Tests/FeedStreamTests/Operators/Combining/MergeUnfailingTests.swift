@@ -7,7 +7,7 @@ import Testing
   private let sure = Just(1)
   private let failing = Just(2).setFailureType(to: Boom.self).append(Fail(error: Boom()))
 
-  @Test func `a publisher that can fail takes others that cannot`() {
+  @Test func `merge of a publisher that can fail takes others that can't`() {
     let merges: [AnyPublisher<Int, Boom>] = [
       failing.merge(with: sure).eraseToAnyPublisher(),
       failing.merge(with: sure, sure).eraseToAnyPublisher(),
@@ -24,7 +24,7 @@ import Testing
     #expect(recorder.failure == Boom())
   }
 
-  @Test func `a publisher that cannot fail takes others that can`() {
+  @Test func `merge of a publisher that can't fail takes others that can`() {
     let merges: [AnyPublisher<Int, Boom>] = [
       sure.merge(with: failing).eraseToAnyPublisher(),
       sure.merge(with: failing, failing).eraseToAnyPublisher(),
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `publishers that cannot fail stay so`() {
+  @Test func `merge of publishers that can't fail can't fail`() {
     let merged: AnyPublisher<Int, Never> = sure.merge(with: [2].publisher, Empty()).eraseToAnyPublisher()
     #expect(merged.record().values == [1, 2])
   }

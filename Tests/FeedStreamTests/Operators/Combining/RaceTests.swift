@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RaceTests {
-  @Test func `race becomes what delivers first and cancels the other`() {
+  @Test func `race delivers the first publisher to deliver, and cancels the other`() {
     withVirtualTime { time in
       var isCancelled = false
       let slow = time.hot("--ab|").handleEvents(receiveCancel: { isCancelled = true })
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `a completion wins a race as well`() {
+  @Test func `a completion can win a race`() {
     withVirtualTime { time in
       let recorder = [time.hot("--a"), time.hot("-#")].race().record(on: time)
       time.run()
@@ -24,14 +24,14 @@ import Testing
     }
   }
 
-  @Test func `race passes demand to all, then to the winner`() {
+  @Test func `race passes demand to all publishers, then to the winner`() {
     let recorder = [[1, 2, 3].publisher, [4, 5].publisher].race().record(demand: .max(1))
     #expect(recorder.values == [1])
     recorder.request(.unlimited)
     #expect(recorder.values == [1, 2, 3])
   }
 
-  @Test func `one that cannot fail races one that can, either way`() {
+  @Test func `race mixes publishers that can and can't fail`() {
     let failing = Fail<Int, Boom>(error: Boom())
     #expect(failing.race(with: Just(1)).record().failure == Boom())
     #expect(Just(1).race(with: failing).record().values == [1])

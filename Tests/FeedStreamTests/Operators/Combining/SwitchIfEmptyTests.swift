@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct SwitchIfEmptyTests {
-  @Test func `switchIfEmpty turns to the other publisher when a stream finishes without a value`() {
+  @Test func `switchIfEmpty continues with the other publisher when upstream finishes without a value`() {
     withVirtualTime { time in
       let empty = time.cold("--|").switchIfEmpty(time.cold("-x|")).record(on: time)
       let full = time.cold("-a|").switchIfEmpty(time.cold("-x|")).record(on: time)
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `what cannot fail may continue with what can`() {
+  @Test func `switchIfEmpty mixes publishers that can and can't fail`() {
     let failing = Fail<Int, Boom>(error: Boom())
     #expect(Empty<Int, Never>().switchIfEmpty(failing).record().failure == Boom())
     #expect(Empty<Int, Boom>().switchIfEmpty(Just(1)).record().values == [1])

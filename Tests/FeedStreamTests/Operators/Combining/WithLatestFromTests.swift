@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `withLatestFrom asks again for what it leaves out`() {
+  @Test func `withLatestFrom requests another value for each one that it drops`() {
     let other = CurrentValueSubject<Int, Never>(7)
     let recorder = [1, 2].publisher.withLatestFrom(other, +).record(demand: .max(1))
     #expect(recorder.values == [8])
@@ -22,11 +22,11 @@ import Testing
     #expect(left.completion == .finished)
   }
 
-  @Test func `withLatestFrom keeps the last value of an other that has finished`() {
+  @Test func `withLatestFrom keeps the last value of a finished other publisher`() {
     #expect([1, 2].publisher.withLatestFrom(Just(5), +).record().values == [6, 7])
   }
 
-  @Test func `withLatestFrom ends with an other that has nothing, and cancels upstream`() {
+  @Test func `withLatestFrom finishes when the other publisher finishes without a value, and cancels upstream`() {
     var isCancelled = false
     let upstream = PassthroughSubject<Int, Boom>()
     let other = PassthroughSubject<Int, Boom>()
@@ -40,7 +40,7 @@ import Testing
     #expect(failed.failure == Boom())
   }
 
-  @Test func `one that cannot fail goes with one that can, either way`() {
+  @Test func `withLatestFrom mixes publishers that can and can't fail`() {
     let failing = Just(2).setFailureType(to: Boom.self)
     let sums: [AnyPublisher<Int, Boom>] = [
       failing.withLatestFrom(Just(1)).map { $0 + $1 }.eraseToAnyPublisher(),

@@ -11,7 +11,7 @@ import Testing
     #expect(zipped.completion == .finished)
   }
 
-  @Test func `two to four publishers keep their types`() {
+  @Test func `zip of two to four publishers keeps their types`() {
     let two: Publishers.Zip<Just<Int>, Just<String>> = zip(Just(1), Just("a"))
     #expect(two.record().values[0] == (1, "a"))
     let three: Publishers.Zip3<Just<Int>, Just<Int>, Just<Int>> = zip(Just(1), Just(2), Just(3))
@@ -22,7 +22,7 @@ import Testing
     #expect(zip(Just(1), unknown).record().values[0] == (1, 2))
   }
 
-  @Test func `what a subscription held is released when it is over`() {
+  @Test func `a completed or cancelled zip releases everything it held`() {
     weak var held: Held?
     do {
       let object = Held()

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ZipManyTests {
-  @Test func `zip of a collection waits for all at the same place`() {
+  @Test func `zip of a collection combines the values at the same position`() {
     let recorder = [[1, 2, 3].publisher, [4, 5].publisher].zip().record()
     #expect(recorder.values == [[1, 4], [2, 5]])
     #expect(recorder.completion == .finished)
     #expect([Just<Int>]().zip().record().completion == .finished)
   }
 
-  @Test func `zip of a collection delivers what was requested`() {
+  @Test func `zip of a collection delivers only what is requested`() {
     let recorder = [(0..<9).publisher, (10..<19).publisher].zip().record(demand: .max(2))
     #expect(recorder.values == [[0, 10], [1, 11]])
     recorder.request(.max(1))

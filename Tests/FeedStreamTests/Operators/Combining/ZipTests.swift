@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ZipTests {
-  @Test func `a zip pairs the values of two streams by their place, and ends when no pair can follow`() {
+  @Test func `zip pairs values by position, and finishes when no pair can follow`() {
     withVirtualTime { time in
       let recorder = time.hot("ab-c-|").zip(time.hot("-1-23|")) { $0 + $1 }.record(on: time)
       time.run()

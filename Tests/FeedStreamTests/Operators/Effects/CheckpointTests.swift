@@ -15,7 +15,7 @@ import Testing
     #expect(result?.says("\"far\"") == false)
   }
 
-  @Test func `a checkpoint is found through what flatMap runs`() async {
+  @Test func `a checkpoint is found inside flatMap`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let inner = PassthroughSubject<Int, Never>()
       let breaker = inner.handleEvents(receiveSubscription: { $0.request(.none) })
@@ -25,7 +25,7 @@ import Testing
     #expect(result?.says("PassthroughSubject, checkpoint \"outer\"") == true)
   }
 
-  @Test func `a timeout knows where it was made and which checkpoint is next`() {
+  @Test func `a timeout's error names where the timeout was made and the nearest checkpoint`() {
     withVirtualTime { time in
       let recorder = PassthroughSubject<Int, any Error>()
         .timeout(.milliseconds(2), scheduler: time) { $0 }.map { $0 }.checkpoint("load").record(on: time)
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `without a checkpoint a timeout names itself alone`() {
+  @Test func `without a checkpoint, a timeout's error names only the timeout`() {
     withVirtualTime { time in
       let recorder = PassthroughSubject<Int, any Error>()
         .timeout(.milliseconds(2), scheduler: time) { $0 }.record(on: time)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a failure that nobody handles tells the checkpoints it came through`() {
+  @Test func `an unhandled failure lists the checkpoints it passed`() {
     let failures = Journal<String>()
     StreamDiagnostics.onUnhandledFailure { failure in
       failures.note("\(failure.source) \(failure.error) \(failure.checkpoints.map(\.name))")
@@ -62,7 +62,7 @@ import Testing
     #expect(failures.entries == ["Sink Boom() [\"first\", \"second\"]"])
   }
 
-  @Test func `a failure that is handled is not reported`() {
+  @Test func `a handled failure isn't reported`() {
     let failures = Journal<String>()
     StreamDiagnostics.onUnhandledFailure { failures.note("\($0)") }
     defer { StreamDiagnostics.onUnhandledFailure(nil) }
@@ -74,7 +74,7 @@ import Testing
     #expect(failures.entries.isEmpty)
   }
 
-  @Test func `assertNoFailure's message has the checkpoints`() async {
+  @Test func `assertNoFailure's message lists the checkpoints`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Fail<Int, Boom>(error: Boom()).checkpoint("load").assertNoFailure().sink { _ in }
     }
@@ -82,7 +82,7 @@ import Testing
     #expect(result?.says("AssertNoFailure: nobody handles the failure Boom()") == true)
   }
 
-  @Test func `the trap of a publisher that is asked for nothing has the checkpoint below it`() async {
+  @Test func `the trap for request(.none) names the checkpoint below the publisher`() async {
     for publisher in ["Just", "Future", "Interval"] {
       #expect(await trapOf(publisher)?.says("\(publisher), checkpoint \"here\" at FeedStreamTests/") == true)
     }
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `a checkpoint passes everything through`() {
+  @Test func `a checkpoint passes all events through`() {
     withVirtualTime { time in
       let recorder = time.cold("ab#").checkpoint().record(on: time)
       time.run()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct HandleEventsTests {
-  @Test func `handleEvents calls its closures before things pass`() {
+  @Test func `handleEvents calls its closures before it passes events on`() {
     var log: [String] = []
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.handleEvents(
@@ -27,7 +27,7 @@ import Testing
     #expect(cancellations == 1)
   }
 
-  @Test func `a value during which a closure cancels is not delivered`() {
+  @Test func `a value isn't delivered if its handleEvents closure cancels`() {
     let subject = PassthroughSubject<Int, Boom>()
     var cancel = {}
     let recorder = subject.handleEvents(receiveOutput: { _ in cancel() }).record()
@@ -36,7 +36,7 @@ import Testing
     #expect(recorder.values.isEmpty)
   }
 
-  @Test func `a handler of events that cancels is not called again, and nothing follows`() {
+  @Test func `after a handleEvents closure cancels, no closure is called and no event delivered`() {
     let source = PassthroughSubject<Int, Never>()
     var (cancels, endings) = (0, 0)
     var cancellable: AnyCancellable?

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct MeasureIntervalTests {
-  @Test func `measureInterval counts from the subscription and then from value to value`() {
+  @Test func `measureInterval measures from the subscription to the first value, then between values`() {
     withVirtualTime { time in
       let recorder = time.hot("--a---b|").measureInterval(using: time).record(on: time)
       time.advance(by: .milliseconds(8))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct PrintTests {
-  @Test func `print writes a line for everything that passes`() {
+  @Test func `print writes a line for each event`() {
     let lines = Lines()
     let recorder = [1].publisher.print("numbers", to: lines).record(demand: .max(2))
     #expect(recorder.values == [1])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CatchTests {
-  @Test func `catch goes on with the other publisher`() {
+  @Test func `catch continues with the handler's publisher`() {
     withVirtualTime { time in
       let recorder = time.cold("a-#").catch { _ in time.cold("xy|") }.record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `catch asks the other publisher for what is left of the demand`() {
+  @Test func `catch requests the remaining demand from the handler's publisher`() {
     withVirtualTime { time in
       let recorder = time.cold("ab#").catch { _ in time.cold("xyz|") }.record(on: time, demand: .max(4))
       time.run()
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `demand returned for a value that fails the stream goes to the other publisher`() {
+  @Test func `demand returned during a failing value goes to the handler's publisher`() {
     let subject = PassthroughSubject<Character, Boom>()
     let recorder = subject.catch { _ in "xyz".publisher }
       .record(demand: .oneByOne)
@@ -30,7 +30,7 @@ import Testing
     #expect(recorder.values == ["a", "x", "y", "z"])
   }
 
-  @Test func `cancelling while the other publisher is made cancels it too`() {
+  @Test func `cancelling while the handler runs cancels its publisher too`() {
     let subject = PassthroughSubject<Character, MarbleFailure>()
     var cancel = {}
     let recorder = subject.catch { _ in
@@ -42,7 +42,7 @@ import Testing
     recorder.expect("")
   }
 
-  @Test func `tryCatch fails with what the handler throws`() {
+  @Test func `tryCatch fails with the error that the handler throws`() {
     withVirtualTime { time in
       struct Worse: Error {}
       let recorder = time.cold("a#").tryCatch { _ -> Just<String> in throw Worse() }.record(on: time)

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `streams that fail in different ways are combined when their failures' types are erased`() {
+  @Test func `streams with different failure types can be merged after eraseFailureType`() {
     withVirtualTime { time in
       let outer = time.cold("a-|").eraseFailureType()
       let recorder = outer.flatMap { _ in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RepeatTests {
-  @Test func `repeat plays a stream the given number of times`() {
+  @Test func `repeat subscribes the given number of times`() {
     withVirtualTime { time in
       let recorder = time.cold("ab|").repeat(2).record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `repeat with a pause never overlaps itself`() {
+  @Test func `repeat with a pause never overlaps subscriptions`() {
     withVirtualTime { time in
       let recorder = time.cold("-a|").repeat(3, after: .milliseconds(2), scheduler: time).record(on: time)
       time.run()
@@ -26,7 +26,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `repeat stops at a failure, and immediately without demand`() {
+  @Test func `repeat stops at a failure, and without demand`() {
     withVirtualTime { time in
       let failing = time.cold("a#").repeat().record(on: time)
       let none = time.cold("a|").repeat(0).record(on: time)

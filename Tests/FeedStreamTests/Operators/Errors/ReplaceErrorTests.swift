@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `replaceError keeps its value until it is requested`() {
+  @Test func `replaceError holds its value until it is requested`() {
     withVirtualTime { time in
       let recorder = time.cold("a#").replaceError(with: "z").record(on: time, demand: .max(1))
       time.advance(by: .milliseconds(3))
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `demand returned for a value that fails the stream is met by the replacement`() {
+  @Test func `demand returned during a failing value is met by the replacement`() {
     let subject = PassthroughSubject<Character, MarbleFailure>()
     let recorder = subject.replaceError(with: "z").record(demand: .oneByOne)
     recorder.onValue = { if $0 == "a" { subject.send(completion: .failure(MarbleFailure())) } }
@@ -30,7 +30,7 @@ import Testing
     recorder.expect("(az|)")
   }
 
-  @Test func `replaceError does not finish for a subscriber that cancels upon its value`() {
+  @Test func `replaceError doesn't finish for a subscriber that cancels on its value`() {
     withVirtualTime { time in
       let recorder = time.cold("-#").replaceError(with: "z").record(on: time)
       recorder.onValue = { _ in recorder.cancel() }

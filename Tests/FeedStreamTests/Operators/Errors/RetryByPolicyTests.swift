@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RetryByPolicyTests {
-  @Test func `retry waits as long as the policy says`() {
+  @Test func `retry(_:scheduler:) waits as long as its policy says`() {
     withVirtualTime { time in
       let recorder = time.cold("a#").retry(.exponential(from: .milliseconds(1), limit: 3), scheduler: time).record(
         on: time)
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `retry gives up immediately on an error that is not worth it`() {
+  @Test func `retry stops immediately at an error that its policy doesn't retry`() {
     withVirtualTime { time in
       let recorder = time.cold("a#")
         .retry(.constant(.milliseconds(1)), scheduler: time, if: { _ in false }).record(on: time)
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `retry asks each subscription for what is left of the demand`() {
+  @Test func `each retry requests the remaining demand`() {
     withVirtualTime { time in
       let recorder = time.cold("abc#").retry(.constant(.milliseconds(1)), scheduler: time).record(
         on: time, demand: .max(4))
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling in a pause subscribes no more`() {
+  @Test func `cancelling during a pause prevents the next subscription`() {
     withVirtualTime { time in
       let recorder = time.cold("#").retry(.constant(.milliseconds(5)), scheduler: time).record(on: time)
       time.advance(by: .milliseconds(2))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RetryTests {
-  @Test func `retry subscribes again as often as it may`() {
+  @Test func `retry subscribes again as often as allowed`() {
     withVirtualTime { time in
       let recorder = time.cold("a#").retry(2).record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `retry asks again for what is left of the demand`() {
+  @Test func `retry requests the remaining demand again`() {
     withVirtualTime { time in
       let recorder = time.cold("ab#").retry(5).record(on: time, demand: .max(3))
       time.run()
@@ -42,7 +42,7 @@ import Testing
     #expect(attempts == 100_001)
   }
 
-  @Test func `cancelling stops the retries`() {
+  @Test func `cancelling stops retry`() {
     var attempts = 0
     var cancel = {}
     let subject = PassthroughSubject<Int, Boom>()
@@ -57,7 +57,7 @@ import Testing
     #expect(recorder.completion == nil)
   }
 
-  @Test func `retry subscribes again after the first subscription has returned`() {
+  @Test func `retry subscribes again only after the first subscription call has returned`() {
     struct Failing: Publisher {
       typealias Output = Int
       typealias Failure = Boom

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct RetryWhenTests {
-  @Test func `retry(when:) tries again with each value of the handler's publisher`() {
+  @Test func `retry(when:) subscribes again with each value of the handler's publisher`() {
     withVirtualTime { time in
       let recorder = time.cold("a#").retry(when: {
         $0.delay(for: .milliseconds(2), scheduler: time).setFailureType(to: MarbleFailure.self)
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `retry(when:) heeds the signal's last value, wherever the demand came from`() {
+  @Test func `retry(when:) requests the remaining demand, wherever it came from`() {
     withVirtualTime { time in
       var attempts = 0
       let retried = Deferred {
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `retry(when:) ends as the handler's publisher does`() {
+  @Test func `retry(when:) completes as the handler's publisher does`() {
     withVirtualTime { time in
       let recorder = time.cold("-a#").retry(when: { $0.delay(for: .milliseconds(2), scheduler: time).prefix(1) })
         .record(
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `retry(when:) hands the handler every failure`() {
+  @Test func `retry(when:) passes every failure to the handler`() {
     withVirtualTime { time in
       var failures: [MarbleFailure] = []
       let recorder = time.cold("#").retry(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DistinctTests {
-  @Test func `a value comes through once`() {
+  @Test func `distinct delivers each value once`() {
     withVirtualTime { time in
       let recorder = time.hot("-abacb#").distinct().record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `a value that is left out is requested again`() {
+  @Test func `distinct requests another value for each one that it drops`() {
     let recorder = [1, 1, 1, 2, 1, 3].publisher.distinct().record(demand: .max(2))
     #expect(recorder.values == [1, 2])
     recorder.request(.max(1))
@@ -20,12 +20,12 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `a key decides what is the same`() {
+  @Test func `distinct(by:) compares keys`() {
     let recorder = ["one", "two", "three", "four"].publisher.distinct(by: \.count).record()
     #expect(recorder.values == ["one", "three", "four"])
   }
 
-  @Test func `every subscription remembers for itself`() {
+  @Test func `distinct remembers values per subscription`() {
     let publisher = [1, 1].publisher.distinct()
     #expect(publisher.record().values == [1])
     #expect(publisher.record().values == [1])

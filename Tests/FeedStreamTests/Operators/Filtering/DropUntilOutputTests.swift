@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DropUntilOutputTests {
-  @Test func `drop until output begins with the trigger`() {
+  @Test func `drop(untilOutputFrom:) delivers values after the trigger's first value`() {
     withVirtualTime { time in
       let recorder = time.hot("abcd|").drop(untilOutputFrom: time.hot("-x-")).record(on: time)
       time.run()
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `the publisher that opens a drop is cancelled with the stream, though it goes on`(ends: Bool) {
+  func `the trigger of drop(untilOutputFrom:) is cancelled with the stream`(ends: Bool) {
     withVirtualTime { time in
       let ticks = Interval(every: .milliseconds(1), scheduler: time)
       let upstream = PassthroughSubject<Int, Never>()
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `drop until output ends once when the trigger ends without a value`() {
+  @Test func `drop(untilOutputFrom:) finishes once when the trigger finishes without a value`() {
     withVirtualTime { time in
       let recorder = time.hot("ab|").drop(untilOutputFrom: time.hot("-|")).record(on: time)
       time.run()
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a trigger that cannot fail opens what can, and the other way round`() {
+  @Test func `drop(untilOutputFrom:) mixes publishers that can and can't fail`() {
     let failing = Just(2).setFailureType(to: Boom.self)
     #expect(failing.drop(untilOutputFrom: Just("x")).record().values == [2])
     #expect(Just(1).drop(untilOutputFrom: failing).record().values == [1])

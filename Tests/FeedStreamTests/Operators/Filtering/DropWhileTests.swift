@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DropWhileTests {
-  @Test func `drop while delivers from the first value that does not hold`() {
+  @Test func `drop(while:) delivers from the first value that doesn't match`() {
     withVirtualTime { time in
       let recorder = time.cold("abcab|").drop { $0 < "c" }.record(on: time)
       time.run()

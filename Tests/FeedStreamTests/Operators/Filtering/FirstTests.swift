@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct FirstTests {
-  @Test func `first delivers the first value, or the first that fits`() {
+  @Test func `first delivers the first value, or the first that matches`() {
     let numbers = (1...5).map { $0 }.publisher.eraseToAnyPublisher()
     #expect(numbers.first().record().values == [1])
     #expect(numbers.first { $0 > 2 }.record().values == [3])
     #expect(numbers.tryFirst { $0 > 5 }.record().values == [])
   }
 
-  @Test func `without a result the completion waits for a request, as in Combine`() {
+  @Test func `without a result, first's completion waits for a request, as in Combine`() {
     let none = Empty<Int, Never>()
     let some = [1, 2].publisher.eraseToAnyPublisher()
     let streams: [AnyPublisher<Int, any Error>] = [
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `a settled result cancels upstream before it is delivered`() {
+  @Test func `first cancels upstream before it delivers its result`() {
     var log: [String] = []
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.handleEvents(receiveCancel: { log.append("cancelled") }).first().record()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct IgnoreOutputTests {
-  @Test func `ignoreOutput delivers the completion alone`() {
+  @Test func `ignoreOutput delivers only the completion`() {
     withVirtualTime { time in
       let recorder = time.cold("ab#").ignoreOutput().record(on: time, demand: .none)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `a stream without values can be merged with one that has them`() {
+  @Test func `after ignoreOutput and setOutputType, a stream can be merged with one of values`() {
     withVirtualTime { time in
       let recorder = time.cold("ab---|").ignoreOutput().setOutputType(to: String.self)
         .merge(with: time.cold("x-y|")).record(on: time)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct PrefixTests {
-  @Test func `prefix finishes with its last value, and cancels upstream`() {
+  @Test func `prefix finishes with its last value and cancels upstream`() {
     withVirtualTime { time in
       let source = time.hot("a-b-c-d|")
       let recorder = source.prefix(2).record(on: time)
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `a prefix of nothing finishes without asking`() {
+  @Test func `prefix(0) finishes without a request`() {
     withVirtualTime { time in
       let source = time.cold("a|")
       source.prefix(0).record(on: time, demand: .none).expect("|")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct PrefixWhileTests {
-  @Test func `prefix while finishes at the first value that does not hold`() {
+  @Test func `prefix(while:) finishes at the first value that doesn't match`() {
     withVirtualTime { time in
       let recorder = time.cold("abcab|").prefix { $0 < "c" }.record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `tryPrefix fails with what its predicate throws`() {
+  @Test func `tryPrefix fails with the error that its predicate throws`() {
     withVirtualTime { time in
       let recorder = time.cold("abc|").tryPrefix { $0 < "b" ? true : try { throw MarbleFailure() }() }.record(on: time)
       time.run()
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `prefix while inclusive delivers the first that does not hold`() {
+  @Test func `inclusive prefix(while:) delivers the first value that doesn't match`() {
     withVirtualTime { time in
       let recorder = time.cold("abcd|").prefix(while: { $0 < "c" }, inclusive: true).record(on: time)
       time.advance(by: .milliseconds(5))
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `nothing follows the inclusive last value, not even what is sent while it is delivered`() {
+  @Test func `nothing follows the inclusive last value, even if it is sent during its delivery`() {
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.prefix(while: { $0 < 2 }, inclusive: true).record()
     recorder.onValue = { if $0 == 2 { subject.send(0) } }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ReplaceEmptyTests {
-  @Test func `replaceEmpty fills in for a stream without values, when asked`() {
+  @Test func `replaceEmpty delivers its value when requested, if upstream finishes without values`() {
     withVirtualTime { time in
       let empty = time.cold("-|").replaceEmpty(with: "z").record(on: time, demand: .none)
       let full = time.cold("a|").replaceEmpty(with: "z").record(on: time)

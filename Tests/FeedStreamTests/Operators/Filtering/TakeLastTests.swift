@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct TakeLastTests {
-  @Test func `takeLast delivers the last values as requested, and the completion with the last`() {
+  @Test func `takeLast delivers the last values as requested, then the completion`() {
     let recorder = (1...5).publisher.takeLast(2).record(demand: .max(1))
     #expect(recorder.values == [4])
     #expect(recorder.completion == nil)
@@ -13,7 +13,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `takeLast of nothing, of too few and of a failure`() {
+  @Test func `takeLast handles a count of zero, fewer values than its count, and failures`() {
     withVirtualTime { time in
       #expect((1...5).publisher.takeLast(0).record(on: time, demand: .none).completion == .finished)
       #expect((1...2).publisher.takeLast(9).record(on: time).values == [1, 2])
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `takeLast of a negative number traps`() async {
+  @Test func `takeLast with a negative count traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = Just(1).takeLast(-1)
     }

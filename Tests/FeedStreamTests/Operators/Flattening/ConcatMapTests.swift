@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ConcatMapTests {
-  @Test func `concatMap loses nothing of a source that does not wait to be asked`() {
+  @Test func `concatMap loses no values of a source that ignores demand`() {
     let source = Unasked<Int>()
     var running: [PassthroughSubject<Int, Never>] = []
     let recorder = source.concatMap { _ in
@@ -22,7 +22,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `concatMap keeps what a subject sends while a publisher runs`() {
+  @Test func `concatMap holds values that a subject sends while an inner publisher runs`() {
     let subject = PassthroughSubject<Int, Never>()
     let inner = (0..<3).map { _ in PassthroughSubject<String, Never>() }
     var mapped: [Int] = []
@@ -42,7 +42,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `concatMap asks upstream for everything, and maps one value at a time`() {
+  @Test func `concatMap requests everything from upstream, and maps one value at a time`() {
     var asked: [Subscribers.Demand] = []
     let recorder = (0..<3).publisher.handleEvents(receiveRequest: { asked.append($0) })
       .concatMap { [$0, $0].publisher }.record()
@@ -50,11 +50,11 @@ import Testing
     #expect(asked == [.unlimited])
   }
 
-  @Test func `a hundred thousand publishers that end immediately keep concatMap's stack flat`() {
+  @Test func `concatMap keeps the stack flat with a hundred thousand immediate publishers`() {
     #expect((0..<100_000).publisher.eraseToAnyPublisher().concatMap { Just($0) }.pulled(.requesting) == 100_000)
   }
 
-  @Test func `concatMap fails immediately with upstream, and cancels the publisher that runs`() {
+  @Test func `concatMap fails immediately with upstream, and cancels the inner publisher`() {
     let subject = PassthroughSubject<Int, Boom>()
     var isCancelled = false
     let recorder = subject.concatMap { _ in

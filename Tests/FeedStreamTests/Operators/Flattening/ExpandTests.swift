@@ -18,7 +18,7 @@ import Testing
     recorder.cancel()
   }
 
-  @Test func `what cannot fail is expanded with what can, and the other way round`() {
+  @Test func `expand mixes publishers that can and can't fail`() {
     let failing = Just(1).setFailureType(to: Boom.self)
     #expect(
       failing.expand { $0 < 3 ? Just($0 + 1).eraseToAnyPublisher() : Empty().eraseToAnyPublisher() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct FlatMapFirstTests {
-  @Test func `flatMapFirst drops what arrives while a publisher runs`() {
+  @Test func `flatMapFirst drops values that arrive while an inner publisher runs`() {
     withVirtualTime { time in
       let source = time.hot("-ab---c--|")
       let recorder = source.flatMapFirst { time.cold("-\($0)-\($0)|") }.record(on: time)
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `flatMapFirst finishes when upstream and the publisher that runs have`() {
+  @Test func `flatMapFirst finishes when both upstream and the inner publisher have`() {
     withVirtualTime { time in
       let source = time.hot("a-|")
       let recorder = source.flatMapFirst { time.cold("----\($0)|") }.record(on: time)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct FlatMapTests {
-  @Test func `flatMap delivers a sequence immediately, unless it is cancelled meanwhile`() {
+  @Test func `flatMap delivers a sequence immediately, until it is cancelled`() {
     var received: [Int] = []
     var subscription: AnyCancellable?
     let subject = PassthroughSubject<Int, Never>()
@@ -18,7 +18,7 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `flatMap ends when upstream ends in the middle of a sequence, once that is delivered`() {
+  @Test func `flatMap delivers the rest of a sequence when upstream finishes in the middle`() {
     let subject = PassthroughSubject<Int, Never>()
     var log: [String] = []
     let subscription = subject.flatMap { (0..<$0).publisher }.sink { _ in
@@ -32,7 +32,7 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
-  @Test func `flatMap asks for the next value when a sequence has been delivered`() {
+  @Test func `flatMap requests the next value when a sequence has been delivered`() {
     var asked: [Subscribers.Demand] = []
     let recorder = (1...3).publisher.handleEvents(receiveRequest: { asked.append($0) })
       .flatMap(maxPublishers: .max(1)) { [$0, $0].publisher }.record()
@@ -41,7 +41,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `a failing result ends flatMap, and an empty publisher delivers nothing`() {
+  @Test func `flatMap fails with a failing Result, and an empty inner publisher delivers nothing`() {
     let results: [Result<Int, Boom>] = [.success(1), .failure(Boom()), .success(2)]
     let failing = results.publisher.setFailureType(to: Boom.self).flatMap { $0.publisher }.record()
     #expect(failing.values == [1])
@@ -50,7 +50,7 @@ import Testing
     #expect(empty.values.isEmpty && empty.completion == .finished)
   }
 
-  @Test func `asking for values of flatMap with room for no publisher traps`() async {
+  @Test func `requesting values of flatMap(maxPublishers: .none) traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = [1, 2].publisher.flatMap(maxPublishers: .none) { Just($0) }.sink { _ in }
     }

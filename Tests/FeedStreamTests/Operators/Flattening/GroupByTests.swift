@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct GroupByTests {
-  @Test func `groupBy makes a publisher of each key, with the value that opened it`() {
+  @Test func `groupBy delivers a publisher per key, starting with the value that opened it`() {
     let subject = PassthroughSubject<Int, Never>()
     var seen: [String] = []
     let cancellable = subject.groupBy { $0 % 2 == 0 ? "even" : "odd" }
@@ -15,7 +15,7 @@ import Testing
     cancellable.cancel()
   }
 
-  @Test func `a group holds what nobody has requested, and its completion`() {
+  @Test func `a group holds unrequested values, and its completion`() {
     let groups = [1, 2, 3].publisher.groupBy { $0 % 2 }.record()
     #expect(groups.completion == .finished)
     let odd = groups.values[0].record(demand: .max(1))
@@ -25,7 +25,7 @@ import Testing
     #expect(odd.completion == .finished)
   }
 
-  @Test func `a group that is cancelled is opened again by the next value`() {
+  @Test func `the next value with a cancelled group's key opens a new group`() {
     let subject = PassthroughSubject<Int, Never>()
     let groups = subject.groupBy { _ in 0 }.record()
     subject.send(1)
@@ -47,7 +47,7 @@ import Testing
     #expect(groups.values[1].record().completion == .finished)
   }
 
-  @Test func `groups end in the order in which they began`() {
+  @Test func `groups complete in the order in which they were opened`() {
     let subject = PassthroughSubject<Int, Never>()
     var ended: [Int] = []
     var cancellables: Set<AnyCancellable> = []
@@ -70,9 +70,7 @@ import Testing
     #expect(result?.says("share() it for more") == true)
   }
 
-  @Test(arguments: [true, false]) func `a group that is used in its own chain is released with the completion`(
-    _ isFailure: Bool
-  ) {
+  @Test(arguments: [true, false]) func `a group used in its own chain is released on completion`(_ isFailure: Bool) {
     final class Value {}
     weak var value: Value?
     let subject = PassthroughSubject<Value, Boom>()
@@ -96,7 +94,7 @@ import Testing
     #expect((recorder.failure != nil) == isFailure)
   }
 
-  @Test func `groups that were requested when the source fails are delivered before the failure`() {
+  @Test func `requested groups are delivered before the source's failure`() {
     let subject = PassthroughSubject<Int, Boom>()
     let groups = subject.groupBy { $0 }.record()
     groups.onValue = { group in

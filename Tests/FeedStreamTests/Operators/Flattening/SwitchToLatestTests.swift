@@ -16,7 +16,7 @@ import Testing
     #expect(recorder.values == [1, 2, 3])
   }
 
-  @Test func `a sequence that is delivered immediately stops when the subscriber cancels`() {
+  @Test func `an immediate sequence stops when the subscriber cancels`() {
     let subject = PassthroughSubject<Int, Never>()
     var values: [Int] = []
     var subscription: AnyCancellable?
@@ -32,7 +32,7 @@ import Testing
 
   private final class Token {}
 
-  @Test func `a stream that is cancelled within the cancellation of a publisher it maps to releases everything`() {
+  @Test func `a stream cancelled while its inner publisher is cancelled releases everything`() {
     let subject = PassthroughSubject<Int, Never>()
     weak var witness: Token?
     var subscription: AnyCancellable?
@@ -50,7 +50,7 @@ import Testing
     #expect(witness == nil)
   }
 
-  @Test func `a value sent within the cancellation of a publisher is the newest, and the only one`() {
+  @Test func `a value sent while a publisher is cancelled is the newest, and the only one delivered`() {
     let subject = PassthroughSubject<Int, Never>()
     var made: [Int: PassthroughSubject<Int, Never>] = [:]
     var log: [String] = []

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CollectByCountTests {
-  @Test func `collect by count asks for as many values as the arrays hold`() {
+  @Test func `collect(_:) requests as many values as its arrays hold`() {
     let recorder = (1...7).map { $0 }.publisher.eraseToAnyPublisher().collect(3).record(demand: .max(2))
     #expect(recorder.values == [[1, 2, 3], [4, 5, 6]])
     recorder.request(.max(1))
@@ -12,7 +12,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `collecting arrays of nothing traps`() async {
+  @Test func `collect(0) traps`() async {
     await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(0) }
   }
 

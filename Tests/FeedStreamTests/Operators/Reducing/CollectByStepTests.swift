@@ -6,28 +6,28 @@ import Testing
 @Suite(.settled) struct CollectByStepTests {
   private func numbers(_ count: Int) -> AnyPublisher<Int, Never> { Array(1...count).publisher.eraseToAnyPublisher() }
 
-  @Test func `arrays overlap where the step is less than the count`() {
+  @Test func `with a step less than the count, arrays overlap`() {
     #expect(numbers(5).collect(3, every: 2).record().values == [[1, 2, 3], [3, 4, 5], [5]])
     #expect(numbers(3).collect(3, every: 1).record().values == [[1, 2, 3], [2, 3], [3]])
   }
 
-  @Test func `values between the arrays are left out where the step is more than the count`() {
+  @Test func `with a step greater than the count, values between arrays are dropped`() {
     #expect(numbers(7).collect(2, every: 3).record().values == [[1, 2], [4, 5], [7]])
     #expect(numbers(6).collect(2, every: 3).record().values == [[1, 2], [4, 5]])
   }
 
-  @Test func `a step as long as the count collects by count`() {
+  @Test func `with a step equal to the count, buffer(count:) equals collect`() {
     #expect(numbers(5).collect(2, every: 2).record().values == numbers(5).collect(2).record().values)
   }
 
-  @Test func `an array comes with its last value, the rest with the completion`() {
+  @Test func `an array is delivered with its last value, and the rest on completion`() {
     withVirtualTime { time in
       let arrays = time.hot("-a--b-c-|").collect(2, every: 1).map { $0.joined() }
       expectMarbles(arrays, on: time, "----x-y-(z|)", values: ["x": "ab", "y": "bc", "z": "c"])
     }
   }
 
-  @Test(arguments: [(3, 2), (2, 3)]) func `an array is requested by its step, the first by its count`(
+  @Test(arguments: [(3, 2), (2, 3)]) func `the first array requests its count of values, and each later one its step`(
     _ count: Int, _ step: Int
   ) {
     var asked: [Subscribers.Demand] = []
@@ -41,7 +41,7 @@ import Testing
     recorder.cancel()
   }
 
-  @Test func `values left at the completion wait until they are requested`() {
+  @Test func `values left on completion wait until they are requested`() {
     let recorder = numbers(3).collect(3, every: 1).record(demand: .max(1))
     #expect(recorder.values == [[1, 2, 3]])
     #expect(recorder.completion == nil)
@@ -52,12 +52,12 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `an array of nothing, and a step that leads nowhere, trap`() async {
+  @Test func `a count or step of zero traps`() async {
     await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(0, every: 1) }
     await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(1, every: 0) }
   }
 
-  @Test func `full arrays that were requested are delivered before a failure that comes within a delivery`() {
+  @Test func `requested full arrays are delivered before a failure during a delivery`() {
     for (demand, expected) in [(DemandScript.unlimited, [[1, 2], [2, 3], [3, 4]]), (.max(2), [[1, 2], [2, 3]])] {
       let failing = PassthroughSubject<Int, Boom>()
       let arrays = failing.collect(2, every: 1).record(demand: demand)

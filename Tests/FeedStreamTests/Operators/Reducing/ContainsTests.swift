@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ContainsTests {
-  @Test func `contains delivers true if a value fits, and otherwise false`() {
+  @Test func `contains delivers whether any value matches`() {
     let numbers = (1...5).map { $0 }.publisher.eraseToAnyPublisher()
     #expect(numbers.contains(3).record().values == [true])
     #expect(numbers.contains { $0 > 5 }.record().values == [false])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CountTests {
-  @Test func `count delivers how many values there were`() {
+  @Test func `count delivers the number of values`() {
     #expect((1...5).publisher.eraseToAnyPublisher().count().record().values == [5])
   }
 
@@ -15,14 +15,14 @@ import Testing
     recorder.expect("(5|)")
   }
 
-  @Test func `a result that is waiting is let go when cancelled`() {
+  @Test func `cancelling releases a result that waits for a request`() {
     let recorder = (1...5).publisher.eraseToAnyPublisher().count().record(demand: .none)
     recorder.cancel()
     recorder.request(.max(1))
     recorder.expect("")
   }
 
-  @Test func `a subscriber that cancels upon the result is not told of the completion`() {
+  @Test func `a subscriber that cancels on the result receives no completion`() {
     let subject = PassthroughSubject<Int, MarbleFailure>()
     let recorder = subject.count().record()
     recorder.onValue = { _ in recorder.cancel() }
@@ -30,7 +30,7 @@ import Testing
     recorder.expect("0")
   }
 
-  @Test func `a failure passes without a result`() {
+  @Test func `a failure is delivered without a result`() {
     withVirtualTime { time in
       let recorder = time.cold("ab#").count().record(on: time)
       time.run()

@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ReduceTests {
-  @Test func `reduce delivers the last result`() {
+  @Test func `reduce delivers the final result`() {
     let numbers = (1...5).map { $0 }.publisher.eraseToAnyPublisher()
     #expect(numbers.reduce(10, +).record().values == [25])
     #expect(numbers.tryReduce(10, +).record().values == [25])
   }
 
-  @Test func `an error thrown cancels upstream and is the failure`() {
+  @Test func `a thrown error cancels upstream and is the failure`() {
     var isCancelled = false
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.handleEvents(receiveCancel: { isCancelled = true })
@@ -20,7 +20,7 @@ import Testing
     #expect(recorder.failure is Boom)
   }
 
-  @Test func `a completion that comes while reduce works on a value counts that value`() {
+  @Test func `a value counts even if the completion arrives while reduce combines it`() {
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.reduce(0) { sum, value in
       if value == 2 { subject.send(completion: .finished) }

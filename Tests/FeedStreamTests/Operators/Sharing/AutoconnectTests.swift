@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct AutoconnectTests {
-  @Test func `autoconnect connects once, even when one subscriber attaches within another's subscribing`() {
+  @Test func `autoconnect connects once, even when a subscriber attaches during another's subscription`() {
     let source = PassthroughSubject<Int, Never>()
     var connected = 0
     let shared = source.handleEvents(
@@ -24,7 +24,7 @@ import Testing
     #expect(connected == 0)
   }
 
-  @Test func `connecting again and again keeps nothing of the connections that are over`() {
+  @Test func `repeated connections don't accumulate memory`() {
     final class Witness: Subject {
       typealias Output = Int
       typealias Failure = Never
@@ -48,7 +48,7 @@ import Testing
     #expect(witness.seen.count { $0.subscription != nil } <= 64)
   }
 
-  @Test func `a shared stream stops a source that delivers as it is connected`() {
+  @Test func `a shared stream can be cancelled while its source delivers during connect`() {
     var made = 0
     let source = Generate(state: 0) { state in
       made += 1
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `after the completion nobody connects again, even when the earlier subscribers have cancelled`() {
+  @Test func `after the completion, autoconnect doesn't connect again, even without earlier subscribers`() {
     var runs = 0
     let source = Deferred {
       runs += 1
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `a subscriber that attaches when the last one has left, all within connecting, connects again`() {
+  @Test func `a subscriber that attaches after the last one left, all during connect, connects again`() {
     var runs = 0
     let source = Deferred {
       runs += 1

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct MulticastTests {
-  @Test func `a multicast delivers to all from one subscription, between connect and its cancellation`() {
+  @Test func `multicast delivers to all subscribers from one subscription, while connected`() {
     var subscriptions = 0
     let source = PassthroughSubject<Int, Never>()
     let multicast = source.handleEvents(receiveSubscription: { _ in subscriptions += 1 })

@@ -35,7 +35,7 @@ import Testing
     #expect(runs == 2)
   }
 
-  @Test func `with resetOnError, retry behind the share tries again`() {
+  @Test func `with resetOnError, retry after share subscribes upstream again`() {
     var runs = 0
     let source = Deferred {
       runs += 1
@@ -50,7 +50,7 @@ import Testing
     #expect(runs == 1)
   }
 
-  @Test func `the subscribers of one subscription all receive its failure, and share the next`() {
+  @Test func `all subscribers receive the failure, and share the next subscription`() {
     var active = 0
     var runs = 0
     var source = PassthroughSubject<Int, Boom>()
@@ -75,7 +75,7 @@ import Testing
     #expect(active == 0)
   }
 
-  @Test func `without resetOnRefCountZero, upstream runs on until the share is released`() {
+  @Test func `without resetOnRefCountZero, upstream runs until the share is released`() {
     var active = 0
     let source = PassthroughSubject<Int, Never>()
     var shared: Publishers.ShareResetting? = counted(source) { active += $0 }.share(resetOnRefCountZero: false)
@@ -90,7 +90,7 @@ import Testing
     #expect(active == 0)
   }
 
-  @Test func `a share that nobody keeps runs on while it has subscribers`() {
+  @Test func `a share that isn't retained runs while it has subscribers`() {
     var active = 0
     let source = PassthroughSubject<Int, Never>()
     let recorder = counted(source) { active += $0 }.share(resetOnRefCountZero: false).record()

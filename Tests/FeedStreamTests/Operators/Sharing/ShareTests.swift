@@ -21,7 +21,7 @@ import Testing
     #expect(active == 1)
   }
 
-  @Test func `share(replay:) gives those who come later the last values first`() {
+  @Test func `share(replay:) delivers the last values to later subscribers first`() {
     let source = PassthroughSubject<Int, Never>()
     let shared = source.share(replay: 2)
     let early = shared.record()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CollectByTimeTests {
-  @Test func `collect by time makes an array of each stretch`() {
+  @Test func `collect(.byTime) delivers an array per interval`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-b-c-----------d|").collect(.byTime(time, .milliseconds(4))).record(on: time)
       time.run()
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `collect by time or count makes an array when there is enough`() {
+  @Test func `collect(.byTimeOrCount) also delivers an array when it is full`() {
     withVirtualTime { time in
       let recorder = time.hot("-abcd--e|").collect(.byTimeOrCount(time, .milliseconds(6), 3)).record(on: time)
       time.run()
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `collect by time keeps values until they are requested, and the completion after them`() {
+  @Test func `collect(.byTime) holds values until they are requested, then the completion`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-b-c|").collect(.byTime(time, .milliseconds(2))).record(on: time, demand: .max(1))
       time.run()
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `collect by time asks for one value at a time`() {
+  @Test func `collect(.byTime) requests one value at a time`() {
     withVirtualTime { time in
       var asked: [Subscribers.Demand] = []
       let recorder = time.hot("abc").handleEvents(receiveRequest: { asked.append($0) })
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `values sent at once fill as many arrays as they can`() {
+  @Test func `values sent at once fill as many arrays as possible`() {
     withVirtualTime { time in
       let numbers = PassthroughSubject<Int, Never>()
       let arrays = numbers.collect(.byTimeOrCount(time, .seconds(1), 2))
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `an array is requested by its count, and what is left over of it by the next`() {
+  @Test func `collect(.byTimeOrCount) requests a full array's values, less those it already holds`() {
     withVirtualTime { time in
       var asked: [Subscribers.Demand] = []
       let numbers = PassthroughSubject<Int, Never>()
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `with a count, nothing is requested before the subscriber asks`() {
+  @Test func `collect(.byTimeOrCount) requests nothing before the subscriber does`() {
     withVirtualTime { time in
       var asked: [Subscribers.Demand] = []
       let recorder = time.hot("abcde").handleEvents(receiveRequest: { asked.append($0) })
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `collect by time ends on its scheduler`() {
+  @Test func `collect(.byTime) completes on its scheduler`() {
     withVirtualTime { time in
       let letters = PassthroughSubject<String, Never>()
       let recorder = letters.collect(.byTime(time, .milliseconds(4))).record(on: time)
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `collect by time drops what it has when upstream fails`() {
+  @Test func `collect(.byTime) drops its values when upstream fails`() {
     withVirtualTime { time in
       let recorder = time.hot("-a#").collect(.byTime(time, .milliseconds(4))).record(on: time)
       time.run()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CollectOnTests {
-  @Test func `buffer(on:) delivers what arrived since the last trigger`() {
+  @Test func `buffer(on:) delivers the values since the last trigger`() {
     let trigger = PassthroughSubject<Void, Never>()
     let subject = PassthroughSubject<Character, Never>()
     let recorder = subject.buffer(on: trigger).record()
@@ -17,7 +17,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `a trigger without values before it makes no array, within a delivery either`() {
+  @Test func `a trigger without values before it delivers no array, even during a delivery`() {
     let trigger = PassthroughSubject<Void, Never>()
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.buffer(on: trigger).record()
@@ -35,7 +35,7 @@ import Testing
     recorder.cancel()
   }
 
-  @Test func `a trigger that completes within a delivery, with more asked for, makes no empty array`() {
+  @Test func `a trigger that completes during a delivery delivers no empty array`() {
     let trigger = PassthroughSubject<Void, Never>()
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.buffer(on: trigger).record(demand: .max(1))
@@ -49,7 +49,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `each trigger within a delivery makes an array of its own`() {
+  @Test func `each trigger during a delivery delivers its own array`() {
     let trigger = PassthroughSubject<Void, Never>()
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.buffer(on: trigger).record()
@@ -68,7 +68,7 @@ import Testing
     #expect(recorder.failure == Boom())
   }
 
-  @Test func `without demand an array grows until it is requested`() {
+  @Test func `without demand, an array grows until it is requested`() {
     let trigger = PassthroughSubject<Void, Never>()
     let subject = PassthroughSubject<Int, Never>()
     let recorder = subject.buffer(on: trigger).record(demand: .none)

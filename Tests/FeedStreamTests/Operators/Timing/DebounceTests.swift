@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DebounceTests {
-  @Test func `debounce delivers what stands long enough`() {
+  @Test func `debounce delivers a value that no other one follows within the interval`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-bc-----d---|").debounce(for: .milliseconds(3), scheduler: time).record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `debounce drops what still waits when upstream ends`() {
+  @Test func `debounce drops a waiting value when upstream completes`() {
     withVirtualTime { time in
       let recorder = time.hot("-a|").debounce(for: .milliseconds(3), scheduler: time).record(on: time)
       time.run()
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `debounce by nothing delivers the last value of the moment`() {
+  @Test func `debounce with an interval of zero delivers the last value of the moment`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Character, MarbleFailure>()
       let recorder = subject.debounce(for: 0, scheduler: time).record(on: time)

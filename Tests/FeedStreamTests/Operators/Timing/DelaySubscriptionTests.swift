@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DelaySubscriptionTests {
-  @Test func `delaySubscription subscribes later and asks for what was asked meanwhile`() {
+  @Test func `delaySubscription subscribes later, with the demand requested meanwhile`() {
     withVirtualTime { time in
       let recorder = time.cold("-a-b-|").delaySubscription(for: .milliseconds(3), scheduler: time).record(
         on: time, demand: .max(1))
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `delaySubscription never subscribes once cancelled`() {
+  @Test func `delaySubscription doesn't subscribe after cancellation`() {
     withVirtualTime { time in
       var subscriptions = 0
       let upstream = Deferred {

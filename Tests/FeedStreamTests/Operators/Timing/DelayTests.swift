@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct DelayTests {
-  @Test func `delay moves values and the completion by the interval`() {
+  @Test func `delay shifts values and the completion by the interval`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-b-c|").delay(for: .milliseconds(3), scheduler: time).record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `delay moves a failure behind the values before it`() {
+  @Test func `delay delivers a failure after the values before it`() {
     withVirtualTime { time in
       let recorder = time.hot("-ab#").delay(for: .milliseconds(2), scheduler: time).record(on: time)
       time.run()
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling within a value drops those scheduled after it`() {
+  @Test func `cancelling during a value drops the values scheduled after it`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Character, MarbleFailure>()
       let recorder = subject.delay(for: .milliseconds(1), scheduler: time).record(on: time)
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `values that cancel drops are released immediately`() {
+  @Test func `values dropped by cancellation are released immediately`() {
     withVirtualTime { time in
       final class Value {}
       let subject = PassthroughSubject<Value, Boom>()
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled delay releases its subscriber and takes its work back`() {
+  @Test func `a cancelled delay releases its subscriber and cancels its scheduled work`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Int, Boom>()
       weak var subscriber: Recorder<Int, Boom>?
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a loop does not wait for a delay that is cancelled`() {
+  @Test(.timeLimit(.minutes(5))) func `a loop doesn't wait for a cancelled delay`() {
     let loop = EventLoop()
     Just(1).append(Empty(completeImmediately: false)).delay(for: .seconds(3600), scheduler: loop).sink { _ in }.cancel()
     loop.run()

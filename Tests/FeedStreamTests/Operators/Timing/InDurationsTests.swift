@@ -225,12 +225,12 @@ struct TimedForms: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(.settled) struct InDurationsTests {
-  @Test(arguments: TimedForms.all) func `a duration does what a stride does`(_ forms: TimedForms) {
+  @Test(arguments: TimedForms.all) func `a Duration is equivalent to a stride`(_ forms: TimedForms) {
     #expect(forms.inDurations() == forms.inStrides())
     #expect(forms.inStrides() != "[]")
   }
 
-  @Test func `a literal and a unit without a type are still the scheduler's own`() {
+  @Test func `untyped literals and units still use the scheduler's own stride`() {
     let time = VirtualTimeScheduler()
     let debounced: [Publishers.Debounce<Just<Int>, VirtualTimeScheduler>] = [
       Just(1).debounce(for: 3, scheduler: time), Just(1).debounce(for: 0.5, scheduler: time),
@@ -239,7 +239,7 @@ struct TimedForms: Sendable, CustomTestStringConvertible {
     #expect(debounced.map(\.dueTime.nanoseconds) == [3_000_000_000, 500_000_000, 3_000_000_000, 0])
   }
 
-  @Test func `every scheduler takes a duration`() {
+  @Test func `every scheduler accepts a Duration`() {
     let long = Duration.milliseconds(1500)
     #expect(DispatchQueue.SchedulerTimeType.Stride(long) == .seconds(1.5))
     #expect(RunLoop.SchedulerTimeType.Stride(long) == .seconds(1.5))

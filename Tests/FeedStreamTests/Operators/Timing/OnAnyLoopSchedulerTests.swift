@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct OnAnyLoopSchedulerTests {
-  @Test(arguments: TimedForms.all) func `whichever scheduler it is, the stream is the same`(_ forms: TimedForms) {
+  @Test(arguments: TimedForms.all) func `timing operators deliver the same on every scheduler`(_ forms: TimedForms) {
     #expect(forms.onAnyLoop() == forms.inStrides())
   }
 
-  @Test func `cancelled streams leave no work behind`() {
+  @Test func `cancelled streams leave no scheduled work`() {
     withVirtualTime { time in
       let scheduler: any LoopScheduler = time
       let subscription = Just(1).delay(for: .seconds(3_600), scheduler: scheduler).sink { _ in }
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a scheduler that cannot take work back runs it`() {
+  @Test func `a scheduler that can't cancel work runs it`() {
     let scheduler: any LoopScheduler = ImmediateTimeScheduler()
     var values: [Int] = []
     let subscription = [1, 2].publisher.delay(for: .seconds(1), scheduler: scheduler).sink { values.append($0) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct PrefixForTests {
-  @Test func `prefix(for:) finishes when the time is up`() {
+  @Test func `prefix(for:) finishes when the time has passed`() {
     withVirtualTime { time in
       var cancelled = false
       let recorder = time.hot("-a-b-c-d-|").handleEvents(receiveCancel: { cancelled = true })
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `prefix(for:) lets an earlier completion through`() {
+  @Test func `prefix(for:) passes an earlier completion`() {
     withVirtualTime { time in
       let recorder = time.hot("-a#").prefix(for: .milliseconds(4), scheduler: time).record(on: time)
       time.run()

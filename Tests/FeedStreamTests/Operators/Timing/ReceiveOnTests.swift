@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ReceiveOnTests {
-  @Test func `receive(on:) delivers nothing in the call that sends`() {
+  @Test func `receive(on:) delivers nothing within the call of send`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Character, MarbleFailure>()
       let recorder = subject.receive(on: time).record(on: time)
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `after cancel neither a value nor a completion that was scheduled is delivered`() {
+  @Test func `after cancel, neither a scheduled value nor a scheduled completion is delivered`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Character, MarbleFailure>()
       let recorder = subject.receive(on: time).record(on: time)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `never more is asked of upstream than of receive(on:)`() {
+  @Test func `receive(on:) requests no more than its subscriber`() {
     withVirtualTime { time in
       let recorder = (1...10).publisher.receive(on: time).record(on: time, demand: .max(2))
       time.advance(by: .milliseconds(1))

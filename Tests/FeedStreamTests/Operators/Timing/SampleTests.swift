@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct SampleTests {
-  @Test func `sample delivers the latest value, once`() {
+  @Test func `sample delivers the latest value once`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-b-----c-d-|").sample(every: .milliseconds(4), scheduler: time).record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `sample keeps the latest value until it is requested`() {
+  @Test func `sample holds the latest value until it is requested`() {
     let subject = PassthroughSubject<Character, Never>()
     let trigger = PassthroughSubject<Void, Never>()
     let recorder = subject.sample(on: trigger).record(demand: .none)

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `a sink cancelled before its subscription has come receives nothing`() {
+  @Test func `a sink cancelled before its subscription arrives receives nothing`() {
     withVirtualTime { time in
       var values: [Int] = []
       let sink = Just(1).subscribe(on: time).sink { values.append($0) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ThrottleTests {
-  @Test func `throttle delivers the latest of each interval`() {
+  @Test func `throttle with latest delivers the latest value of each interval`() {
     withVirtualTime { time in
       let recorder = time.hot("-ab-cd-------e--|").throttle(for: .milliseconds(4), scheduler: time, latest: true)
         .record(on: time)
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `throttle delivers the first of each interval`() {
+  @Test func `throttle without latest delivers the first value of each interval`() {
     withVirtualTime { time in
       let recorder = time.hot("-ab-cd-------e--|").throttle(for: .milliseconds(4), scheduler: time, latest: false)
         .record(on: time)
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `throttle keeps the latest even when no more is requested`() {
+  @Test func `throttle holds the latest value without demand`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Character, MarbleFailure>()
       let recorder = subject.throttle(for: .milliseconds(4), scheduler: time, latest: true).record(
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `throttle delivers what waits, then the completion`() {
+  @Test func `throttle delivers a waiting value, then the completion`() {
     withVirtualTime { time in
       let recorder = time.hot("abc|").throttle(for: .milliseconds(4), scheduler: time, latest: true).record(on: time)
       time.run()
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled throttle takes its work back`() {
+  @Test func `a cancelled throttle cancels its scheduled work`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Int, Boom>()
       let recorder = subject.throttle(for: .seconds(3600), scheduler: time, latest: true).record(on: time)

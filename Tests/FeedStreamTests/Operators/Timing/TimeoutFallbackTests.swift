@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct TimeoutFallbackTests {
-  @Test func `timeout goes over to the fallback with the demand that is left`() {
+  @Test func `timeout continues with the fallback and the remaining demand`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-------b").timeout(.milliseconds(3), scheduler: time, fallback: time.cold("xyz|"))
         .record(on: time, demand: .max(3))
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a fallback that cannot fail follows what can, and the other way round`() {
+  @Test func `timeout's fallback mixes publishers that can and can't fail`() {
     withVirtualTime { time in
       let silent = PassthroughSubject<Int, Boom>()
       let recorder = silent.timeout(.seconds(1), scheduler: time, fallback: Just(1)).record(on: time)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct TimeoutTests {
-  @Test func `timeout finishes after a silence`() {
+  @Test func `timeout finishes after an interval without events`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-b-----c-|").timeout(.milliseconds(4), scheduler: time).record(on: time)
       time.run()
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `the time of timeout restarts at the first request`() {
+  @Test func `timeout starts its interval again at the first request`() {
     withVirtualTime { time in
       let recorder = time.hot("------a").timeout(.milliseconds(4), scheduler: time).record(on: time, demand: .none)
       time.advance(by: .milliseconds(3))
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `timeout leaves a stream alone that is never silent for that long`() {
+  @Test func `timeout passes a stream that is never silent for the interval`() {
     withVirtualTime { time in
       let recorder = time.hot("--a---b---c--|").timeout(.milliseconds(5), scheduler: time).record(on: time)
       time.run()
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `timeout delivers what arrived in time, however late the scheduler is`() {
+  @Test func `timeout delivers values that arrived in time, however late the scheduler is`() {
     withVirtualTime { time in
       let subject = PassthroughSubject<Character, MarbleFailure>()
       let recorder = subject.timeout(.milliseconds(4), scheduler: time).record(on: time)
@@ -50,14 +50,14 @@ import Testing
     }
   }
 
-  @Test func `cancelling a timeout stops its clock`() {
+  @Test func `cancelling a timeout stops its timer`() {
     withVirtualTime { time in
       let recorder = time.hot("").timeout(.milliseconds(3), scheduler: time).record(on: time)
       recorder.cancel()
     }
   }
 
-  @Test func `timeout needs a scheduler with time`() async {
+  @Test func `timeout requires a scheduler with time`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let never = PassthroughSubject<Int, Never>().timeout(.seconds(1), scheduler: ImmediateScheduler.shared)
       _ = never.sink { _ in }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct WindowTests {
-  @Test func `a window holds what arrives in its time`() {
+  @Test func `window(for:) delivers the values of each interval`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-b--c---d-|").window(for: .milliseconds(4), scheduler: time).record(on: time)
       time.run()
@@ -13,13 +13,13 @@ import Testing
     }
   }
 
-  @Test func `windows by count begin with their first value`() {
+  @Test func `window(_:) starts a window with its first value`() {
     let recorder = (1...5).publisher.window(2).record()
     #expect(recorder.values.map { $0.record().values } == [[1, 2], [3, 4], [5]])
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `a window waits until it is requested, and the completion after it`() {
+  @Test func `a window waits until it is requested, and the completion follows it`() {
     let recorder = (1...4).publisher.window(2).record(demand: .max(1))
     #expect(recorder.values.count == 1)
     #expect(recorder.completion == nil)
@@ -28,7 +28,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `what is sent within a window's completion is in the next, and each trigger ends one`() {
+  @Test func `a value sent during a window's completion is in the next one, and each trigger ends one`() {
     let (subject, trigger) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Void, Never>())
     let recorder = subject.window(on: trigger).flatMap { $0.collect() }.record()
     recorder.onValue = { values in
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling finishes the open window and delivers no other`() {
+  @Test func `cancelling finishes the open window and delivers no more`() {
     withVirtualTime { time in
       let recorder = time.hot("-a-b").window(for: .milliseconds(4), scheduler: time).record(on: time)
       time.advance(by: .milliseconds(2))
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a value sent while a window is handed over comes after the one that opened it`() {
+  @Test func `a value sent while a window is delivered comes after the value that opened it`() {
     let subject = PassthroughSubject<Int, Boom>()
     var received: [Int] = []
     var bag: [AnyCancellable] = []
@@ -84,7 +84,7 @@ import Testing
     #expect(received == [1, 2, 3])
   }
 
-  @Test func `windows that were requested when the source fails are delivered before the failure`() {
+  @Test func `requested windows are delivered before the source's failure`() {
     let trigger = PassthroughSubject<Void, Never>()
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.window(on: trigger).record()

@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct EncodeTests {
   private struct Item: Codable, Equatable { var name: String }
 
-  @Test func `an encoded value decodes to itself, as JSON and as a property list`() {
+  @Test func `an encoded value decodes to the same value, as JSON and as a property list`() {
     let items = [Item(name: "a"), Item(name: "b")]
     let json = items.publisher.encode(encoder: JSONEncoder()).decode(type: Item.self, decoder: JSONDecoder())
     #expect(json.record().values == items)
@@ -16,7 +16,7 @@ import Testing
     #expect(list.record().values == items)
   }
 
-  @Test func `decoding fails at the first value it cannot read and cancels upstream`() {
+  @Test func `decode fails at the first invalid value and cancels upstream`() {
     var isCancelled = false
     let subject = PassthroughSubject<Data, Boom>()
     let recorder = subject.handleEvents(receiveCancel: { isCancelled = true })

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct MapTests {
-  @Test func `map passes on what its closure returns, and every completion`() {
+  @Test func `map delivers what its closure returns, and every completion`() {
     withVirtualTime { time in
       let recorder = time.hot("a-b#").map { $0.uppercased() }.record(on: time)
       time.run()
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `tryMap fails with what its closure throws, and cancels upstream`() {
+  @Test func `tryMap fails with the error that its closure throws, and cancels upstream`() {
     withVirtualTime { time in
       let source = time.hot("a-b-c|")
       let recorder = source.tryMap { value in

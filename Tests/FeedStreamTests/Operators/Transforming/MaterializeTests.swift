@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct MaterializeTests {
-  @Test func `materialize makes the completion a value, which waits to be requested`() {
+  @Test func `materialize delivers the completion as a value that waits for a request`() {
     withVirtualTime { time in
       let recorder = time.cold("a#").materialize().record(on: time, demand: .max(1))
       time.advance(by: .milliseconds(2))
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a completion within a delivery follows the subscriber's answer`() {
+  @Test func `a completion sent during a delivery waits for the demand that the subscriber returns`() {
     let subject = PassthroughSubject<Int, Boom>()
     let recorder = subject.materialize().record(demand: .oneByOne)
     recorder.onValue = { _ in subject.send(completion: .failure(Boom())) }
@@ -25,7 +25,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `dematerialize undoes materialize`() {
+  @Test func `dematerialize reverses materialize`() {
     withVirtualTime { time in
       let recorder = time.cold("ab#").materialize().dematerialize().record(on: time)
       time.run()
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `a completion among the signals cancels upstream`() {
+  @Test func `a completion signal cancels upstream of dematerialize`() {
     let subject = PassthroughSubject<Signal<Int, Boom>, Never>()
     var isCancelled = false
     let recorder = subject.handleEvents(receiveCancel: { isCancelled = true }).dematerialize().record()
@@ -45,14 +45,14 @@ import Testing
     #expect(isCancelled)
   }
 
-  @Test func `a completion among the signals needs no demand`() {
+  @Test func `a completion signal needs no demand`() {
     let signals = [Signal<Int, Boom>.value(1), .completion(.finished)].publisher
     let recorder = signals.dematerialize().record(demand: .max(1))
     #expect(recorder.values == [1])
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `dematerialize holds a value until it is requested, and the completion after it`() {
+  @Test func `dematerialize holds a value until it is requested, then completes`() {
     let signals = [Signal<Int, Boom>.value(1), .value(2), .completion(.failure(Boom()))].publisher
     let recorder = signals.dematerialize().record(demand: .max(1))
     #expect(recorder.values == [1])
@@ -62,7 +62,7 @@ import Testing
     #expect(recorder.failure == Boom())
   }
 
-  @Test func `a value that dematerialize holds is delivered when the answer to the one before asks for it`() {
+  @Test func `dematerialize delivers a held value when the previous one's returned demand requests it`() {
     let signals = PassthroughSubject<Signal<Int, Never>, Never>()
     let recorder = signals.dematerialize().record(demand: .oneByOne)
     recorder.onValue = { if $0 == 1 { signals.send(.value(2)) } }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ScanFromFirstTests {
-  @Test func `the first value is the first result, and each subscription starts afresh`() {
+  @Test func `scan without an initial value delivers the first value first, for each subscription`() {
     let longest = ["a", "ccc", "bb"].publisher.eraseToAnyPublisher().scan { $0.count > $1.count ? $0 : $1 }
     #expect(longest.record().values == ["a", "ccc", "ccc"])
     #expect(longest.record().values == ["a", "ccc", "ccc"])
@@ -13,7 +13,7 @@ import Testing
     #expect(tried.record().values == [5, 3, 0])
   }
 
-  @Test func `nothing is combined with the first value`() {
+  @Test func `scan's closure isn't called for the first value`() {
     var combined = 0
     let recorder = Just(7).eraseToAnyPublisher().scan {
       combined += 1
@@ -23,7 +23,7 @@ import Testing
     #expect(combined == 0)
   }
 
-  @Test func `results come with their values, and an error thrown ends them`() {
+  @Test func `scan delivers a result per value, and fails with a thrown error`() {
     withVirtualTime { time in
       expectMarbles(time.hot("-1-2--3-#", of: Int.self).scan(+), on: time, "-1-3--6-#")
     }
