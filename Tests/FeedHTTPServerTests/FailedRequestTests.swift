@@ -91,8 +91,7 @@ import Testing
     #expect(heard.withLock { $0.contains("HTTPServer: GET /unheard from 192.0.2.1:4711: Boom()") })
   }
 
-  @Test func `a debug build writes caught errors to standard error, without control characters`() async
-  {
+  @Test func `a debug build writes caught errors to standard error, without control characters`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       struct Hostile: Error, CustomStringConvertible { var description: String { "\u{1B}[2J" } }
       StreamDiagnostics.caught(Hostile(), "HTTPServer: GET / from 192.0.2.1:1")

@@ -44,7 +44,7 @@ import Testing
     bench.end()
   }
 
-  @Test(arguments: [10, 1_000_000]) func `a reconnecting client gets all missed events, however much the socket accepts`(
+  @Test(arguments: [10, 1_000_000]) func `a reconnecting client gets all missed events, however much its socket takes`(
     _ room: Int
   ) {
     let bench = Bench()

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: ["-tls1_3", "-tls1_2"])
-  func `openssl's client speaks with our server, and verifies it`(version: String) throws {
+  func `openssl's client connects to our server and verifies it`(version: String) throws {
     let listener = try listener()
     let server = try papers.server(protocols: ["echo"])
     var session: TLSSession?
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: ["-tls1_3", "-tls1_2"])
-  func `our client speaks with openssl's server`(version: String) throws {
+  func `our client connects to openssl's server`(version: String) throws {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number
@@ -89,7 +89,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `curl reads ten megabytes of the HTTP server, and refuses another host`() throws {
+  @Test func `curl reads ten megabytes from the HTTP server, and refuses a certificate for another host`() throws {
     let listener = try listener()
     let server = HTTPServer(
       listener.connections.secured(by: try papers.server(protocols: ["http/1.1"]), on: loop), on: loop)

@@ -16,7 +16,7 @@ import Testing
     Outcome(chunks.publisher.write(to: try #require(connection), atEnd: ending))
   }
 
-  @Test func `two sides come to terms, and each reads what the other writes`() throws {
+  @Test func `after the handshake, each side reads what the other writes`() throws {
     try withPair { pair in
       try pair.connect(
         papers.client(protocols: ["http/1.1", "echo"]), papers.server(protocols: ["echo"]))
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `both sides know what they have agreed on`() throws {
+  @Test func `both sides know the negotiated version, cipher, protocol and names`() throws {
     try withPair { pair in
       try pair.connect(papers.client(protocols: ["b", "a"]), papers.server(protocols: ["a", "b"]))
       let (client, server) = (try #require(pair.client?.tls), try #require(pair.server?.tls))
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `it does not matter how the bytes of a connection are cut`() throws {
+  @Test func `a secure connection works however its bytes are split`() throws {
     for segment in [1, 7, 4096] {
       try withPair { pair in
         pair.time.network.link.segment = segment
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test func `megabytes cross both ways at the same time`() throws {
+  @Test func `megabytes can be sent in both directions at the same time`() throws {
     try withPair { pair in
       try pair.connect(papers.client(), papers.server())
       let (client, server) = (try #require(pair.client), try #require(pair.server))
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `a writer waits for a reader that asks for nothing`() throws {
+  @Test func `a writer waits for a reader without demand`() throws {
     try withPair { pair in
       try pair.connect(papers.client(), papers.server())
       var written = 0
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a reader that stops and goes on loses nothing`() throws {
+  @Test func `a reader that stops and continues loses nothing`() throws {
     try withPair { pair in
       try pair.connect(papers.client(), papers.server())
       let writing = try send([Chunk(repeatElement(1, count: 200_000))], to: pair.client, atEnd: .endsWriting)
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `a connection that is lost fails with the system's reason`() throws {
+  @Test func `a lost connection fails with the system's error`() throws {
     try withPair { pair in
       try pair.connect(papers.client(), papers.server())
       let reading = Outcome(try #require(pair.client).bytes)
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `a server that answers with something else doesn't speak TLS`() throws {
+  @Test func `a server that responds with something else is reported as not speaking TLS`() throws {
     try withPair { pair in
       var answering: Outcome<Never, WriteError>?
       pair.time.schedule(after: pair.time.now.advanced(by: .seconds(1))) {
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `a byte that was changed on its way breaks the connection`() throws {
+  @Test func `a byte changed in transit fails the connection`() throws {
     try withVirtualTime { time in
       // A server, and before it somebody who changes the last byte of a long chunk.
       let front = SocketAddress.internet("10.0.0.2", port: 443)
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `a handshake that makes no progress ends at its deadline`() throws {
+  @Test func `a handshake without progress times out`() throws {
     try withPair { pair in
       let start = pair.time.now
       try pair.connect(papers.client(), nil)
@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test func `a connection that ends in its handshake was cut off`() throws {
+  @Test func `a connection that ends during its handshake is reported as truncated`() throws {
     try withPair { pair in
       pair.time.schedule(after: pair.time.now.advanced(by: .seconds(1))) { pair.below.server?.close() }
       try pair.connect(papers.client(), nil)
@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func `the connection below a secure one cannot be used`() throws {
+  @Test func `the connection below a secure one can't be used`() throws {
     try withPair { pair in
       try pair.connect(papers.client(), papers.server())
       let below = try #require(pair.below.client)

@@ -12,7 +12,7 @@ import Testing
 
   init() throws { papers = try Papers.all.get() }
 
-  @Test func `a handshake that fails or makes no progress is in nobody's way`() throws {
+  @Test func `a failing or stuck handshake blocks no other connection`() throws {
     try withVirtualTime { time in
       var reports: [TLSError] = []
       let listener = try Listener(at: Pair.place, on: time)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a handshake that fails without anybody to hear of it goes to the diagnostics`() throws {
+  @Test func `without a handler, a failed handshake is reported to StreamDiagnostics`() throws {
     let heard = Mutex<[String]>([])
     StreamDiagnostics.onCaughtError { error in
       if error.error is TLSError { heard.withLock { $0.append(error.source) } }
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `the HTTP server serves secure connections as it serves others`() throws {
+  @Test func `the HTTP server works over secure connections as over others`() throws {
     try withVirtualTime { time in
       let tls = try papers.server()
       let server = try HTTPServer(at: Pair.place, on: time) { $0.secured(by: tls, on: time) }

@@ -35,7 +35,7 @@ import Testing
       .eraseToAnyPublisher()
   }
 
-  @Test func `the bytes of a secure connection keep the rules`() {
+  @Test func `the bytes publisher of a secure connection keeps the rules`() {
     let due: (Given) -> Due<String> = { _ in .values(["0", "1", "2", "3"], then: .finished) }
     StreamRules.verify("bytes", traits: .isShort, survives: [], expects: due) { _, time in
       connected(time).flatMap { $0.bytes.eraseFailureType() }.lines()
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a handshake keeps the rules`() {
+  @Test func `secured(by:) keeps the rules`() {
     let due: (Given) -> Due<String> = { _ in .values(["TLSv1.3"], then: .finished) }
     StreamRules.verify("secured(by:)", traits: .isShort, survives: [], expects: due) { _, time in
       connected(time).map { $0.tls?.version ?? "none" }

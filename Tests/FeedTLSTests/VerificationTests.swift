@@ -22,19 +22,19 @@ import Testing
     return result
   }
 
-  @Test func `a certificate that is for another host is refused, and so is the other way around`() throws {
+  @Test func `a certificate for another host is refused, and the server learns of the refusal`() throws {
     let (client, server, _) = try meet(papers.client(), papers.server("other"))
     #expect(client == .wrongHost("localhost", names: ["other.example", "more.example"]))
     #expect(server == .refused(reason: "bad certificate"))
   }
 
-  @Test func `an IP address has to be in the certificate too`() throws {
+  @Test func `an IP address must be in the certificate too`() throws {
     #expect(try meet(papers.client(), papers.server(), host: "127.0.0.1").client == nil)
     let other = try meet(papers.client(), papers.server(), host: "127.0.0.2").client
     #expect(other == .wrongHost("127.0.0.2", names: ["localhost", "127.0.0.1"]))
   }
 
-  @Test func `a star stands for one whole label`() throws {
+  @Test func `a wildcard matches exactly one label`() throws {
     #expect(try meet(papers.client(), papers.server("wild"), host: "a.wild.example").client == nil)
     #expect(try meet(papers.client(), papers.server("wild"), host: "A.WILD.EXAMPLE.").client == nil)
     for host in ["wild.example", "a.b.wild.example", "a.wild.example.org"] {
@@ -45,20 +45,20 @@ import Testing
     }
   }
 
-  @Test func `the common name isn't used as a name`() throws {
+  @Test func `the common name isn't used as a host name`() throws {
     // It is for other.example, whatever its subject says.
     let client = try meet(papers.client(), papers.server("client"), host: "client.example").client
     #expect(client == .wrongHost("client.example", names: ["other.example", "more.example"]))
   }
 
-  @Test func `a certificate that signs itself is refused, unless it is trusted`() throws {
+  @Test func `a self-signed certificate is refused unless it is trusted`() throws {
     let (client, server, _) = try meet(papers.client(), papers.server("alone"))
     #expect(client == .selfSigned(certificate: "CN=localhost") && server == .refused(reason: "unknown ca"))
     let trusting = try TLSClient(trusting: .only(file: papers("alone.pem")))
     #expect(try meet(trusting, papers.server("alone")).client == nil)
   }
 
-  @Test func `a certificate that a stranger has signed is refused`() throws {
+  @Test func `a certificate from an unknown authority is refused`() throws {
     let (client, server, _) = try meet(papers.client(), papers.server("strange"))
     #expect(client == .untrusted(certificate: "CN=localhost", issuer: "CN=A stranger"))
     #expect(server == .refused(reason: "unknown ca"))
@@ -66,14 +66,14 @@ import Testing
     #expect(try meet(trusting, papers.server("strange")).client == nil)
   }
 
-  @Test func `those whom the system trusts are not those of a test`() throws {
+  @Test func `the system's roots don't include the tests' authority`() throws {
     guard case .untrusted? = try meet(TLSClient(), papers.server()).client else {
       Issue.record("it was taken, or refused for another reason")
       return
     }
   }
 
-  @Test func `those between the root and the server have to be shown`() throws {
+  @Test func `the server must send its intermediate certificates`() throws {
     #expect(try meet(papers.client(), papers.server("deep")).client == nil)
     let bare = try TLSIdentity(certificates: papers.text("deep.pem"), key: papers.text("deep.key"))
     let client = try meet(papers.client(), TLSServer(identity: bare)).client
@@ -83,7 +83,7 @@ import Testing
     #expect(try meet(trusting, TLSServer(identity: bare)).client == nil)
   }
 
-  @Test func `a certificate is valid from a second to a second`() throws {
+  @Test func `a certificate outside its validity period is refused`() throws {
     let late = try TLSClient(trusting: papers.roots) { 4_000_000_000 }
     #expect(try meet(late, papers.server()).client == .expired(certificate: "CN=Test root"))
     let early = try TLSClient(trusting: papers.roots) { 1_000_000_000 }
@@ -91,7 +91,7 @@ import Testing
     #expect(try meet(late, papers.server()).server == .refused(reason: "certificate expired"))
   }
 
-  @Test func `two sides without a common protocol part`() throws {
+  @Test func `a handshake without a common application protocol fails`() throws {
     let (client, server, _) = try meet(papers.client(protocols: ["a"]), papers.server(protocols: ["b"]))
     #expect(client == .noCommonProtocol && server == .noCommonProtocol)
     // A client that offers none is accepted.
@@ -113,26 +113,26 @@ import Testing
     try TLSClient(trusting: papers.roots, identity: name.map { try papers.identity($0) })
   }
 
-  @Test func `a client shows who it is to a server that asks`() throws {
+  @Test func `a client sends its certificate to a server that requests one`() throws {
     let met = try meet(client(showing: "client"), server(.required(papers.roots)))
     #expect(met.server == nil && met.session?.peerSubject == "CN=client.example" && met.session?.peerFingerprint != nil)
     let unasked = try meet(client(showing: "client"), server(.ignored))
     #expect(unasked.server == nil && unasked.session?.peerSubject == nil)
   }
 
-  @Test func `a client that shows nothing is let in only where that is optional`() throws {
+  @Test func `a client without a certificate is accepted only if a certificate is optional`() throws {
     #expect(try meet(client(showing: nil), server(.verified(papers.roots))).server == nil)
     #expect(try meet(client(showing: nil), server(.required(papers.roots))).server == .noCertificate)
   }
 
-  @Test func `a client with a wrong certificate is refused, even where one is optional`() throws {
+  @Test func `a client with an invalid certificate is refused, even if a certificate is optional`() throws {
     let optional = try meet(client(showing: "strange"), server(.verified(papers.roots))).server
     #expect(optional == .untrusted(certificate: "CN=localhost", issuer: "CN=A stranger"))
     let late = try meet(client(showing: "client"), server(.required(papers.roots), at: 4_000_000_000)).server
     #expect(late == .expired(certificate: "CN=Test root"))
   }
 
-  @Test func `a client that was refused reads why`() throws {
+  @Test func `a refused client reads the reason`() throws {
     try withPair { pair in
       try pair.connect(client(showing: nil), server(.required(papers.roots)))
       // In TLS 1.3 the client is done before the server has judged it.
@@ -144,13 +144,13 @@ import Testing
 
   // MARK: What we are given
 
-  @Test func `a name that no certificate can be for is refused before anything is sent`() throws {
+  @Test func `an invalid host name is refused before any bytes are sent`() throws {
     for host in ["", ".", "a b", "a\0b", "bücher.example", String(repeating: "a", count: 254)] {
       #expect(try meet(papers.client(), papers.server(), host: host).client == .badHost(host))
     }
   }
 
-  @Test func `papers that are not in order are refused where they are given`() throws {
+  @Test func `invalid certificates, keys and roots throw when they are loaded`() throws {
     let other = #expect(throws: TLSError.self) {
       try TLSIdentity(certificates: papers.text("localhost.pem"), key: papers.text("other.key"))
     }

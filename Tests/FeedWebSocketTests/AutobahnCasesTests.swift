@@ -7,13 +7,13 @@ import Testing
 
 /// The cases of the Autobahn test suite, as data, against our server and our client.
 @Suite(.settled) struct AutobahnCasesTests {
-  @Test func `there are as many cases as there should be`() {
+  @Test func `the list of Autobahn cases is complete, without duplicates`() {
     #expect(AutobahnCase.all.count > 240)
     #expect(Set(AutobahnCase.all.map(\.id)).count == AutobahnCase.all.count)
   }
 
   @Test(arguments: [true, false])
-  func `each case ends as it should, on both sides`(isServer: Bool) throws {
+  func `each Autobahn case has its expected result, on both sides`(isServer: Bool) throws {
     for test in AutobahnCase.all {
       try withVirtualTime { time in
         let talk = try Talk(time, isServer: isServer)
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a text that cannot be one any more is refused before its frame ends`(isServer: Bool) throws {
+  func `invalid UTF-8 is refused before its frame ends`(isServer: Bool) throws {
     try withVirtualTime { time in
       // 6.4.3 and 6.4.4: the frame's bytes come with pauses.
       let talk = try Talk(time, isServer: isServer)

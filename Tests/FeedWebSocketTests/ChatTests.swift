@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `everybody hears what anybody says, in its order`() throws {
+  @Test func `every member receives every message, in order`() throws {
     try withChat { time, room in
       let members = (0..<50).map { _ in Member(time) }
       time.advance(by: .seconds(1))
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `a slow reader misses the oldest messages, and holds up nobody`() throws {
+  @Test func `a slow reader misses the oldest messages, and delays no other member`() throws {
     StreamDiagnostics.onDrop { _ in }
     defer { StreamDiagnostics.onDrop(nil) }
     try withChat { time, room in
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `members whose connections are cut are gone, and the others go on`() throws {
+  @Test func `members that lose their connections are removed, and the others continue`() throws {
     try withChat { time, room in
       let cut = (0..<5).map { _ in Member(time) }
       time.advance(by: .seconds(1))
@@ -132,7 +132,7 @@ import Testing
   }
 
   @Test(arguments: [1, 7, 100])
-  func `it does not matter how the network cuts what is sent`(_ segment: Int) throws {
+  func `messages arrive intact however the network splits them`(_ segment: Int) throws {
     try withChat { time, room in
       time.network.link.segment = segment
       let members = (0..<3).map { _ in Member(time) }

@@ -49,7 +49,7 @@ import Testing
     talk.end()
   }
 
-  @Test func `a server echoes under every offer`() throws {
+  @Test func `a server echoes under every compression offer`() throws {
     let options = WebSocketCompression(keepsContext: true)
     for offer in Self.offers {
       let terms = try #require(try options.answer([offer])).terms
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `a client echoes under every choice of the server's`() throws {
+  @Test func `a client echoes under every compression choice of the server`() throws {
     let options = WebSocketCompression(keepsContext: true)
     for choice in Self.offers where !choice.hasSuffix("client_max_window_bits") {
       let terms = try #require(try options.terms([choice]))
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a message that grows beyond its limit ends the socket with 1009`() throws {
+  @Test func `a message that decompresses beyond the limit closes the socket with 1009`() throws {
     let options = WebSocketCompression()
     try withVirtualTime { time in
       let talk = try Talk(time, isServer: true, offers: "permessage-deflate", compression: options)

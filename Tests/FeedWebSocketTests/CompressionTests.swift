@@ -11,7 +11,7 @@ import Testing
     (try? options.answer([offer]))?.field
   }
 
-  @Test func `a server answers what it can of an offer`() {
+  @Test func `a server accepts the parameters of an offer that it supports`() {
     let name = "permessage-deflate"
     #expect(answer(name) == name)
     #expect(answer("\(name); client_max_window_bits") == name)
@@ -31,7 +31,7 @@ import Testing
     #expect(answer(name, small)?.contains("client_max_window_bits") == false)
   }
 
-  @Test func `an offer that makes no sense is passed over, and the next one is taken`() {
+  @Test func `an invalid offer is skipped, and the next one is accepted`() {
     let name = "permessage-deflate"
     for offer in [
       "server_max_window_bits", "server_max_window_bits=7", "server_max_window_bits=16", "server_max_window_bits=08",
@@ -47,7 +47,7 @@ import Testing
     #expect(throws: FieldSyntaxError.self) { try Self.loose.answer(["a; b=\"c d\""]) }
   }
 
-  @Test func `a client takes what it offered and refuses anything else`() throws {
+  @Test func `a client accepts only responses that match its offer`() throws {
     let name = "permessage-deflate"
     #expect(try Self.loose.terms([]) == nil)
     #expect(try Self.loose.terms([name]) == DeflateTerms())
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `the examples of RFC 7692, 7_2_3`() throws {
+  @Test func `the examples in section 7.2.3 of RFC 7692 are read`() throws {
     #expect(inflate([0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]) == ["text Hello"])
     // Without compression, with a final block, in two blocks.
     #expect(inflate([0x00, 0x05, 0x00, 0xFA, 0xFF, 0x48, 0x65, 0x6C, 0x6C, 0x6F, 0x00]) == ["text Hello"])
@@ -90,7 +90,7 @@ import Testing
     #expect(first == .message("Hello") && second == .message("Hello"))
   }
 
-  @Test func `what cannot be decompressed is refused`() {
+  @Test func `data that can't be decompressed is refused with 1007`() {
     #expect(inflate([0xFF, 0xFF, 0xFF, 0xFF]) == ["1007"])
     // A block that does not end.
     #expect(inflate([0xF2, 0x48, 0xCD]) == ["1007"])
@@ -98,7 +98,7 @@ import Testing
     #expect(inflate([0x00]) == ["text"])
   }
 
-  @Test func `a bomb is refused when its limit is reached`() {
+  @Test func `a compression bomb is refused when its limit is reached`() {
     let context = DeflateContext(DeflateTerms(), WebSocketCompression(), isServer: true)
     let bomb = context?.deflate(Chunk([UInt8](repeating: 0x61, count: 50 << 20)), isLast: true)
     #expect((bomb?.count ?? .max) < 60_000)
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: [9, 12, 15], [true, false])
-  func `messages come through as they were, with every window and with or without context`(_ bits: Int, _ keeps: Bool)
+  func `compressed messages arrive intact, with every window size, with and without context`(_ bits: Int, _ keeps: Bool)
     throws
   {
     var terms = DeflateTerms()
@@ -135,7 +135,7 @@ import Testing
     #expect(lengths.reduce(0, +) > 0)
   }
 
-  @Test func `a window of 8 bits is agreed to, and messages are sent as they are`() {
+  @Test func `a window of 8 bits is accepted, and messages are sent uncompressed`() {
     var terms = DeflateTerms()
     terms.serverWindowBits = 8
     #expect(DeflateContext(terms, WebSocketCompression(), isServer: true) == nil)

@@ -27,7 +27,7 @@ import Testing
     return echoes
   }
 
-  @Test func `serve says its URL, echoes with compression, and ends when told to`() async throws {
+  @Test func `serve prints its URL, echoes with compression, and ends on SIGINT`() async throws {
     let server = try RunningFeed(program: Self.program, ["serve", "--port", "0"])
     let url = try #require(await server.output.line()).trimmingCharacters(in: .newlines)
     #expect(url.hasPrefix("ws://127.0.0.1:"))
@@ -39,7 +39,7 @@ import Testing
     #expect(await server.status() == 0)
   }
 
-  @Test func `connect says what keeps it from a socket`() async throws {
+  @Test func `connect prints the reason when it can't open a socket`() async throws {
     let wrong = try await RunningFeed(program: Self.program, ["connect", "http://h/"]).ending()
     #expect(wrong.status == 1 && wrong.errors.contains("ws://"))
     let unreachable = try await RunningFeed(program: Self.program, ["connect", "ws://127.0.0.1:1/"]).ending()

@@ -7,7 +7,7 @@ import Testing
 
 /// The chat of `docs/how-to/Chat.md` on several real loops.
 @Suite(.settled, .timeLimit(.minutes(5))) struct GroupChatTests {
-  @Test func `what one says reaches the clients of all loops, with one copy of its bytes`() throws {
+  @Test func `a message reaches the clients of all loops, sharing one copy of its bytes`() throws {
     let group = try EventLoopGroup(count: 2, name: "chat")
     let rooms = SharedValue<[StreamSender<WebSocketMessage, Never>]>([])
     let members = Mutex<[Int: Int]>([:])

@@ -33,12 +33,12 @@ import Testing
     }
   }
 
-  @Test func `the example of RFC 6455, 1_3`() {
+  @Test func `the example handshake in section 1.3 of RFC 6455 is answered`() {
     #expect(answer().status == 101)
     #expect(answer().headers["Sec-WebSocket-Accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
   }
 
-  @Test func `a request that is not a handshake is refused`() {
+  @Test func `an invalid handshake request is refused`() {
     #expect(answer([("Upgrade", nil)]).status == 426)
     #expect(answer([("Upgrade", "h2c")]).status == 426)
     #expect(answer([("Upgrade", "h2c, WebSocket")]).status == 101)
@@ -53,7 +53,7 @@ import Testing
     #expect(answer([("Sec-WebSocket-Protocol", "a b")]).status == 400)
   }
 
-  @Test func `pages of the same host may connect, those of others only when they are named`() {
+  @Test func `pages of the same host may connect, and other origins only if they are listed`() {
     #expect(answer([("Origin", "https://example.org")]).status == 101)
     #expect(answer([("Origin", "http://Example.ORG")]).status == 101)
     for origin in ["https://evil.example", "null", "https://example.org.evil", "https://example.org:8443"] {
@@ -65,13 +65,13 @@ import Testing
     #expect(answer { $0.origins = .these([]) }.status == 101)
   }
 
-  @Test func `only the hosts that are served are served`() {
+  @Test func `requests for unlisted hosts are refused with 421`() {
     #expect(answer { $0.hosts = ["example.org"] }.status == 101)
     #expect(answer([("Host", "EXAMPLE.org")]) { $0.hosts = ["example.org"] }.status == 101)
     #expect(answer([("Host", "other")]) { $0.hosts = ["example.org"] }.status == 421)
   }
 
-  @Test func `the server's favourite of the subprotocols that are offered is chosen`() {
+  @Test func `of the offered subprotocols, the server's most preferred is chosen`() {
     func chosen(_ offered: String, _ spoken: [String]) -> String? {
       answer([("Sec-WebSocket-Protocol", offered)]) { $0.subprotocols = spoken }.headers["Sec-WebSocket-Protocol"]
     }
@@ -100,7 +100,7 @@ import Testing
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\n"
     + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"
 
-  @Test func `a client opens a socket when the server has understood`() {
+  @Test func `a client opens a socket when the server accepts the handshake`() {
     let good = Self.good
     #expect(check(good + "\r\n") == "open - -")
     #expect(check(good) == "more")
@@ -108,7 +108,7 @@ import Testing
     #expect(check(good + "Sec-WebSocket-Protocol: chat\r\n\r\n") { $0.subprotocols = ["chat"] } == "open chat -")
   }
 
-  @Test func `a client refuses a response that does not answer its request`() {
+  @Test func `a client refuses an invalid handshake response`() {
     let good = Self.good
     #expect(check("HTTP/1.1 403 Forbidden\r\n\r\n") == "403")
     #expect(check(good.replacing("s3pPLM", with: "xxxxxx") + "\r\n") == "refused")
@@ -128,7 +128,7 @@ import Testing
     #expect(check("HTTP/1.1 101 x\r\nA: " + String(repeating: "b", count: 20_000)) == "no HTTP")
   }
 
-  @Test func `URLs are taken apart strictly`() throws {
+  @Test func `WebSocket URLs are parsed strictly`() throws {
     let plain = try WebSocketURL("ws://example.org")
     #expect(plain.host == "example.org" && plain.port == 80 && plain.target == "/" && plain.field == "example.org")
     let full = try WebSocketURL("WSS://[::1]:8443?case=1&agent=a")

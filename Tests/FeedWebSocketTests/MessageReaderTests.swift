@@ -36,7 +36,7 @@ import Testing
     return whole
   }
 
-  @Test func `the examples of RFC 6455, 5_7`() {
+  @Test func `the example frames in section 5.7 of RFC 6455 are read`() {
     let hello = Array("Hello".utf8)
     #expect(read([0x81, 0x05] + hello, isServer: false) == ["text Hello"])
     #expect(read([0x81, 0x85, 0x37, 0xFA, 0x21, 0x3D, 0x7F, 0x9F, 0x4D, 0x51, 0x58]) == ["text Hello"])
@@ -51,7 +51,7 @@ import Testing
         WebSocketLimits(), nil) == ["binary 65536 bytes"])
   }
 
-  @Test func `control frames between the fragments of a message come first`() {
+  @Test func `control frames between a message's fragments are delivered before it`() {
     let bytes =
       Raw.frame(0x01, Array("a".utf8), isMasked: true) + Raw.frame(0x89, Array("p".utf8), isMasked: true)
       + Raw.frame(0x00, [], isMasked: true) + Raw.frame(0x80, Array("b".utf8), isMasked: true)
@@ -65,18 +65,18 @@ import Testing
       ([0x81, 0xFE, 0, 125], 1002), ([0x82, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 1002),
       ([0x82, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0], 1002), ([0x82, 0xFF, 0, 0, 0, 0, 0, 0x20, 0, 0], 1009),
     ] as [([UInt8], Int)])
-  func `a frame that breaks the rules is refused at its header`(_ bytes: [UInt8], _ code: Int) {
+  func `an invalid frame is refused at its header`(_ bytes: [UInt8], _ code: Int) {
     // With a mask, where it has one, for what is refused for its length.
     #expect(read(bytes + [1, 2, 3, 4]) == ["\(code)"])
   }
 
-  @Test func `a message within a message is refused, and a masked frame of a server`() {
+  @Test func `a message within a message is refused, and so is a server's masked frame`() {
     let first = Raw.frame(0x01, [], isMasked: true)
     #expect(read(first + first) == ["1002"])
     #expect(read(Raw.frame(0x81, [], isMasked: true), isServer: false) == ["1002"])
   }
 
-  @Test func `text is checked while it arrives`() {
+  @Test func `UTF-8 is validated while text arrives`() {
     // Overlong, then more that never comes.
     let header = Raw.frame(0x01, [0xCE, 0xBA, 0xC0, 0xAF, 0x41, 0x41], isMasked: true).dropLast(2)
     #expect(read(Array(header)) == ["1007"])
@@ -86,7 +86,7 @@ import Testing
     #expect(read(split + Raw.frame(0x80, [], isMasked: true)) == ["1007"])
   }
 
-  @Test func `a close frame has no payload, or a code that may be sent and text`() {
+  @Test func `a close frame is empty, or has a valid code and UTF-8 text`() {
     #expect(read(Raw.close(nil, isMasked: true)) == ["close"])
     for code in [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 3999, 4000, 4999] {
       #expect(read(Raw.close(code, isMasked: true)) == ["close \(code)"])
@@ -98,7 +98,7 @@ import Testing
     #expect(read(Raw.close(1000, [0xC0], isMasked: true)) == ["1007"])
   }
 
-  @Test func `a message may be as large as its limit and no larger`() {
+  @Test func `a message over the limit is refused`() {
     var limits = WebSocketLimits()
     limits.messageBytes = 10
     let five = [UInt8](repeating: 0x61, count: 5)
@@ -109,7 +109,7 @@ import Testing
     #expect(read(start, limits) == ["1009"])
   }
 
-  @Test func `without demand a message waits, and control frames before it do not`() throws {
+  @Test func `without demand a message waits, but control frames before it are read`() throws {
     var reader = MessageReader(isServer: true)
     reader.feed(
       Chunk(
@@ -123,7 +123,7 @@ import Testing
     #expect(words == ["ping", "held", "held", "text a", "pong", "nothing"])
   }
 
-  @Test func `masking turns with the offset and does not care for alignment`() {
+  @Test func `masking works at every offset and alignment`() {
     let source = (0..<100).map { UInt8($0) }
     for offset in 0..<8 {
       for count in [0, 1, 3, 4, 5, 31, 32, 33, 64, 99] {
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `UTF-8 is what the standard library takes for it`() {
+  @Test func `the UTF-8 checker agrees with the standard library`() {
     var generator = Seeded(seed: 7)
     let alphabet: [UInt8] = [
       0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED, 0xEF, 0xF0, 0xF3,

@@ -24,7 +24,7 @@ import Testing
     try body(folder + "/certificate.pem", folder + "/key.pem")
   }
 
-  @Test func `a socket over TLS echoes, and a server that is not trusted gets nothing`() throws {
+  @Test func `a socket over TLS echoes, and an untrusted server receives nothing`() throws {
     try withPapers { certificate, key in
       let identity = try TLSIdentity(certificateFile: certificate, keyFile: key)
       try withVirtualTime { time in
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: [nil, WebSocketCompression(keepsContext: true)])
-  func `a real loop carries messages of all lengths both ways`(_ compression: WebSocketCompression?) throws {
+  func `messages of all lengths are echoed on a real loop`(_ compression: WebSocketCompression?) throws {
     let loop = EventLoop()
     let server = try HTTPServer(at: .internet("127.0.0.1", port: 0), on: loop)
     var upgrade = WebSocketUpgrade()

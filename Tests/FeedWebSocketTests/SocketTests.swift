@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `without demand nothing is read, and the other side has to wait`(isServer: Bool) throws {
+  func `without demand a socket reads nothing, and its peer waits`(isServer: Bool) throws {
     try withVirtualTime { time in
       let slow = Slow()
       let talk = try Talk(time, isServer: isServer) { socket in
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a publisher is asked only while there is room`() throws {
+  @Test func `a publisher of messages is read only while the socket has room`() throws {
     try withVirtualTime { time in
       var made = 0
       var limits = WebSocketLimits()
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `short messages reach a peer that stops reading for a while whole and in order`() throws {
+  @Test func `short messages reach a peer that pauses reading, complete and in order`() throws {
     try withVirtualTime { time in
       let said = PassthroughSubject<WebSocketMessage, Never>()
       let talk = try Talk(time, isServer: true) { socket in
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a peer that reads nothing is given up`() throws {
+  @Test func `a peer that doesn't read is disconnected`() throws {
     try withVirtualTime { time in
       var limits = WebSocketLimits()
       limits.bytesPerSecond = 1 << 20
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a silent peer gets a ping, and is given up when it does not answer`(isServer: Bool) throws {
+  func `a silent peer gets a ping, and is disconnected without a pong`(isServer: Bool) throws {
     try withVirtualTime { time in
       let talk = try Talk(time, isServer: isServer)
       let socket = try #require(talk.socket)
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `closing says why, waits for the answer, and not forever`(isServer: Bool) throws {
+  func `close sends its reason, and waits for the peer's close frame for a limited time`(isServer: Bool) throws {
     for answers in [true, false] {
       try withVirtualTime { time in
         let slow = Slow()
@@ -179,7 +179,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `messages end as the other side closes`(isServer: Bool) throws {
+  func `messages completes according to the peer's close code`(isServer: Bool) throws {
     for (code, completion) in [
       (1000, .finished), (1001, .finished), (nil, .finished),
       (1011, .failure(.closedByPeer(WebSocketClose(.internalError, "oh")))),
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a connection that is cut is an error, at every byte`(isServer: Bool) throws {
+  func `a connection cut at any byte is an error`(isServer: Bool) throws {
     for cut in [1, 5, 9, 14] {
       try withVirtualTime { time in
         let slow = Slow()
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test func `several publishers are sent in turns`() throws {
+  @Test func `messages of several publishers are sent in turn`() throws {
     try withVirtualTime { time in
       let talk = try Talk(time, isServer: true) { socket in
         func many(_ letter: String) -> Publishers.WriteMessages<Publishers.MapStrings> {
@@ -237,7 +237,7 @@ import Testing
     }
   }
 
-  @Test func `a publisher that fails closes the socket with 1011 after what it had sent`() throws {
+  @Test func `a failing publisher closes the socket with 1011 after its messages`() throws {
     struct Broken: Error {}
     try withVirtualTime { time in
       let talk = try Talk(time, isServer: true) { socket in
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test func `a peer that sends pings and reads no pongs has to wait`() throws {
+  @Test func `a peer that sends pings without reading pongs has to wait`() throws {
     try withVirtualTime { time in
       let talk = try Talk(time, isServer: true)
       let socket = try #require(talk.socket)
@@ -270,7 +270,7 @@ import Testing
     }
   }
 
-  @Test func `a server that shuts down closes its sockets with 1001, and one that is closed drops them`() throws {
+  @Test func `shutting down a server closes its sockets with 1001, and closing it drops them`() throws {
     try withVirtualTime { time in
       let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
       var opened: [WebSocket] = []
@@ -307,7 +307,7 @@ import Testing
     }
   }
 
-  @Test func `who releases a client's socket closes it`() throws {
+  @Test func `releasing a client's socket closes it`() throws {
     try withVirtualTime { time in
       let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
       var completions: [Subscribers.Completion<WebSocketError>] = []
@@ -333,7 +333,7 @@ import Testing
     }
   }
 
-  @Test func `what keeps a client from a socket is said`() throws {
+  @Test func `each reason why a client can't open a socket has its own error`() throws {
     try withVirtualTime { time in
       let server = try HTTPServer(at: .internet("10.0.0.1", port: 80), on: time)
       let serving = server.serve { request in

@@ -5,13 +5,13 @@ import Testing
 
 /// Weeks of the year that `swift run -c release year-of-polling --polite` simulates.
 @Suite("Polling servers of every profile", .settled) struct PolitenessTests {
-  @Test(arguments: 0..<8) func `no request breaks a rule, whenever the process is killed`(seed: Int) {
+  @Test(arguments: 0..<8) func `no request breaks a polling rule, whenever the process is killed`(seed: Int) {
     let report = PoliteSimulation(seed: UInt64(seed), days: 6).run()
     #expect(report.failure == nil)
     #expect(report.requests > 600 && report.conditional * 10 > report.requests * 7)
   }
 
-  @Test func `a seed gives the same requests`() {
+  @Test func `the same seed produces the same requests`() {
     #expect(PoliteSimulation(seed: 3, days: 5).run() == PoliteSimulation(seed: 3, days: 5).run())
   }
 
@@ -26,7 +26,7 @@ import Testing
     return scorer.faults.map(\.rule)
   }
 
-  @Test func `it finds each fault`() {
+  @Test func `the scorer detects each fault`() {
     #expect(faults { $0.asked(Request(url: "u", host: "h", etag: "1"), at: 0) } == [.exactValidators])
     #expect(faults { $0.asked(Request(url: "u", host: "h", lastModified: "1"), at: 0) } == [.exactValidators])
     #expect(

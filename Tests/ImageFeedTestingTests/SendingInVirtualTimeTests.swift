@@ -8,7 +8,7 @@ import Testing
 
 /// Clients around other clients, in virtual time.
 @Suite(.settled) struct SendingInVirtualTimeTests {
-  @Test func `retries repeat what is idempotent, and only that`() throws {
+  @Test func `retrying repeats only idempotent requests`() throws {
     let time = VirtualTimeScheduler()
     let network = VirtualNetwork(on: time)
     network.serve("example.com") { request, _ in
@@ -34,7 +34,7 @@ import Testing
     #expect(network.requests == 8)
   }
 
-  @Test func `a virtual origin gets the body of a stream`() throws {
+  @Test func `a virtual origin receives a streamed body`() throws {
     let time = VirtualTimeScheduler()
     let network = VirtualNetwork(on: time)
     network.serve("example.com") { request, _ in .answer(Data(request.body.text.uppercased().utf8)) }
@@ -44,7 +44,7 @@ import Testing
     #expect(response.values.first?.body == Data("AB".utf8))
   }
 
-  @Test func `a cache passes other methods on, and forgets what they change`() throws {
+  @Test func `a cache passes other methods on, and invalidates what they change`() throws {
     let time = VirtualTimeScheduler()
     let network = VirtualNetwork(on: time)
     network.serve("example.com") { request, _ in
@@ -66,7 +66,7 @@ import Testing
     #expect(body(client.get(url)) == "3")
   }
 
-  @Test func `cookies of redirects are kept and sent on, and credentials stay with their origin`() {
+  @Test func `cookies set by redirects are saved and sent, and credentials stay with their origin`() {
     let time = VirtualTimeScheduler()
     let network = VirtualNetwork(on: time)
     var seen: [String] = []

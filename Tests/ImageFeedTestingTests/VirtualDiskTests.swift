@@ -28,7 +28,7 @@ struct VirtualDiskTests {
   }
 
   @Test(arguments: DiskStep.allCases)
-  func `a failure before the commit leaves the old feed, whatever the step`(step: DiskStep) throws {
+  func `a failure at any step before the commit keeps the old feed`(step: DiskStep) throws {
     try save(1)
     disk.setFaults { at, _ in at == step ? .fail(.inputOutput("as told")) : nil }
     if step == .afterCommit {
@@ -41,8 +41,7 @@ struct VirtualDiskTests {
   }
 
   @Test(arguments: DiskStep.allCases)
-  func `a crash loses what was not committed and keeps what was; the old process can do no more`(step: DiskStep) throws
-  {
+  func `a crash keeps exactly what was committed, and the old process can't continue`(step: DiskStep) throws {
     try save(1)
     disk.setFaults { at, _ in at == step ? .crash : nil }
     #expect(throws: FeedStoreError.self) { try save(2) }
@@ -59,14 +58,14 @@ struct VirtualDiskTests {
     #expect(disk.committed(for: address) != feed(4))
   }
 
-  @Test func `a crash from outside stops the machine between two calls`() throws {
+  @Test func `crash() stops the machine between two calls`() throws {
     try save(1)
     disk.crash()
     #expect(throws: FeedStoreError.self) { try save(2) }
     #expect(try disk.restarted().retrieve(for: address) == feed(1))
   }
 
-  @Test func `a bad record cannot be read until it is replaced or deleted`() throws {
+  @Test func `a corrupted record can't be read until it is replaced or deleted`() throws {
     try save(1)
     disk.corrupt(address)
     #expect(disk.isDamaged(at: address))
@@ -80,7 +79,7 @@ struct VirtualDiskTests {
     #expect(try disk.retrieve(for: address) == feed(2))
   }
 
-  @Test func `a full disk takes no larger feed and keeps the old one; with room again, it takes it`() throws {
+  @Test func `a full disk refuses a larger feed and keeps the old one, until it has room again`() throws {
     try save(1)
     disk.capacity = disk.size
     let large = CachedFeed(images: Array(feed(2).images) + feed(3).images, timestamp: noon + 2)
@@ -93,7 +92,7 @@ struct VirtualDiskTests {
     #expect(try disk.replace(for: address, with: large, now: noon + 100) == .replaced)
   }
 
-  @Test func `the log has every call and how it ended, with its time`() throws {
+  @Test func `the log has every call with its outcome and time`() throws {
     try save(1)
     time.advance(by: 5)
     _ = try disk.retrieve(for: address)

@@ -27,7 +27,7 @@ struct VirtualNetworkTests {
     return end
   }
 
-  @Test func `a scripted answer arrives after its latency, with its status and bytes`() {
+  @Test func `a scripted response arrives after its latency, with its status and bytes`() {
     network.serve("example.com") { request, _ in
       .answer(status: 200 + request.number, Data("\(request.number)".utf8), after: 0.25)
     }
@@ -40,7 +40,7 @@ struct VirtualNetworkTests {
     #expect(response.body == Data("1".utf8))
   }
 
-  @Test func `one subscription is one request, sent when a value is requested and not before`() {
+  @Test func `each subscription sends one request, when a value is requested`() {
     network.serve("example.com") { _, _ in .feed([]) }
     let get = network.get(url)
     #expect(network.requests == 0)
@@ -62,10 +62,10 @@ struct VirtualNetworkTests {
     #expect(answers == 1)
   }
 
-  @Test func `a host that nobody serves is not found`() { #expect(end(of: HTTPRequest(url)).what == "nameResolution") }
+  @Test func `a host without a server isn't found`() { #expect(end(of: HTTPRequest(url)).what == "nameResolution") }
 
   @Test(arguments: [VirtualReply.feed([], after: 2), .feed([], after: 5), .drop(after: 5), .silence])
-  func `a request ends at its deadline when the answer would come then or later, or never`(reply: VirtualReply) {
+  func `a request times out when its response comes at the timeout, later or never`(reply: VirtualReply) {
     network.serve("example.com") { _, _ in reply }
     #expect(
       end(of: HTTPRequest(url, timeout: 2)) == ("timedOut(FeedHTTP.HTTPError.Phase.response)", time.now))
@@ -73,12 +73,12 @@ struct VirtualNetworkTests {
   }
 
   @Test(arguments: [(4, "200"), (5, "tooLarge(limit: 4)")])
-  func `a body over the limit fails, and one at the limit does not`(bytes: Int, expected: String) {
+  func `a body over the limit fails, and one at the limit doesn't`(bytes: Int, expected: String) {
     network.serve("example.com") { _, _ in .answer(Data(count: bytes)) }
     #expect(end(of: HTTPRequest(url, maxBodyBytes: 4)).what == expected)
   }
 
-  @Test func `an outage fails requests sent in it, cuts those under way, and ends`() {
+  @Test func `an outage fails new requests, cuts open ones, and ends`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     network.fail(Outage(time.now.advanced(by: 5)..<time.now.advanced(by: 60), failure: .tls))
     #expect(end(of: HTTPRequest(url)) == ("receive", StreamInstant(nanoseconds: 5_000_000_000)))
@@ -87,7 +87,7 @@ struct VirtualNetworkTests {
     #expect(end(of: HTTPRequest(url)).what == "200")
   }
 
-  @Test func `losing the network cuts what is under way; another host's outage does not`() {
+  @Test func `disconnecting cuts open requests, and another host's outage doesn't`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     time.schedule(after: time.now.advanced(by: 1)) { [time, network] in
       network.fail(Outage(time.now..<time.now.advanced(by: 60), of: "other.com"))
@@ -99,7 +99,7 @@ struct VirtualNetworkTests {
     #expect(end(of: HTTPRequest(url)).what == "200")
   }
 
-  @Test func `cancelling closes the request immediately, and nothing is left to do`() {
+  @Test func `cancelling closes the request immediately and leaves no pending work`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     var events = 0
     let subscription = network.get(url).sink { _ in
@@ -120,7 +120,7 @@ struct VirtualNetworkTests {
     #expect(events == 0)
   }
 
-  @Test func `the same seed draws the same answers, another seed others`() {
+  @Test func `the same seed produces the same responses, and another seed different ones`() {
     func statuses(seed: UInt64) -> [String] {
       let network = VirtualNetwork(on: time, seed: seed)
       network.serve("example.com") { _, random in .answer(status: Int.random(in: 200...599, using: &random), Data()) }
@@ -144,7 +144,7 @@ struct VirtualNetworkTests {
     #expect(statuses(seed: 1) != statuses(seed: 2))
   }
 
-  @Test func `the log can be cleared of what has ended, without losing what is open`() {
+  @Test func `clearing the log keeps open requests`() {
     network.serve("example.com") { _, _ in .feed([], after: 10) }
     _ = end(of: HTTPRequest(url))
     let subscription = network.get(url).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
@@ -155,7 +155,7 @@ struct VirtualNetworkTests {
     subscription.cancel()
   }
 
-  @Test func `a payload that was written is read back as the same images`() throws {
+  @Test func `an encoded payload decodes to the same images`() throws {
     let images: FeedImages = [
       FeedImage(id: UUID(), description: "\"quoted\", 👩‍👩‍👧, \\ and \u{1}", location: nil, url: url),
       FeedImage(id: UUID(), description: nil, location: "", url: URL(string: "http://example.com/a%20b?c=d&e")!),
@@ -164,7 +164,7 @@ struct VirtualNetworkTests {
     #expect(try [any FeedFormat].web.images(of: document) == images)
   }
 
-  @Test func `a request that is open at the end of a test is named, not the line of the network that waits for it`() {
+  @Test func `an open request is listed as pending work with its host`() {
     network.serve("example.com") { _, _ in .silence }
     let subscription = network.get(url).sink(receiveCompletion: { _ in }, receiveValue: { _ in })
     #expect(time.pending.map { "\($0)" } == ["30s: the request to example.com"])
@@ -172,7 +172,7 @@ struct VirtualNetworkTests {
     #expect(time.pending.isEmpty)
   }
 
-  @Test func `an answer cannot come before its request`() async {
+  @Test func `a negative latency traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = VirtualReply.feed([], after: -5)
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Short lives of the year that `swift run -c release year-of-polling` simulates, with trouble coming forty times as fast.
-@Suite("Polling in a world where everything goes wrong", .settled)
+@Suite("Polling a world with every kind of failure", .settled)
 struct YearOfPollingTests {
   private static let ages = [604_800, 86_400, 3600]
 
@@ -14,14 +14,14 @@ struct YearOfPollingTests {
   }
 
   @Test(arguments: 0..<10)
-  func `after every event the right feed is shown, and nothing is lost or left over`(decade: Int) {
+  func `after every event the right feed is shown, and no data is lost or left over`(decade: Int) {
     for seed in 0..<20 {
       let report = simulate(UInt64(decade * 20 + seed))
       #expect(report.failure == nil)
     }
   }
 
-  @Test func `the simulations see everything happen that they are about`() {
+  @Test func `the simulations include every kind of event`() {
     let reports = (1000..<1018).map { simulate($0) }
     for count in [
       \PollingReport.feeds, \.savedFeeds, \.errors, \.saves, \.superseded, \.deletions, \.diskFailures, \.crashes,
@@ -31,13 +31,13 @@ struct YearOfPollingTests {
     }
   }
 
-  @Test func `a seed gives the same events, to the last one, and another seed others`() {
+  @Test func `the same seed produces the same events, and another seed different ones`() {
     #expect(simulate(7) == simulate(7))
     #expect(simulate(7).fingerprint != simulate(8).fingerprint)
   }
 
   @Test(arguments: Sabotage.allCases)
-  func `something wrong is found, named by its seed, and found again in the same place`(sabotage: Sabotage) throws {
+  func `each deliberate fault is found, reported with its seed, and found again`(sabotage: Sabotage) throws {
     let reports = (0..<30).lazy.map { simulate($0, sabotage) }
     let report = try #require(reports.first { $0.violation != nil }, "\(sabotage) was not found")
     #expect(simulate(report.seed, sabotage) == report)

@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["--x------y", "--x-|"]) func `the recipe for opened arrays fails immediately while no array is open`(
+  @Test(arguments: ["--x------y", "--x-|"]) func `the recipe for opened arrays fails immediately without an open array`(
     _ openings: String
   ) {
     withVirtualTime { loop in

@@ -208,7 +208,7 @@ import Testing
 
   // MARK: On and off
 
-  @Test func `warnings are on in debug builds and off in release builds, unless the environment says otherwise`() async {
+  @Test func `warnings are on in debug builds and off in release builds, unless the environment differs`() async {
     let byDefault = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       unsetenv("FEEDSTREAM_WARNINGS")
       PassthroughSubject<Int, Never>().send(1)
@@ -232,9 +232,7 @@ import Testing
     expect(in: off)
   }
 
-  @Test func `a subscription kept while its values arrive on a queue doesn't warn`()
-    async
-  {
+  @Test func `a subscription kept while its values arrive on a queue doesn't warn`() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in
         Thread.detachNewThread {

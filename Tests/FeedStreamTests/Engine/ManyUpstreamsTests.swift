@@ -82,8 +82,7 @@ struct ManyUpstreamsTests {
     #expect(many.merge().pulled(.answering) == count)
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a hundred thousand live publishers can complete one by one and be cancelled together`()
-  {
+  @Test(.timeLimit(.minutes(10))) func `a hundred thousand live publishers can complete and be cancelled`() {
     let subjects = (0..<count).map { _ in PassthroughSubject<Int, Never>() }
     let merged = subjects.merge().recorded()
     let latest = subjects.combineLatest().recorded()

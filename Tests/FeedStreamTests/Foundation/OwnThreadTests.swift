@@ -15,12 +15,13 @@ import Testing
     #expect(values.sorted() == (0..<1_000).flatMap { [$0, $0, $0] })
   }
 
-  @Test(arguments: Place.allCases) func `flatMap delivers all values of inner publishers with their own threads`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `flatMap delivers all values of inner publishers`(_ place: Place) async {
     let values = await collected(place) { (0..<30).publisher.flatMap { _ in Numbers(100) } }
     #expect(values.sorted() == (0..<100).flatMap { Array(repeating: $0, count: 30) })
   }
 
-  @Test(arguments: Place.allCases) func `flatMap delivers all values when both upstream and inner publishers have threads`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `flatMap delivers all values if upstream has threads too`(_ place: Place) async
+  {
     let values = await collected(place) { Numbers(30).flatMap(maxPublishers: .max(4)) { _ in Numbers(100) } }
     #expect(values.sorted() == (0..<100).flatMap { Array(repeating: $0, count: 30) })
   }
@@ -39,18 +40,18 @@ import Testing
     #expect(triples == Array(repeating: true, count: 500))
   }
 
-  @Test(arguments: Place.allCases) func `combineLatest delivers combinations in order, up to the last values`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `combineLatest delivers combinations in order`(_ place: Place) async {
     let pairs = await collected(place) { Numbers(1_000).combineLatest(Numbers(1_000)) { $0 * 10_000 + $1 } }
     #expect(pairs.last == 999 * 10_000 + 999)
     #expect(pairs == pairs.sorted { ($0 / 10_000, $0 % 10_000) < ($1 / 10_000, $1 % 10_000) })
   }
 
-  @Test(arguments: Place.allCases) func `append and prepend deliver publishers one after another`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `append and prepend deliver one after another`(_ place: Place) async {
     let values = await collected(place) { Numbers(300).append(Numbers(300)).prepend(Numbers(300)) }
     #expect(values == (0..<3).flatMap { _ in 0..<300 })
   }
 
-  @Test(arguments: Place.allCases) func `switchToLatest delivers all values of the last publisher`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `switchToLatest delivers all of the last publisher`(_ place: Place) async {
     let values = await collected(place) { Numbers(50).map { _ in Numbers(100) }.switchToLatest() }
     #expect(Array(values.suffix(100)) == Array(0..<100))
   }
@@ -65,7 +66,7 @@ import Testing
     #expect(values.count == 10)
   }
 
-  @Test(arguments: Place.allCases) func `prefix, drop, withLatestFrom and sample work with triggers on other threads`(_ place: Place) async {
+  @Test(arguments: Place.allCases) func `prefix, drop, withLatestFrom and sample work`(_ place: Place) async {
     let before = await collected(place) { Numbers(5_000).prefix(untilOutputFrom: Numbers(1)) }
     #expect(before == Array(0..<before.count))
     let after = await collected(place) { Numbers(5_000).drop(untilOutputFrom: Numbers(1)) }

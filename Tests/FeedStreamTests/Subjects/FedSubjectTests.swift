@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: kinds.indices)
-  func `a subject released during a delivery completes it, then cancels its source`(kind: Int) {
+  func `a subject released during a delivery finishes that delivery, then cancels its source`(kind: Int) {
     let (source, log) = (PassthroughSubject<Int, Never>(), Log())
     var subject: (any Subject<Int, Never>)? = Self.kinds[kind]()
     let feeding = feed(subject!, from: source, log)

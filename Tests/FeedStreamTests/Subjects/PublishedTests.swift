@@ -22,7 +22,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `a value set by a subscriber while it receives another is the newer`() {
+  @Test func `a value set while the publisher delivers another is the newer one`() {
     let model = Model()
     let subscription = model.$count.sink { if $0 == 1 { model.count = 2 } }
     model.count = 1

@@ -15,7 +15,7 @@ import Testing
     subject.record().expect("(34#)")
   }
 
-  @Test func `values older than the limit are dropped`() {
+  @Test func `ReplaySubject drops values older than its maximum age`() {
     withVirtualTime { time in
       let subject = ReplaySubject<Int, Never>(maxAge: .milliseconds(10), scheduler: time)
       subject.send(1)

@@ -18,7 +18,7 @@ import Testing
     #expect(!policy.isValid(noon, now: noon + 604_801))
   }
 
-  @Test func `the boundary is exact at every fraction of a second`() {
+  @Test func `the expiration boundary is exact at every fraction of a second`() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<10_000 {
       // Adding and subtracting days rounds in the last bits of such dates.
@@ -28,32 +28,32 @@ import Testing
     }
   }
 
-  @Test func `any age will do without a maximum`() {
+  @Test func `without a maximum age, a feed of any age is valid`() {
     let policy = FeedCachePolicy(maxAge: nil)
     #expect(policy.isValid(.distantPast, now: noon))
     #expect(policy.isValid(noon, now: .distantFuture))
     #expect(policy.isValid(.distantFuture, now: noon))
   }
 
-  @Test func `nothing is younger than an age of zero`() {
+  @Test func `with a maximum age of zero, no feed is valid`() {
     let policy = FeedCachePolicy(maxAge: .zero)
     #expect(!policy.isValid(noon, now: noon))
   }
 
-  @Test func `a timestamp up to five minutes in the future is valid, and one beyond has expired`() {
+  @Test func `a timestamp up to five minutes in the future is valid, and a later one has expired`() {
     #expect(policy.isValid(noon + 299, now: noon))
     #expect(policy.isValid(noon + 300, now: noon))
     #expect(!policy.isValid(noon + 301, now: noon))
     #expect(!policy.isValid(noon + 365 * 86_400, now: noon))
   }
 
-  @Test func `absurd dates have expired and do not crash`() {
+  @Test func `absurd dates count as expired and don't crash`() {
     for seconds in [Double.infinity, -.infinity, .nan, .greatestFiniteMagnitude, -.greatestFiniteMagnitude] {
       #expect(!policy.isValid(Date(timeIntervalSinceReferenceDate: seconds), now: noon))
     }
   }
 
-  @Test func `a newer feed supersedes unless its timestamp is incredible`() {
+  @Test func `a newer feed supersedes an older one unless its timestamp is too far in the future`() {
     #expect(FeedCachePolicy.isSuperseded(noon, by: noon + 1, now: noon + 2))
     #expect(FeedCachePolicy.isSuperseded(noon, by: noon + 300, now: noon))
     #expect(!FeedCachePolicy.isSuperseded(noon, by: noon + 301, now: noon))

@@ -16,7 +16,7 @@ import Testing
     FeedRenewal(timestamp: moment, since: since, validators: Self.renewed.validators)
   }
 
-  @Test(arguments: StoreKind.allCases) func `a summary has everything but the images`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a summary has everything except the images`(kind: StoreKind) throws {
     let subject = kind.make()
     defer { withExtendedLifetime(subject) {} }
     let store = subject.store
@@ -28,7 +28,8 @@ import Testing
     #expect(try store.summary(for: otherAddress) == nil)
   }
 
-  @Test(arguments: StoreKind.allCases) func `a renewal changes the time and the validators`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a renewal updates the timestamp and the validators`(kind: StoreKind) throws
+  {
     let subject = kind.make()
     defer { withExtendedLifetime(subject) {} }
     let store = subject.store
@@ -37,9 +38,7 @@ import Testing
     #expect(try store.retrieve(for: address) == Self.renewed)
   }
 
-  @Test(arguments: StoreKind.allCases) func `where nothing or another feed is saved, nothing is renewed`(
-    kind: StoreKind
-  )
+  @Test(arguments: StoreKind.allCases) func `a renewal for a missing or replaced feed has no effect`(kind: StoreKind)
     throws
   {
     let subject = kind.make()
@@ -51,7 +50,9 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed())
   }
 
-  @Test(arguments: StoreKind.allCases) func `old news do not make a feed older`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `an older renewal doesn't set back a feed's timestamp`(kind: StoreKind)
+    throws
+  {
     let subject = kind.make()
     defer { withExtendedLifetime(subject) {} }
     let store = subject.store
@@ -60,7 +61,7 @@ import Testing
     #expect(try store.retrieve(for: address) == Self.feed)
   }
 
-  @Test(arguments: StoreKind.allCases) func `a renewal that fails changes nothing`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a failing renewal changes nothing`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: Self.feed)
     try subject.fail(.insertion)

@@ -10,16 +10,16 @@ import Testing
 @Suite(.settled) struct FeedStoreSpecification {
   // MARK: Retrieve
 
-  @Test(arguments: StoreKind.allCases) func `retrieving from an empty store is empty, twice`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `retrieving from an empty store delivers no feed, twice`(kind: StoreKind)
+    throws
+  {
     let subject = kind.make()
     #expect(try subject.store.retrieve(for: address) == nil)
     #expect(try subject.store.retrieve(for: address) == nil)
     #expect(try subject.store.summaries() == [])
   }
 
-  @Test(arguments: StoreKind.allCases) func `retrieving from a store with a feed delivers it, twice`(kind: StoreKind)
-    throws
-  {
+  @Test(arguments: StoreKind.allCases) func `retrieving a saved feed delivers it, twice`(kind: StoreKind) throws {
     let subject = kind.make()
     let feed = CachedFeed(
       images: [
@@ -31,14 +31,14 @@ import Testing
     #expect(try subject.store.retrieve(for: address) == feed)
   }
 
-  @Test(arguments: StoreKind.allCases) func `a feed without images is a feed`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a feed without images is saved as a feed`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(0))
     #expect(try subject.store.retrieve(for: address) == makeFeed(0))
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `the number of items without an image is kept, through a renewal too`(kind: StoreKind) throws {
+  func `the number of items without an image is saved, and survives a renewal`(kind: StoreKind) throws {
     let subject = kind.make()
     let item = "<item><title>Sea</title><enclosure url='http://a/s.png' type='image/png'/></item>"
     for (name, items) in [("some", item + "<item/><item/>"), ("none", "<item/><item/>"), ("all", item)] {
@@ -75,7 +75,7 @@ import Testing
 
   // MARK: Insert
 
-  @Test(arguments: StoreKind.allCases) func `an insertion replaces what was there`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `an insertion replaces the saved feed`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(5))
     let newer = makeFeed(2, from: 10, at: noon + 1)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases, [FeedStoreError.Step.insertion, .deletion])
-  func `a failing replacement leaves what was there`(kind: StoreKind, step: FeedStoreError.Step) throws {
+  func `a failing replacement keeps the saved feed`(kind: StoreKind, step: FeedStoreError.Step) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     try subject.fail(step)
@@ -132,7 +132,7 @@ import Testing
     #expect(try subject.store.replace(for: address, with: makeFeed(from: 20, at: noon)) == .replaced)
   }
 
-  @Test(arguments: StoreKind.allCases) func `a feed from the future is replaced when the clock was set back`(
+  @Test(arguments: StoreKind.allCases) func `a feed from the future is replaced after the clock was set back`(
     kind: StoreKind
   ) throws {
     let subject = kind.make()
@@ -143,14 +143,14 @@ import Testing
 
   // MARK: Delete
 
-  @Test(arguments: StoreKind.allCases) func `a deletion in an empty store does nothing`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a deletion from an empty store has no effect`(kind: StoreKind) throws {
     let subject = kind.make()
     #expect(try !subject.store.delete(for: address))
     try subject.store.deleteAll()
     #expect(try subject.store.retrieve(for: address) == nil)
   }
 
-  @Test(arguments: StoreKind.allCases) func `a deletion empties a store with a feed`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a deletion removes the saved feed`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     #expect(try subject.store.delete(for: address))
@@ -158,7 +158,7 @@ import Testing
     #expect(try !subject.store.delete(for: address))
   }
 
-  @Test(arguments: StoreKind.allCases) func `a failing deletion leaves what was there`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `a failing deletion keeps the saved feed`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     try subject.fail(.deletion)
@@ -168,7 +168,7 @@ import Testing
     #expect(try subject.store.retrieve(for: address) == makeFeed())
   }
 
-  @Test(arguments: StoreKind.allCases) func `deletion of an expired feed spares one saved since`(kind: StoreKind) throws
+  @Test(arguments: StoreKind.allCases) func `deleting an expired feed keeps one saved meanwhile`(kind: StoreKind) throws
   {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(at: noon + 1))
@@ -178,9 +178,7 @@ import Testing
     #expect(try subject.store.retrieve(for: address) == nil)
   }
 
-  @Test(arguments: StoreKind.allCases) func `deletion of an unreadable feed spares a readable one`(kind: StoreKind)
-    throws
-  {
+  @Test(arguments: StoreKind.allCases) func `deleting an unreadable feed keeps a readable one`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed())
     #expect(try !subject.store.delete(for: address, if: .unreadable))
@@ -192,7 +190,7 @@ import Testing
 
   // MARK: Many
 
-  @Test(arguments: StoreKind.allCases) func `feeds of two addresses do not mix`(kind: StoreKind) throws {
+  @Test(arguments: StoreKind.allCases) func `feeds of two URLs are independent`(kind: StoreKind) throws {
     let subject = kind.make()
     try subject.store.replace(for: address, with: makeFeed(3))
     try subject.store.replace(for: otherAddress, with: makeFeed(2, from: 10))
@@ -205,9 +203,7 @@ import Testing
     #expect(try subject.store.summaries() == [])
   }
 
-  @Test(arguments: StoreKind.allCases) func `calls from many threads run one after another`(kind: StoreKind)
-    async throws
-  {
+  @Test(arguments: StoreKind.allCases) func `calls from many threads run one at a time`(kind: StoreKind) async throws {
     let subject = kind.make()
     defer { withExtendedLifetime(subject) {} }
     let store = subject.store

@@ -45,7 +45,7 @@ import Testing
   private static let two = makeFeed(2).images
   private static let three = makeFeed(3).images
 
-  @Test func `a subscriber gets what is saved, and then what others change`() throws {
+  @Test func `a subscriber receives the saved feed, then every change by other stores`() throws {
     let world = World()
     try world.save(Self.two)
     world.follow(world.disk)
@@ -61,7 +61,7 @@ import Testing
     #expect(world.changes.count == 3)
   }
 
-  @Test func `nothing is told of a renewal, of another feed, or of the same again`() throws {
+  @Test func `neither a renewal, nor another feed, nor an identical save is a change`() throws {
     let world = World()
     world.follow(world.disk)
     #expect(world.changes.isEmpty)
@@ -76,7 +76,7 @@ import Testing
     world.stop()
   }
 
-  @Test func `of many feeds only what differs is read, however many there are`() throws {
+  @Test func `of many feeds, only the changed ones are read`() throws {
     let world = World()
     let addresses = (0..<100).map { URL(string: "https://example.com/\($0)")! }
     func save(_ number: Int, _ count: Int, at seconds: Double) throws {
@@ -105,7 +105,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `saves without demand become one change, which is read once`() throws {
+  @Test func `saves without demand are merged into one change, which is read once`() throws {
     let world = World()
     let recorder = world.disk.changes(of: address, on: world.time).record(on: world.time, demand: .max(1))
     world.time.run()
@@ -118,7 +118,7 @@ import Testing
     recorder.cancel()
   }
 
-  @Test func `a process sees what the poller of another one fetches, and asks nobody`() {
+  @Test func `a process receives feeds polled by another process, without making requests`() {
     let world = World()
     world.follow(world.disk)
     let network = VirtualNetwork(on: world.time)
@@ -135,7 +135,7 @@ import Testing
     world.stop()
   }
 
-  @Test func `a store that cannot be read ends the stream`() throws {
+  @Test func `an unreadable store fails the stream of changes`() throws {
     let world = World()
     try world.save(Self.two)
     world.disk.setFaults { step, _ in step == .read ? .fail(.notPermitted) : nil }
@@ -144,7 +144,7 @@ import Testing
     #expect(recorder.failure?.cause == .notPermitted)
   }
 
-  @Test func `the store in memory tells its subscribers, too`() throws {
+  @Test func `the in-memory store notifies its subscribers too`() throws {
     let world = World()
     let store = InMemoryFeedStore()
     world.follow(store)
@@ -156,7 +156,7 @@ import Testing
 
   // MARK: On a real file
 
-  @Test(.timeLimit(.minutes(5))) func `two stores on one file tell each other, from the first save on`() throws {
+  @Test(.timeLimit(.minutes(5))) func `two stores on one file notify each other, from the first save on`() throws {
     let folder = TemporaryFolder()
     let path = folder.file("new/cache.db")
     let (reader, writer) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `streams with different failure types can be merged after eraseFailureType`() {
+  @Test func `eraseFailureType lets streams with different failure types be combined`() {
     withVirtualTime { time in
       let outer = time.cold("a-|").eraseFailureType()
       let recorder = outer.flatMap { _ in

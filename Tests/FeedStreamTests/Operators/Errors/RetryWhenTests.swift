@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `retry(when:) requests the remaining demand, wherever it came from`() {
+  @Test func `retry(when:) also retries for the signal's last value, whatever the demand`() {
     withVirtualTime { time in
       var attempts = 0
       let retried = Deferred {

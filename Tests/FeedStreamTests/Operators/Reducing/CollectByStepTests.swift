@@ -6,17 +6,17 @@ import Testing
 @Suite(.settled) struct CollectByStepTests {
   private func numbers(_ count: Int) -> AnyPublisher<Int, Never> { Array(1...count).publisher.eraseToAnyPublisher() }
 
-  @Test func `with a step less than the count, arrays overlap`() {
+  @Test func `collect(_:every:) overlaps arrays if the step is less than the count`() {
     #expect(numbers(5).collect(3, every: 2).record().values == [[1, 2, 3], [3, 4, 5], [5]])
     #expect(numbers(3).collect(3, every: 1).record().values == [[1, 2, 3], [2, 3], [3]])
   }
 
-  @Test func `with a step greater than the count, values between arrays are dropped`() {
+  @Test func `collect(_:every:) drops values between arrays if the step is more than the count`() {
     #expect(numbers(7).collect(2, every: 3).record().values == [[1, 2], [4, 5], [7]])
     #expect(numbers(6).collect(2, every: 3).record().values == [[1, 2], [4, 5]])
   }
 
-  @Test func `with a step equal to the count, buffer(count:) equals collect`() {
+  @Test func `collect(_:every:) equals collect(_:) if the step equals the count`() {
     #expect(numbers(5).collect(2, every: 2).record().values == numbers(5).collect(2).record().values)
   }
 
@@ -52,7 +52,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `a count or step of zero traps`() async {
+  @Test func `collect(_:every:) with a count or step of zero traps`() async {
     await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(0, every: 1) }
     await #expect(processExitsWith: .failure) { _ = [1].publisher.collect(1, every: 0) }
   }

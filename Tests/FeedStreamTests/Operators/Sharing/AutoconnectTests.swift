@@ -48,7 +48,7 @@ import Testing
     #expect(witness.seen.count { $0.subscription != nil } <= 64)
   }
 
-  @Test func `a shared stream can be cancelled while its source delivers during connect`() {
+  @Test func `cancelling a shared stream during connect stops a source that delivers`() {
     var made = 0
     let source = Generate(state: 0) { state in
       made += 1

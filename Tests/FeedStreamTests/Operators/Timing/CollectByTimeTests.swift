@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `collect(.byTimeOrCount) requests a full array's values, less those it already holds`() {
+  @Test func `collect(.byTimeOrCount) requests its count per array, less what earlier requests left over`() {
     withVirtualTime { time in
       var asked: [Subscribers.Demand] = []
       let numbers = PassthroughSubject<Int, Never>()

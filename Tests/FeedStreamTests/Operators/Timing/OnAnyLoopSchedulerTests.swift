@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct OnAnyLoopSchedulerTests {
-  @Test(arguments: TimedForms.all) func `timing operators deliver the same on every scheduler`(_ forms: TimedForms) {
+  @Test(arguments: TimedForms.all) func `timing operators deliver the same on every LoopScheduler`(_ forms: TimedForms)
+  {
     #expect(forms.onAnyLoop() == forms.inStrides())
   }
 

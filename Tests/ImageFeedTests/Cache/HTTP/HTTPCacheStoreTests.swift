@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a saved response is there, byte for byte`(kind: Kind) {
+  func `a saved response is retrieved byte for byte`(kind: Kind) {
     withVirtualTime { time in
       let bench = Bench(time, kind)
       #expect(bench.responses("k") == [])
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a change is about those that are meant`(kind: Kind) {
+  func `a change affects only the matching responses`(kind: Kind) {
     withVirtualTime { time in
       let bench = Bench(time, kind)
       bench.change("k", where: { $0.selectors["foo"] == "1" }, to: .save(response("one", foo: "1")))
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `a head is renewed, and its body stays`(kind: Kind) {
+  func `freshening replaces a response's header and keeps its body`(kind: Kind) {
     withVirtualTime { time in
       let bench = Bench(time, kind)
       var head = response("").head
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `beyond its bytes, what was not used for longest goes`(kind: Kind) {
+  func `beyond its capacity, the cache drops the least recently used responses`(kind: Kind) {
     withVirtualTime { time in
       let body = String(repeating: "x", count: 1000)
       let bench = Bench(time, kind, capacity: 3 * response(body).byteCount)
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `nothing is done before somebody subscribes`(kind: Kind) {
+  func `a change is made only on subscription`(kind: Kind) {
     withVirtualTime { time in
       let bench = Bench(time, kind)
       _ = bench.store.change("k", where: { _ in true }, to: .save(response("x")))
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func `memory counts what it keeps`() {
+  @Test func `MemoryHTTPCache counts the bytes that it holds`() {
     withVirtualTime { time in
       let store = MemoryHTTPCache(capacity: 100_000)
       func change(_ key: String, _ change: HTTPCacheChange) {
@@ -205,7 +205,7 @@ import Testing
 
   // MARK: The server
 
-  @Test func `a response deleted to make room is not renewed`() {
+  @Test func `freshening a response that was deleted to make room has no effect`() {
     withVirtualTime { time in
       let bench = Bench(time, .redis)
       bench.change("k", to: .save(response("one")))
@@ -228,7 +228,7 @@ import Testing
 
   // MARK: The file
 
-  @Test func `two stores share a file`() {
+  @Test func `two stores can share a file`() {
     withVirtualTime { time in
       let bench = Bench(time, .file)
       let other = SQLiteHTTPCache(path: bench.folder.file("http.db"), on: time)
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func `the file is this user's alone`() throws {
+  @Test func `only the user can read the file`() throws {
     try withVirtualTime { time in
       let bench = Bench(time, .file)
       bench.change("k", to: .save(response("one")))
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged file is set aside`() throws {
+  @Test func `a damaged file is renamed`() throws {
     try withVirtualTime { time in
       let bench = Bench(time, .file)
       bench.change("k", to: .save(response("zero")))
@@ -272,7 +272,7 @@ import Testing
     }
   }
 
-  @Test func `a file of saved feeds is refused, and stays as it is`() throws {
+  @Test func `a file of saved feeds is refused and left unchanged`() throws {
     try withVirtualTime { time in
       let bench = Bench(time, .file)
       let feeds = SQLiteFeedStore(path: bench.folder.file("http.db"))

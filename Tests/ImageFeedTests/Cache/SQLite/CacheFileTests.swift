@@ -7,7 +7,7 @@ import Testing
 @Suite struct CacheFileTests {
   private let folder = TemporaryFolder()
 
-  @Test func `a file stays ours when its log is copied into it while we look`() throws {
+  @Test func `a cache file isn't foreign while its log is copied into it during the check`() throws {
     let store = SQLiteFeedStore(path: folder.file())
     _ = try store.replace(for: address, with: makeFeed(), now: noon)
     let file = CacheFile(path: store.path)

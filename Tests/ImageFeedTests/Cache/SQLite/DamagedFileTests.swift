@@ -17,7 +17,7 @@ import Testing
     store = SQLiteFeedStore(path: path) { [asides] name in asides.names.withLock { $0.append(name) } }
   }
 
-  @Test func `a file that isn't a database is refused by every call and stays as it is`() throws {
+  @Test func `a file that isn't a database is refused by every call and left unchanged`() throws {
     try garbage.write(to: URL(filePath: path))
     for _ in 1...2 {
       #expect(throws: FeedStoreError.retrieval(.foreign, place: path)) { try store.retrieve(for: address) }
@@ -35,14 +35,14 @@ import Testing
     #expect(asides.all == [])
   }
 
-  @Test func `an empty file is begun as a cache`() throws {
+  @Test func `an empty file becomes a cache`() throws {
     try Data().write(to: URL(filePath: path))
     #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
     #expect(try store.retrieve(for: address) == makeFeed())
     #expect(asides.all == [])
   }
 
-  @Test func `a damaged cache is set aside by the next save`() throws {
+  @Test func `a damaged cache is renamed by the next save`() throws {
     let damaged = try makeDamaged()
     #expect(try store.replace(for: address, with: makeFeed()) == .replaced)
     #expect(try store.retrieve(for: address) == makeFeed())
@@ -54,7 +54,7 @@ import Testing
     #expect(try folder.contents.count == 2)
   }
 
-  @Test func `a damaged cache is set aside by a deletion`() throws {
+  @Test func `a damaged cache is renamed by a deletion`() throws {
     let damaged = try makeDamaged()
     try store.delete(for: address, if: .unreadable)
     #expect(try store.retrieve(for: address) == nil)
@@ -65,7 +65,7 @@ import Testing
     #expect(Set(asides.all).count == 2)
   }
 
-  @Test func `damaged pages are reported and set aside by the next save`() throws {
+  @Test func `damaged pages are reported, and the file is renamed by the next save`() throws {
     try store.replace(for: address, with: makeFeed(2000))
     store.close()
     try overwrite(path, from: 4096, to: nil)
@@ -79,7 +79,7 @@ import Testing
     #expect(asides.all.count == 1)
   }
 
-  @Test func `a file cut short is reported and set aside by the next save`() throws {
+  @Test func `a truncated file is reported, and renamed by the next save`() throws {
     try store.replace(for: address, with: makeFeed(2000))
     store.close()
     #expect(truncate(path, 3 * 4096) == 0)
@@ -88,7 +88,7 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed(at: noon + 1))
   }
 
-  @Test func `damage done under an open store is recovered from`() throws {
+  @Test func `stores recover from damage to their open file`() throws {
     let other = SQLiteFeedStore(path: path) { [asides] name in asides.names.withLock { $0.append(name) } }
     try store.replace(for: address, with: makeFeed(2000))
     #expect(try other.retrieve(for: address)?.images.count == 2000)
@@ -102,7 +102,7 @@ import Testing
     #expect(asides.all.count <= 1)
   }
 
-  @Test func `a feed with a missing pack is reported and repaired without setting the file aside`() throws {
+  @Test func `a feed with a missing pack is reported and repaired without renaming the file`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try store.replace(for: otherAddress, with: makeFeed(2))
     try execute("DELETE FROM pack WHERE feed = 1")
@@ -118,7 +118,7 @@ import Testing
 
   /// A flipped bit in a record's header changes a value's type, which a strict table rules out and reading does not check.
   @Test(arguments: ["timestamp = 'noon'", "images = NULL", "timestamp = NULL"])
-  func `a value of another type is damage`(change: String) throws {
+  func `a value of the wrong type is reported as damage`(change: String) throws {
     try store.replace(for: address, with: makeFeed(5))
     try forceFeed(change)
     #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
@@ -127,7 +127,7 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed())
   }
 
-  @Test func `a feed that cannot be listed is found by whoever looks for damage`() throws {
+  @Test func `a feed that can't be listed is found by a deletion of unreadable feeds`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try forceFeed("address = NULL")
     #expect(throws: FeedStoreError.self) { try store.summaries() }
@@ -136,7 +136,7 @@ import Testing
     #expect(asides.all.count == 1)
   }
 
-  @Test func `a schema that was tampered with is set aside`() throws {
+  @Test func `a file with an altered schema is renamed`() throws {
     try store.replace(for: address, with: makeFeed(5))
     try execute("DROP TABLE pack")
     #expect(throws: FeedStoreError.self) { try store.retrieve(for: address) }
@@ -144,7 +144,7 @@ import Testing
     #expect(asides.all.count == 1)
   }
 
-  @Test func `a file of a newer version is refused and left as it is`() throws {
+  @Test func `a newer version's file is refused and left unchanged`() throws {
     try store.replace(for: address, with: makeFeed())
     try execute("PRAGMA user_version = 99")
     store.close()
@@ -159,7 +159,7 @@ import Testing
     #expect(asides.all == [])
   }
 
-  @Test func `another program's database is refused and left as it is`() throws {
+  @Test func `another program's database is refused and left unchanged`() throws {
     try execute("CREATE TABLE bookmarks (title TEXT)")
     let bytes = try Data(contentsOf: URL(filePath: path))
     #expect(throws: FeedStoreError.retrieval(.foreign, place: path)) { try store.retrieve(for: address) }
@@ -172,7 +172,7 @@ import Testing
     #expect(try folder.contents == ["feeds.sqlite"])
   }
 
-  @Test func `another program's database keeps its log, too`() throws {
+  @Test func `another program's database keeps its log too`() throws {
     let other = try DatabaseQueue(path: path)
     try other.inDatabase { db in
       try db.execute(
@@ -194,7 +194,7 @@ import Testing
     #expect(try !log.isEmpty && Data(contentsOf: URL(filePath: left + "-wal")) == log)
   }
 
-  @Test func `a symbolic link stays and its target is set aside`() throws {
+  @Test func `a symbolic link is kept, and its target is renamed`() throws {
     let target = folder.file("target")
     try makeDamaged().write(to: URL(filePath: target))
     unlink(path)

@@ -26,17 +26,17 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
 
-  @Test func `a file of a version to come is refused, and nothing in it changes`() throws {
+  @Test func `a newer version's file is refused and left unchanged, with advice`() throws {
     let version = FeedSchema.version + 1
     try check(version, refusedAs: .newerSchema(version), saying: "Update this program")
   }
 
   @Test(arguments: [1, FeedSchema.version - 1])
-  func `a file of a version before is refused, and nothing in it changes`(_ version: Int) throws {
+  func `an older version's file is refused and left unchanged, with advice`(_ version: Int) throws {
     try check(version, refusedAs: .olderSchema(version), saying: "Move the file away")
   }
 
-  @Test func `every table is strict, so that a value of another type is damage`() throws {
+  @Test func `every table is strict`() throws {
     let strict = try DatabaseQueue().writeWithoutTransaction { db in
       try FeedSchema.create(in: db)
       return try Row.fetchAll(db, sql: "PRAGMA table_list")

@@ -40,7 +40,7 @@ import Testing
     return builder.finish()
   }
 
-  @Test func `images are read as they were packed`() {
+  @Test func `images decode as they were packed`() {
     #expect(images(in: packs(of: Self.odd)) == Self.odd)
     #expect(packs(of: []).isEmpty)
     let many = makeFeed(3000).images
@@ -50,7 +50,7 @@ import Testing
     #expect(images(in: parts) == many)
   }
 
-  @Test func `what an item says besides is read as it was packed, and as it was sent`() throws {
+  @Test func `titles, posts and alternative texts decode as they were packed`() throws {
     let images = try #require(self.images(in: packs(of: Self.odd)))
     #expect(Array(images) == Array(Self.odd))
     #expect(images[3].title == "" && images[3].images.map(\.alt) == [nil, "two"] && images[4].title == "Same")
@@ -64,12 +64,12 @@ import Testing
     #expect(plain.bytes[0] == 1, "readers of before read images without posts")
   }
 
-  @Test func `a head has the size that the file gives it`() {
+  @Test func `a pack's header has the size that the file format states`() {
     #expect(MemoryLayout<ImagePack.Head>.size == ImagePack.Head.size)
     #expect(MemoryLayout<ImagePack.Head>.stride == ImagePack.Head.size)
   }
 
-  @Test func `the closure that wants no more gets no more`() {
+  @Test func `forEachPack stops when its closure returns false`() {
     var calls = 0
     makeFeed(3000).images.forEachPack { _, _ in
       calls += 1
@@ -78,7 +78,7 @@ import Testing
     #expect(calls == 1)
   }
 
-  @Test func `a damaged pack is refused, or read as other images, and nothing worse`() {
+  @Test func `a damaged pack is refused or decodes to other images, and never crashes`() {
     let pack = packs(of: makeFeed(20).images)[0]
     #expect(images(in: [(pack.count, pack.bytes.dropLast())]) == nil)
     #expect(images(in: [(pack.count, pack.bytes + [0])]) == nil)

@@ -49,7 +49,7 @@ import Testing
     return bytes.withUnsafeBytes { Value(stored: $0) }
   }
 
-  @Test func `everything is read as it was written`() {
+  @Test func `every health and decision decodes as it was encoded`() {
     #expect(readAgain(Self.health) == Self.health)
     #expect(readAgain(FeedHealth(address: address)) == FeedHealth(address: address))
     #expect(readAgain(Self.host) == Self.host)
@@ -57,13 +57,13 @@ import Testing
     #expect(readAgain(Self.decision) == Self.decision)
   }
 
-  @Test func `a field of a later version is passed over`() {
+  @Test func `a later version's fields are skipped`() {
     for field in [UInt8(31), 200] {
       #expect(readAgain(Self.host) { $0 += [field, 3, 0, 0, 0, 1, 2, 3] } == Self.host)
     }
   }
 
-  @Test func `damaged bytes are rejected, whatever they are`() {
+  @Test func `damaged bytes are rejected`() {
     let whole = Self.host.stored
     for count in 0..<whole.count {
       // A shorter one may be whole by chance, with fewer fields.

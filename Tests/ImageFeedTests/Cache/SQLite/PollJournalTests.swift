@@ -72,7 +72,7 @@ import Testing
     #expect(try store.summaries().first { $0.address == feed(number) }?.timestamp == noon + seconds.last!)
   }
 
-  @Test func `others see what a poll has noted, and no table was written to`() throws {
+  @Test func `other stores read what a poll recorded in the journal, without table writes`() throws {
     let (store, other) = (another(), another())
     try save(0, in: store)
     try poll(0, after: 10, in: store)
@@ -85,7 +85,7 @@ import Testing
     #expect(try count("note WHERE kind = 1") == 0)
   }
 
-  @Test func `any other change folds the journal before`() throws {
+  @Test func `any other change writes the journal's entries to the tables first`() throws {
     let (store, other) = (another(), another())
     try save(0, in: store)
     try poll(0, after: 10, in: store)
@@ -99,7 +99,7 @@ import Testing
     #expect(try store.health(of: [feed(0), feed(1)]).map { $0 == nil } == [false, true])
   }
 
-  @Test func `hundreds of polls are folded together, and none is lost`() throws {
+  @Test func `hundreds of polls are written to the tables together, and none is lost`() throws {
     let store = another()
     let feeds = 100
     for number in 0..<feeds { try save(number, in: store) }
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `a failed write is not remembered as noted`() throws {
+  @Test func `a poll whose write failed isn't remembered`() throws {
     let store = another()
     try save(0, in: store)
     try poll(0, after: 10, in: store)
@@ -134,7 +134,7 @@ import Testing
     try check(0, asked: [10, 71], in: another())
   }
 
-  @Test func `a feed that somebody has replaced is not renewed`() throws {
+  @Test func `a poll doesn't renew a feed that was replaced meanwhile`() throws {
     let (store, other) = (another(), another())
     try save(0, in: store)
     try poll(0, after: 10, in: store)
@@ -157,7 +157,7 @@ import Testing
     #expect(try store.decisions(for: feed(0)).count == 1)
   }
 
-  @Test func `a journal that is damaged is not known, and hides nothing else`() throws {
+  @Test func `a damaged journal is ignored, and all other data stays readable`() throws {
     let store = another()
     try save(0, in: store)
     try poll(0, after: 10, in: store)
