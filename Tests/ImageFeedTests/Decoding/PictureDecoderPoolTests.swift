@@ -11,7 +11,7 @@ import Testing
 @Suite(.settled) struct PictureDecoderPoolTests {
   private let world = DecoderWorld()
 
-  @Test func `an image comes back in the form requested, with its kind and its original size`() {
+  @Test func `an image is decoded to the requested form, with its kind and original size`() {
     world.react { world, request in
       #expect(request.width == 4)
       #expect(request.height == 0)
@@ -47,7 +47,7 @@ import Testing
       (.corrupt, "bad\u{1B}[2J", .corrupt("bad\\u{1B}[2J"), "The image is damaged: bad\\u{1B}[2J"),
       (.outOfMemory, "", .outOfMemory, "Decoding the image takes more memory than the limit."),
     ] as [(PictureAnswer.Status, Chunk, PictureError, String)])
-  func `each failure is an error of one image with its reason`(
+  func `each decoding failure is an error with its reason, for its image only`(
     status: PictureAnswer.Status, reason: Chunk, error: PictureError, text: String
   ) {
     world.react { _, _ in
@@ -60,7 +60,7 @@ import Testing
     #expect(world.decoder.childCount == 1, "the process goes on")
   }
 
-  @Test func `a crash is the error of one image, and another process decodes the next`() {
+  @Test func `a crash fails only its image, and another process decodes the next`() {
     world.react { world, request in request.bytes == world.bytes(2) ? .end(.signaled(11)) : .answer(world.answer) }
     world.options.children = 1
     let pictures = (1...3).map { world.decode($0) }
@@ -79,14 +79,16 @@ import Testing
       ),
       (.exited(127), .unavailable("picture-decoder exited with 127 on startup.")),
     ] as [(FeedStream.ExitStatus, PictureError)])
-  func `how a process ended says why there is no image`(status: FeedStream.ExitStatus, error: PictureError) {
+  func `the exit status of a decoder process determines its image's error`(
+    status: FeedStream.ExitStatus, error: PictureError
+  ) {
     world.react { _, _ in .end(status) }
     let picture = world.decode(1)
     world.time.run()
     #expect(picture.error == error)
   }
 
-  @Test func `an image that takes too long is an error at its deadline, and its process is killed`() {
+  @Test func `an image that isn't decoded in time fails, and its process is killed`() {
     world.react { world, request in request.bytes == world.bytes(1) ? .hang : .answer(world.answer) }
     world.options.children = 1
     let hanging = world.decode(1)
@@ -103,7 +105,7 @@ import Testing
     #expect(world.time.programs.running.isEmpty)
   }
 
-  @Test func `as many images are decoded at a time as there may be processes, in their order`() {
+  @Test func `images are decoded in order, at most as many at a time as there are processes`() {
     var most = 0
     world.react { world, _ in
       most = max(most, world.time.programs.running.count)
@@ -120,7 +122,7 @@ import Testing
     #expect(world.started == 3, "they are used again")
   }
 
-  @Test func `an image is begun when it is requested`() {
+  @Test func `decoding starts when an image is requested`() {
     world.react { world, _ in .answer(world.answer) }
     var subscription: (any Subscription)?
     var pictures = 0
@@ -138,7 +140,7 @@ import Testing
     #expect(pictures == 1)
   }
 
-  @Test func `images for which there is no room fail, and room comes with each that is begun or cancelled`() {
+  @Test func `images beyond the queue's limit fail, and started or cancelled ones make room`() {
     world.react { world, _ in .answer(world.answer, after: .seconds(1)) }
     world.options.children = 1
     world.options.waiting = 2
@@ -156,7 +158,7 @@ import Testing
     #expect(world.decoded.count == 4)
   }
 
-  @Test func `the bytes that wait are bounded, but one image always may`() {
+  @Test func `the waiting bytes are limited, but a single image may always wait`() {
     world.react { world, _ in .answer(world.answer, after: .seconds(1)) }
     world.options.children = 1
     world.options.waitingBytes = 100
@@ -171,7 +173,7 @@ import Testing
     #expect(third.error == .busy)
   }
 
-  @Test func `a cancelled image that waits is never decoded, and one that is being decoded is dropped`() {
+  @Test func `a cancelled waiting image isn't decoded, and one being decoded is dropped`() {
     world.react { world, _ in .answer(world.answer, after: .seconds(1)) }
     world.options.children = 1
     let pictures = (1...3).map { world.decode($0) }
@@ -184,7 +186,7 @@ import Testing
     #expect(world.started == 1)
   }
 
-  @Test func `a process without work ends, and one that has decoded enough is replaced`() {
+  @Test func `an idle process ends, and one that has decoded enough images is replaced`() {
     world.react { world, _ in .answer(world.answer) }
     world.options.children = 1
     world.options.picturesPerChild = 2
@@ -198,7 +200,7 @@ import Testing
     #expect(world.decoder.childCount == 0)
   }
 
-  @Test func `a reply that does not fit the request ends the process, however large its numbers`() {
+  @Test func `a reply that doesn't match the request ends its process, even with huge numbers`() {
     let size = Picture.Size(width: 2, height: 1)
     let huge = Picture.Size(width: 0xFFFF_FFFF, height: 0xFFFF_FFFF)
     let answers: [ScriptedDecoding] = [
@@ -224,7 +226,7 @@ import Testing
     #expect(last.isDecoded)
   }
 
-  @Test func `closing ends the processes and fails what is not ready`() {
+  @Test func `closing the pool ends its processes and fails unfinished images`() {
     world.react { _, _ in .hang }
     world.options.children = 1
     let pictures = [1, 2].map { world.decode($0) }
@@ -236,7 +238,7 @@ import Testing
     #expect(world.time.programs.running.isEmpty)
   }
 
-  @Test func `a decoder that nobody holds ends its processes`() {
+  @Test func `releasing the pool ends its processes`() {
     world.react { world, _ in .answer(world.answer) }
     _ = world.decode(1)
     world.time.advance(by: .seconds(1))
@@ -246,7 +248,7 @@ import Testing
     #expect(world.time.programs.running.isEmpty)
   }
 
-  @Test func `without a program, or with one that cannot start, every image says so`() {
+  @Test func `if the decoder program is missing or can't start, every image fails with that reason`() {
     let missing = world.decode(1)
     #expect(
       missing.error == .unavailable("cannot start picture-decoder: no such file or directory (ENOENT)"))
@@ -254,7 +256,7 @@ import Testing
   }
 
   @Test(arguments: 1...20 as ClosedRange<UInt64>)
-  func `every image completes once, whatever happens, and no process is left`(seed: UInt64) {
+  func `every image completes once, whatever fails, and no process remains`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     world.options.children = Int.random(in: 1...4, using: &random)
     world.options.waiting = 20
@@ -291,7 +293,7 @@ import Testing
     #expect(world.decoder.childCount == 0)
   }
 
-  @Test func `answers are read however their bytes are cut`() throws {
+  @Test func `replies are read however their bytes are split`() throws {
     let answers = [world.answer, PictureAnswer(.corrupt, body: "why"), PictureAnswer(.empty)]
     let bytes = Chunk(joining: answers.flatMap { [$0.head, $0.body] })
     for length in [1, 2, 3, 31, 32, 33, bytes.count] {
@@ -306,7 +308,7 @@ import Testing
     }
   }
 
-  @Test func `the program is looked for next to the running one, and in libexec`() throws {
+  @Test func `the decoder program is searched for next to the running program and in libexec`() throws {
     let folder = TemporaryFolder()
     let program = URL(filePath: folder.path).appending(path: "bin/feed")
     #expect(PictureDecoder.findProgram(for: program) == nil)

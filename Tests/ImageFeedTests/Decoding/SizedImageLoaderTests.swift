@@ -11,7 +11,7 @@ import Testing
 @Suite(.settled) struct SizedImageLoaderTests {
   private let world = SizedWorld()
 
-  @Test func `an image is made smaller once and kept, for the next process too`() throws {
+  @Test func `an image is scaled down once and cached, also for the next process`() throws {
     world.serve(makePNG(1, count: 9_000))
     #expect(world.outcome(width: 400) == .success(LoadedImage(try world.small(400), source: .remote)))
     #expect(world.asked == [400])
@@ -27,21 +27,25 @@ import Testing
   @Test(
     arguments: [(1, 200), (200, 200), (201, 400), (800, 800), (1_600, 1_600), (1_601, nil), (4_096, nil)]
       as [(Int, Int?)])
-  func `the width is the next of a few; wider than those is the original`(width: Int, step: Int?) throws {
+  func `the requested width is rounded up to a step, and beyond the last one the original is used`(
+    width: Int, step: Int?
+  ) throws {
     world.serve(makePNG(1, count: 9_000))
     let expected = try step.map { try world.small($0) } ?? ImageData(makePNG(1, count: 9_000))
     #expect(try world.outcome(width: width)?.get().data == expected)
     #expect(world.asked == (step.map { [$0] } ?? []))
   }
 
-  @Test func `without a width it is the original`() throws {
+  @Test func `without a width, the original is delivered`() throws {
     world.serve(makePNG(1, count: 9_000))
     #expect(try world.outcome(width: nil)?.get().data.bytes.count == 9_000)
     #expect(world.asked == [])
   }
 
   @Test(arguments: [(300, 100), (2_000, 9_000)])
-  func `an original that is not wider, or takes fewer bytes, is shown, and decoded once`(side: Int, bytes: Int) throws {
+  func `an original that isn't wider, or is smaller in bytes, is delivered and decoded once`(side: Int, bytes: Int)
+    throws
+  {
     world.serve(makePNG(1, count: 1_000))
     world.originalSide = side
     world.smallBytes = bytes
@@ -49,7 +53,7 @@ import Testing
     #expect(world.asked == [400])
   }
 
-  @Test func `when the original has not changed the smaller one is renewed, and when it has it is made again`() throws {
+  @Test func `with an unchanged original the scaled image is renewed, and with a new one scaled again`() throws {
     world.serve(makePNG(1, count: 9_000), lifetime: 100)
     _ = world.outcome(width: 400)
     world.images.clock.now = noon.addingTimeInterval(100)
@@ -71,7 +75,7 @@ import Testing
     #expect(world.asked == [400, 400])
   }
 
-  @Test func `an image that cannot be decoded is an error, and is not tried again while it is the same`() throws {
+  @Test func `an image that can't be decoded fails, and isn't tried again until it changes`() throws {
     world.serve(makePNG(1, count: 9_000), lifetime: 100)
     world.answer = { .answer(PictureAnswer(.corrupt, body: "why")) }
     for width in [400, 400, 800] {
@@ -84,7 +88,7 @@ import Testing
     #expect(try world.outcome(width: 400)?.get().data == world.small(400))
   }
 
-  @Test func `where nothing can be decoded the original is shown, and the next time it is tried again`() throws {
+  @Test func `without a working decoder the original is delivered, and decoding is tried again next time`() throws {
     world.serve(makePNG(1, count: 9_000))
     world.answer = { .end(.exited(71)) }
     #expect(try world.outcome(width: 400)?.get().data.bytes.count == 9_000)
@@ -93,7 +97,7 @@ import Testing
     #expect(world.asked == [400, 400])
   }
 
-  @Test func `kinds that are not decoded are shown as they are, if browsers show them`() throws {
+  @Test func `formats that can't be decoded are delivered unchanged if browsers show them`() throws {
     world.answer = { .answer(PictureAnswer(.unsupported, body: "why")) }
     world.serve(Data([0, 0, 0, 0x20] + Array("ftypavif and more".utf8)))
     #expect(try world.outcome(width: 400)?.get().data.kind == .avif)
@@ -103,13 +107,13 @@ import Testing
     #expect(tiff.outcome(width: 400) == .failure(.picture(.unsupported("why"))))
   }
 
-  @Test func `an image that is not there is the loader's error`() throws {
+  @Test func `a missing image is the image loader's error`() throws {
     world.images.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
     #expect(world.outcome(width: 400) == .failure(.image(ImageError(remote: .invalidData(.status(404))))))
     #expect(world.asked == [])
   }
 
-  @Test func `requests for the same size share its decoding, and the last one to leave cancels it`() throws {
+  @Test func `requests for the same size share a decoding, which is cancelled with the last one`() throws {
     world.serve(makePNG(1, count: 9_000))
     var images: [LoadedImage] = []
     let all = (0..<3).map { _ in
@@ -133,7 +137,7 @@ import Testing
     #expect(world.asked == [400])
   }
 
-  @Test func `a result is kept even when its only subscriber leaves`() throws {
+  @Test func `a scaled image is cached even if its only subscriber cancels`() throws {
     world.serve(makePNG(1, count: 9_000))
     var count = 0
     let subscription = world.loader.data(for: imageURL, width: 400).prefix(1).sink { _ in
@@ -146,7 +150,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `a smaller image that cannot be saved is shown, and reported`() throws {
+  @Test func `a scaled image that can't be saved is delivered, and the error reported`() throws {
     let store = InMemoryImageStore { step in step == .insertion ? .diskFull : nil }
     let world = SizedWorld(store: store)
     world.serve(makePNG(1, count: 9_000))
@@ -154,7 +158,7 @@ import Testing
     #expect(world.reported.count == 1)
   }
 
-  @Test func `the address of a smaller image is none that a feed can name`() throws {
+  @Test func `a scaled image's key is a URL that no feed can contain`() throws {
     let key = try #require(SizedImageLoader.key(imageURL, width: 400))
     #expect(key.absoluteString == "w400+https://pictures.example/1.png")
     #expect(SizedImageLoader.isSized(key))

@@ -23,14 +23,14 @@ import Testing
 
   private func moves(_ old: String, _ new: String) -> [[Int]] { change(old, new).moved.map { [$0.from, $0.to] } }
 
-  @Test func `added images have places in the new list, removed ones are gone with theirs`() {
+  @Test func `added images have their new index, and removed ones are listed`() {
     let change = change("abcd", "xbdy")
     #expect(change.added == [0, 3] && change.moved.isEmpty && change.edited.isEmpty)
     #expect(change.removed.map(\.url.lastPathComponent) == ["a.png", "c.png"])
     #expect(change.feed?.images == images("xbdy"))
   }
 
-  @Test func `as few images have moved as explain the order`() {
+  @Test func `the moved images are the fewest that explain the new order`() {
     #expect(moves("abcd", "abcd") == [])
     #expect(moves("abcd", "dabc") == [[3, 0]])
     #expect(moves("abcd", "bcda") == [[0, 3]])
@@ -41,17 +41,17 @@ import Testing
     #expect(reversed.count == 7)
   }
 
-  @Test func `an image with another text is edited where it is`() {
+  @Test func `an image with a changed text is edited in place`() {
     #expect(change("abc", "aBc").edited == [1])
     #expect(change("abc", "Cab").edited == [0] && moves("abc", "Cab") == [[2, 0]])
   }
 
-  @Test func `an id that comes twice counts once`() {
+  @Test func `a repeated id counts once`() {
     #expect(change("aab", "ba").removed.isEmpty && change("ab", "abb").added.isEmpty)
     #expect(change("", "aa").added == [0])
   }
 
-  @Test func `a feed that was deleted has lost everything`() {
+  @Test func `deleting a feed removes all its images`() {
     let change = FeedChange(from: images("ab"), to: nil)
     #expect(change.feed == nil && change.removed.count == 2 && change.added.isEmpty)
   }

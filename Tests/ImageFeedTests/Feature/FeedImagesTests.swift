@@ -11,7 +11,7 @@ import Testing
     FeedImage(id: UUID(), description: nil, location: "a", url: URL(string: "data:,")!),
   ]
 
-  @Test func `it holds the images it was made of, in order`() {
+  @Test func `FeedImages contains its images in order`() {
     let images = FeedImages(Self.odd)
     #expect(Array(images) == Self.odd)
     #expect(images[1].location == "Zürich\u{0} 👩‍👧")
@@ -19,7 +19,7 @@ import Testing
     #expect(Array(FeedImages([])) == [])
   }
 
-  @Test func `it equals one with the same images, and no other`() {
+  @Test func `FeedImages equals another value only if the images are the same`() {
     let images = FeedImages(Self.odd)
     #expect(images == FeedImages(Array(images)))
     #expect(images.hashValue == FeedImages(Array(images)).hashValue)
@@ -28,7 +28,7 @@ import Testing
     #expect(images != [])
   }
 
-  @Test func `texts that only join alike, and an absent one next to an empty one, make it differ`() {
+  @Test func `texts that are equal only when joined, and nil and empty texts, are different`() {
     let id = UUID()
     func one(_ description: String?, _ location: String?) -> FeedImages {
       [FeedImage(id: id, description: description, location: location, url: Self.odd[0].url)]

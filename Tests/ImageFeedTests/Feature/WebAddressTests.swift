@@ -12,7 +12,7 @@ import Testing
     "#", "%20", "%", " ", "ä", "[", "]", "@", ":", ":80", ":99999999", ",", ";", "!", "*", "'", "\\", "^", "|", "\u{0}",
   ]
 
-  @Test func `every plain address is one that Foundation takes unchanged`() throws {
+  @Test func `Foundation parses every plain URL unchanged`() throws {
     var random = SystemRandomNumberGenerator()
     var plain = 0
     for _ in 0..<200_000 {
@@ -31,19 +31,19 @@ import Testing
     "http://a#b",
     "https//a", "httpss://a", "http://a?b", "http://user@a/", "HTTP://a/", "",
   ])
-  func `a URL about which parsers could differ is not plain`(_ text: String) {
+  func `a URL that parsers could read differently isn't plain`(_ text: String) {
     #expect(!WebAddress.isPlain(text))
   }
 
   @Test(arguments: ["https://example.com/1.jpg", "https://example.com:8080/a%20b.jpg", "http://ä.example/ö"])
-  func `an address is the same whether it came as a URL or as text`(_ text: String) throws {
+  func `a WebAddress is the same from a URL and from text`(_ text: String) throws {
     let url = try #require(URL(string: text))
     #expect(WebAddress(url) == WebAddress(url.absoluteString))
     #expect(WebAddress(url).url == url)
     #expect(WebAddress(url).text == url.absoluteString)
   }
 
-  @Test func `a relative URL is the address that it leads to`() throws {
+  @Test func `a relative URL becomes the absolute URL`() throws {
     let url = try #require(URL(string: "1.jpg", relativeTo: URL(string: "https://example.com/images/")))
     #expect(WebAddress(url) == .plain("https://example.com/images/1.jpg"))
   }

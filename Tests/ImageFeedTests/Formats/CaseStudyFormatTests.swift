@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct CaseStudyFormatTests {
-  @Test func `the eight images of the case study keep their order and their gaps`() throws {
+  @Test func `the eight images of Essential Feed JSON keep their order and missing texts`() throws {
     let images = try map(Samples.CaseStudyFeed.body)
     #expect(images.map(\.url.absoluteString) == (1...8).map { "https://url-\($0).com" })
     #expect(images.map { $0.description != nil } == [true, false, true, false, true, true, true, true])
@@ -18,11 +18,11 @@ import Testing
           location: "Location 1", url: URL(string: "https://url-1.com")!))
   }
 
-  @Test func `no items are an empty feed`() throws {
+  @Test func `a document without items is an empty feed`() throws {
     #expect(try map(#"{"items": []}"#) == [])
   }
 
-  @Test func `null is absent and unknown keys are ignored`() throws {
+  @Test func `null is read as missing, and unknown keys are ignored`() throws {
     let images = try map(
       """
       {"next": {"a": [1e99999, null]}, "items": [
@@ -34,7 +34,7 @@ import Testing
   @Test(arguments: [
     id, id.lowercased(), "00000000-0000-0000-0000-000000000000", "ffffffff-FFFF-ffff-FFFF-ffffffffffff",
   ])
-  func `an id is hexadecimal of either case`(text: String) throws {
+  func `an id may use upper or lower case`(text: String) throws {
     #expect(
       try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#).map(\.id.uuid) == [UUID(uuidString: text)])
   }
@@ -44,13 +44,13 @@ import Testing
     "73A7F70C-75DA-4C2E-B5A3-EED40DC53AAG", "73A7F70C-75DA-4C2E-B5A3-EED40DC53A+6",
     "73A7F70C75-DA-4C2E-B5A3-EED40DC53AA6", "73A7F70C-75DA-4C2E-B5A3-EED40DC53Aé", "----",
   ])
-  func `an id that is no UUID is invalid`(text: String) {
+  func `an id that isn't a UUID is invalid`(text: String) {
     #expect(throws: InvalidData.wrongShape(at: "items[0].id", "It is not a UUID")) {
       try map(#"{"items": [{"id": "\#(text)", "image": "http://a"}]}"#)
     }
   }
 
-  @Test func `items that repeat an id are kept as served`() throws {
+  @Test func `items with the same id are kept in order`() throws {
     let images = try map(#"{"items": [\#(item("http://b")), \#(item("http://a")), \#(item("http://b"))]}"#)
     #expect(images.map(\.url.absoluteString) == ["http://b", "http://a", "http://b"])
   }
@@ -59,7 +59,7 @@ import Testing
     "", "ftp://a/b", "file:///etc/passwd", "javascript:alert(1)", "data:image/png;base64,AA", "/relative.png", "a.png",
     "//host/path", "https:", "https://", "https:///path", "http:relative", "https://?q", "https://[::1", "ht tp://a",
   ])
-  func `an image address that is not absolute HTTP is invalid`(text: String) {
+  func `an image URL that isn't absolute HTTP is invalid`(text: String) {
     #expect(throws: InvalidData.imageAddress(item: 1, text)) {
       try map(#"{"items": [\#(item("https://a")), \#(item(text))]}"#)
     }
@@ -68,11 +68,11 @@ import Testing
   @Test(arguments: [
     "HTTPS://a", "http://[::1]:8080/a?b#c", "https://a/b%20c", "https://user:pw@a", "https://xn--bcher-kva.example",
   ])
-  func `any absolute HTTP address is taken as it is`(text: String) throws {
+  func `any absolute HTTP URL is kept unchanged`(text: String) throws {
     #expect(try map(#"{"items": [\#(item(text))]}"#).map(\.url.absoluteString) == [text])
   }
 
-  @Test func `characters that a URL may not contain are percent-encoded`() throws {
+  @Test func `characters that are invalid in a URL are percent-encoded`() throws {
     let images = try map(#"{"items": [\#(item("https://a/b c/é\\u0000\\n"))]}"#)
     #expect(images.map(\.url.absoluteString) == ["https://a/b%20c/%C3%A9%00%0A"])
   }
@@ -82,7 +82,7 @@ import Testing
     (#"{"items": [{"image": "http://a"}]}"#, .wrongShape(at: "items[0]", "\"id\" is missing")),
     (#"{"items": [\#(item("http://a")), {"id": "\#(id)"}]}"#, .wrongShape(at: "items[1]", "\"image\" is missing")),
   ])
-  func `a missing key is named with its place`(body: String, error: InvalidData) {
+  func `a missing key is reported with its place`(body: String, error: InvalidData) {
     #expect(throws: error) { try map(body) }
   }
 
@@ -93,7 +93,7 @@ import Testing
     (#"{"items": [{"id": "\#(id)", "image": null}]}"#, "items[0].image"),
     (#"{"items": [{"id": "\#(id)", "image": "http://a", "location": 3}]}"#, "items[0].location"),
   ])
-  func `a wrong type is reported at its place`(body: String, place: String) {
+  func `a value of the wrong type is reported with its place`(body: String, place: String) {
     let error = #expect(throws: InvalidData.self) { try map(body) }
     guard case .wrongShape(at: place, _) = error else {
       Issue.record("\(error as Any)")

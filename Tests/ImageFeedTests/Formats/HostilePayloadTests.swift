@@ -20,7 +20,7 @@ import Testing
   @Test(arguments: [
     "<!DOCTYPE html><title>Log in</title>", "\n  <html>", "\u{FEFF}<HTML>", "<?xml version=\"1.0\"?><html/>",
   ])
-  func `a web page is recognized as such`(page: String) {
+  func `a web page is reported as such`(page: String) {
     #expect(throws: InvalidData.webPage) { try map(Data(page.utf8)) }
     #expect(throws: InvalidData.webPage) { try map(page.data(using: .utf16)!) }
   }
@@ -41,14 +41,14 @@ import Testing
 
   /// They would take fifty bytes of memory each: 800 MB for a body of 32 MiB.
   @Test(arguments: [String.Encoding.utf8, .utf16LittleEndian, .utf16])
-  func `more values than a feed has are refused unread`(encoding: String.Encoding) throws {
+  func `a body with too many values is refused without being read`(encoding: String.Encoding) throws {
     let zeros = #"{"items":[],"x":[0"# + String(repeating: ",0", count: 60) + "]}"
     let body = try #require(zeros.data(using: encoding))
     #expect(throws: InvalidData.tooManyValues(limit: 60)) { try map(body, maxValues: 60) }
     #expect(try map(body, maxValues: 100).isEmpty)
   }
 
-  @Test func `text in strings is not a value`() throws {
+  @Test func `brackets and commas in strings don't count as values`() throws {
     let body = Data(#"{"items":[],"x":"\#(String(repeating: #",[\"{"#, count: 60))"}"#.utf8)
     #expect(try map(body, maxValues: 10).isEmpty)
   }
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82]] as [[UInt8]])
-  func `invalid UTF-8 is not JSON`(bytes: [UInt8]) {
+  func `invalid UTF-8 is reported as invalid JSON`(bytes: [UInt8]) {
     let head = Data(#"{"items": [{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "description": "a"#.utf8)
     let tail = Data(#"b", "image": "http://a"}]}"#.utf8)
     let error = #expect(throws: InvalidData.self) { try map(head + bytes + tail) }
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `escaped NULs and control characters are kept in texts`() throws {
+  @Test func `escaped NULs and control characters are kept`() throws {
     let body = #"""
       {"items": [{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "description": "a\u0000\u001b[2J", "image": "http://a"}]}
       """#
@@ -82,24 +82,24 @@ import Testing
   }
 
   @Test(arguments: ["[", "{\"items\":", "{\"items\":[", "[{\"a\":"])
-  func `deep nesting is an error and not a crash`(opening: String) {
+  func `deep nesting is an error, not a crash`(opening: String) {
     let body = Data(String(repeating: opening, count: 100_000).utf8)
     #expect(throws: InvalidData.self) { try map(body) }
   }
 
-  @Test func `deep nesting under an unknown key is an error and not a crash`() {
+  @Test func `deep nesting under an unknown key is an error, not a crash`() {
     let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
     #expect(throws: InvalidData.self) { try map(Data(#"{"items": [], "x": \#(deep)}"#.utf8)) }
   }
 
-  @Test func `every prefix of a feed is invalid and never a part of it`() {
+  @Test func `every truncated feed is invalid, never a partial feed`() {
     let body = Samples.CaseStudyFeed.body
     for length in 0..<(body.count - 1) {
       #expect(throws: InvalidData.self) { try map(body.prefix(length)) }
     }
   }
 
-  @Test func `a hundred thousand items take time in proportion`() throws {
+  @Test func `reading time grows linearly up to a hundred thousand items`() throws {
     func body(_ count: Int) -> Data {
       let items = (0..<count).map {
         #"{"id":"73A7F70C-75DA-4C2E-B5A3-\#(String(format: "%012X", $0))","description":"d","image":"https://a/\#($0)"}"#

@@ -12,7 +12,7 @@ import Testing
     try [any FeedFormat].web.images(of: WebDocument(body: Data(text.utf8), type: type, url: url))
   }
 
-  @Test func `a blog's RSS is its items' images`() throws {
+  @Test func `a blog's RSS feed becomes its items' images`() throws {
     let images = try images(
       """
       <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/" xmlns:georss="http://www.georss.org/georss"><channel>
@@ -27,7 +27,7 @@ import Testing
     #expect(images.omittedItems == 1)
   }
 
-  @Test func `a channel's Atom is its thumbnails`() throws {
+  @Test func `a channel's Atom feed becomes its thumbnails`() throws {
     let images = try images(
       """
       <feed xmlns="http://www.w3.org/2005/Atom" xmlns:media="http://search.yahoo.com/mrss/">
@@ -41,7 +41,7 @@ import Testing
     #expect(images.map(\.url.absoluteString) == ["https://i.example.com/1.jpg"])
   }
 
-  @Test func `a JSON Feed is its images, and no case study`() throws {
+  @Test func `a JSON Feed becomes its images, and isn't read as Essential Feed JSON`() throws {
     let images = try images(
       """
       {"items": [{"id": "73A7F70C-75DA-4C2E-B5A3-EED40DC53AA6", "title": "Sea", "image": "https://example.com/sea.jpg"},
@@ -52,7 +52,7 @@ import Testing
     #expect(images.omittedItems == 1)
   }
 
-  @Test func `an item without a title shows its first words, and its images have their alternative texts`() throws {
+  @Test func `an item without a title gets its first words as caption, and its images have their alt texts`() throws {
     let images = try images(
       """
       {"version": "https://jsonfeed.org/version/1.1", "title": "Microblog", "items": [
@@ -90,7 +90,7 @@ import Testing
     #expect(FeedImages(images) == images, "they are stored with it")
   }
 
-  @Test func `one image in several places and sizes is one image`() throws {
+  @Test func `the same image in several places and sizes is one image`() throws {
     let images = try images(
       """
       <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"
@@ -116,7 +116,7 @@ import Testing
     #expect(images[1].url.absoluteString == "https://e.com/b/large.jpg")
   }
 
-  @Test func `what a post says of its image, when the post has words of its own, is its alternative text`() throws {
+  @Test func `if a post has text, its media:description is the image's alternative text`() throws {
     let images = try images(
       """
       <rss version="2.0" xmlns:media="http://search.yahoo.com/mrss/"><channel>
@@ -129,7 +129,7 @@ import Testing
     #expect(images.map(\.alt) == ["Boats"])
   }
 
-  @Test func `each image of a post has the description that its own element contains`() throws {
+  @Test func `each image of a post has the description in its own element`() throws {
     func content(_ name: String, _ description: String) -> String {
       "<media:content url=\"/\(name).jpg\" medium=\"image\"><media:description>\(description)</media:description></media:content>"
     }
@@ -146,7 +146,7 @@ import Testing
     #expect(images[1].alt == nil)
   }
 
-  @Test func `texts are read from their beginning, and cut between words`() throws {
+  @Test func `texts are taken from their beginning, and cut between words`() throws {
     let words = String(repeating: "word ", count: 30_000)
     let images = try images(
       """
@@ -158,7 +158,7 @@ import Testing
     #expect(text.hasSuffix("word…") && (990...1000).contains(text.count))
   }
 
-  @Test func `a UUID stays the id, another name gives one of version 5, and a repeated one is numbered`() throws {
+  @Test func `a UUID is kept as id, other names get a version 5 UUID, and repeated ids are numbered`() throws {
     func item(_ guid: String, _ image: String) -> String {
       "<item><guid>\(guid)</guid><enclosure url=\"https://e.com/\(image)\" type=\"image/png\"/></item>"
     }
@@ -174,7 +174,7 @@ import Testing
       ])
   }
 
-  @Test func `RSS in JSON, and CDF, are feeds as well`() throws {
+  @Test func `RSS in JSON and CDF are read as feeds`() throws {
     let json = try images(
       """
       {
@@ -191,7 +191,7 @@ import Testing
     #expect(try images("{\"items\": [\(item)]}").map(\.location) == ["rss"])
   }
 
-  @Test func `the charset of the type is used for what is no UTF-8`() throws {
+  @Test func `the media type's charset is used for bytes that aren't UTF-8`() throws {
     let body =
       Data("<rss><channel><item><title>".utf8) + [0xE9]
       + Data("t</title><enclosure url='http://e.com/a.png' type='image/png'/></item></channel></rss>".utf8)
@@ -204,7 +204,7 @@ import Testing
     ("<svg xmlns='http://www.w3.org/2000/svg'/>", .notAFeed),
     ("<rss \(String(repeating: "a='' ", count: 300))>", .tooMuch(of: "attributes in a tag", limit: 256)),
   ])
-  func `a document that isn't a feed is an error that says so`(text: String, error: InvalidData) {
+  func `a document that isn't a feed fails with a readable error`(text: String, error: InvalidData) {
     #expect(throws: error) { try images(text) }
     #expect("\(error)".hasPrefix("The server"))
   }

@@ -37,7 +37,7 @@ func makePost(
 
   private func titles(_ store: SQLiteFeedStore) throws -> [String?] { try history(store).map(\.image.title) }
 
-  @Test func `comics that leave the document stay, with when they were first and last seen`() throws {
+  @Test func `items that leave the document are kept, with when they were first and last seen`() throws {
     let store = store()
     try save((1...3).map { makePost($0) }, after: 0, in: store)
     try save((2...4).map { makePost($0) }, after: 1, in: store)
@@ -50,7 +50,7 @@ func makePost(
     #expect(try store.history(of: otherAddress, after: nil, limit: 10).images == [])
   }
 
-  @Test func `an item that comes back is the feed's again, and keeps when it was first seen`() throws {
+  @Test func `an item that returns leaves the history, and keeps when it was first seen`() throws {
     let store = store()
     try save([makePost(1), makePost(2)], after: 0, in: store)
     try save([makePost(2)], after: 1, in: store)
@@ -61,7 +61,7 @@ func makePost(
     #expect(try titles(store) == ["Post 1", "Post 2"])
   }
 
-  @Test func `an edited item replaces itself: by its id, else its link, else its image`() throws {
+  @Test func `an edited item is recognized by its id, else by its link, else by its image`() throws {
     let store = store()
     try save([makePost(1), makePost(2), makePost(3)], after: 0, in: store)
     try save([makePost(1, title: "Edited"), makePost(2, id: 20, image: 20), makePost(3)], after: 1, in: store)
@@ -76,7 +76,7 @@ func makePost(
     #expect(try titles(store) == [nil, "Edited", "Post 3"])
   }
 
-  @Test func `a link or an image that several items have tells nothing`() throws {
+  @Test func `a link or image shared by several items identifies none of them`() throws {
     let store = store()
     try save([makePost(1, link: 0), makePost(2, link: 0)], after: 0, in: store)
     try save([makePost(2, link: 0), makePost(3, link: 0)], after: 1, in: store)
@@ -87,7 +87,7 @@ func makePost(
     #expect(try titles(store) == ["Post 4", "Post 3", "Post 2", "Post 1"])
   }
 
-  @Test func `the newest come first, page by page`() throws {
+  @Test func `history pages have the newest items first`() throws {
     let store = store()
     let posts = (0..<25).map { makePost($0, published: noon - Double($0 % 7) * 1000) }
     try save(posts, after: 0, in: store)
@@ -104,7 +104,7 @@ func makePost(
     #expect(pages[0].prefix(4).map(\.image.title) == ["Post 0", "Post 7", "Post 14", "Post 21"])
   }
 
-  @Test func `no more are kept than the policy says, and none that was seen last too long ago`() throws {
+  @Test func `the policy limits the number of kept items and how long ago they were last seen`() throws {
     let store = store(keeping: HistoryPolicy(items: 3, age: .seconds(10 * 86_400)))
     try save((1...2).map { makePost($0) }, after: 0, in: store)
     try save((3...4).map { makePost($0) }, after: 1, in: store)
@@ -117,7 +117,7 @@ func makePost(
     #expect(try titles(none) == [])
   }
 
-  @Test func `a starred item is never trimmed, and keeps its star when it is edited`() throws {
+  @Test func `a starred item is never deleted, and an edited one keeps its star`() throws {
     let store = store(keeping: .none)
     try save([makePost(1), makePost(2)], after: 0, in: store)
     #expect(try store.setStar(true, makePost(1).id, of: address, now: noon))
@@ -134,7 +134,7 @@ func makePost(
     #expect(try titles(store) == [])
   }
 
-  @Test func `a feed that expires, or is cleared, leaves its items, until they are forgotten`() throws {
+  @Test func `an expired or cleared feed's items stay in the history until forgotten`() throws {
     let store = store()
     try save([makePost(1), makePost(2)], after: 0, in: store)
     #expect(try store.delete(for: address, if: .timestamp(noon)))
@@ -156,7 +156,7 @@ func makePost(
     #expect(try store.seen(SeenQuery()).images.map(\.image.title) == ["Post 2"])
   }
 
-  @Test func `a save that fails keeps what was kept, and nothing of the new document`() throws {
+  @Test func `a failing save keeps the history and none of the new document`() throws {
     let store = store()
     try save([makePost(1)], after: 0, in: store)
     try save([makePost(2)], after: 1, in: store)
@@ -171,7 +171,7 @@ func makePost(
     #expect(try store.retrieve(for: address)?.images.map(\.title) == ["Post 2"])
   }
 
-  @Test func `a poll of a feed with 10,000 kept items writes what it writes with ten`() throws {
+  @Test func `saving a feed writes as many pages with 10,000 kept items as with ten`() throws {
     func pages(kept: Int) throws -> Int {
       let path = folder.file("\(kept).db")
       let store = SQLiteFeedStore(path: path, keeping: HistoryPolicy(items: 20_000))
@@ -189,7 +189,7 @@ func makePost(
     #expect(few > 2 && many <= few + 6, "\(few) and \(many) pages")
   }
 
-  @Test func `pages are read when they are asked for, in virtual time`() throws {
+  @Test func `history pages are read on demand, in virtual time`() throws {
     let time = VirtualTimeScheduler()
     let store = store()
     try save((0..<5).map { makePost($0) }, after: 0, in: store)

@@ -27,9 +27,7 @@ import Testing
 
   private func titles(_ query: SeenQuery) throws -> [String] { try store.seen(query).images.compactMap(\.image.title) }
 
-  @Test func `words are found in titles, texts and alternative texts, whole, in any order and without their accents`()
-    throws
-  {
+  @Test func `search finds whole words in titles, texts and alt texts, in any order, ignoring accents`() throws {
     #expect(try titles(SeenQuery("harbour")) == ["Harbour at dawn", "Harbour seals"])
     #expect(try titles(SeenQuery("HARBOUR dawn")) == ["Harbour at dawn"])
     #expect(try titles(SeenQuery("boats")) == ["The harbours", "Harbour at dawn"])
@@ -40,7 +38,7 @@ import Testing
     #expect(try titles(SeenQuery("fox red")) == ["x"])
   }
 
-  @Test func `the beginning of a word is found with a star, and while somebody types it`() throws {
+  @Test func `search finds the beginning of a word with *, and the last word while it is typed`() throws {
     #expect(try titles(SeenQuery("harb*")) == ["The harbours", "Harbour at dawn", "Harbour seals"])
     #expect(try titles(SeenQuery("boats h", isTyping: true)) == ["The harbours", "Harbour at dawn"])
     #expect(try titles(SeenQuery("h boats", isTyping: true)) == [])
@@ -49,11 +47,11 @@ import Testing
   @Test(arguments: [
     "\"", "?!", "*", "harbour OR", "title:harbour", "NEAR(a b)", "a\0b", "-dusk", "(((", "'; DROP TABLE kept",
   ])
-  func `what a database would understand is words`(text: String) throws {
+  func `query syntax in a search is read as words`(text: String) throws {
     #expect(try titles(SeenQuery(text)) == [])
   }
 
-  @Test func `nothing asked for is everything, the newest first, page by page`() throws {
+  @Test func `an empty search finds everything, newest first, page by page`() throws {
     #expect(try titles(SeenQuery()) == ["Mountain", "The harbours", "Harbour at dawn", "Harbour seals"])
     var query = SeenQuery(limit: 3)
     let first = try store.seen(query)
@@ -66,7 +64,7 @@ import Testing
     #expect(try titles(SeenQuery(feeds: [])) == [])
   }
 
-  @Test func `what has changed is found as it is now, and what a feed had with when it was seen`() throws {
+  @Test func `search finds changed items by their new text, and former items with their dates`() throws {
     #expect(try titles(SeenQuery("mountain")) == ["Mountain"])
     try save([makePost(3, title: "A hill", published: noon + 20), makePost(5, title: "Valley")], after: 1)
     #expect(try titles(SeenQuery("mountain")) == [])
@@ -81,14 +79,14 @@ import Testing
     #expect(try titles(SeenQuery("seals")) == [])
   }
 
-  @Test func `starred items are found among the others`() throws {
+  @Test func `search can be limited to starred items`() throws {
     #expect(try store.setStar(true, makePost(2).id, of: address, now: noon))
     #expect(try titles(SeenQuery(isStarred: true)) == ["The harbours"])
     #expect(try store.seen(SeenQuery("boats")).images.map(\.isStarred) == [true, false])
     #expect(try titles(SeenQuery("seals", isStarred: true)) == [])
   }
 
-  @Test func `items of one feed, of several packs and of one time, keep the order of their feed`() throws {
+  @Test func `items with the same date keep their feed's order, even across packs`() throws {
     try save((0..<2000).map { makePost($0, title: "Number \($0)", text: String(repeating: "x", count: 100)) }, after: 2)
     let all = try titles(SeenQuery("number", limit: 2000))
     #expect(all.count == 2000)
@@ -96,7 +94,7 @@ import Testing
     #expect(all.prefix(1997).elementsEqual(new))
   }
 
-  @Test func `the index is made feed by feed, and what is made counts when it is gone on with`() throws {
+  @Test func `the index is built feed by feed, and building can be resumed`() throws {
     #expect(try store.index(atMost: 0) == IndexProgress(indexed: 0, total: 4))
     #expect(try store.index(atMost: 1) == IndexProgress(indexed: 3, total: 4))
     #expect(try store.index(atMost: 1).isComplete)
@@ -107,7 +105,7 @@ import Testing
     #expect(try titles(SeenQuery("mountain")) == ["Mountain"])
   }
 
-  @Test func `a question waits for the index, and says how far that is`() throws {
+  @Test func `a search waits for the index, and reports its progress`() throws {
     let time = VirtualTimeScheduler()
     let history = FeedHistory(store: store, cache: FeedCache(store: store, on: time))
     for number in 10..<30 {
@@ -131,7 +129,7 @@ import Testing
     withExtendedLifetime((first, second)) {}
   }
 
-  @Test func `an empty file, and none, have nothing`() throws {
+  @Test func `a missing or empty file has no items`() throws {
     #expect(try SQLiteFeedStore(path: folder.file("none.db")).index(atMost: 1).isComplete)
     let none = SQLiteFeedStore(path: folder.file("none.db"))
     #expect(try none.seen(SeenQuery("a")).images == [] && none.historySummary() == HistorySummary())

@@ -16,7 +16,7 @@ import Testing
   ]
 
   @Test(.timeLimit(.minutes(5)), arguments: transportRows + trustRows + payloadRows)
-  func `a hostile origin costs little and never the saved feed`(_ row: HostileRow) throws {
+  func `a hostile server costs few resources, and never the saved feed`(_ row: HostileRow) throws {
     let folder = TemporaryFolder()
     let stand = try row.origin()
     defer { stand.stop() }

@@ -66,7 +66,7 @@ import Testing
   ]
 
   @Test(.timeLimit(.minutes(5)), arguments: places)
-  func `nothing from a server acts upon the terminal`(_ place: Place) throws {
+  func `escape sequences from a server don't reach the terminal`(_ place: Place) throws {
     let folder = TemporaryFolder()
     let answer = place.answer
     let origin = RawOrigin.sending(answer())
@@ -94,7 +94,7 @@ import Testing
   @Test(arguments: [
     "http://\(nasty)/", "http://127.0.0.1:1/\(nasty)", "http://\(nasty)@127.0.0.1:1/", "\(nasty)://x", nasty,
   ])
-  func `nothing in an address acts upon the terminal, though its user wrote it`(address: String) throws {
+  func `escape sequences in a URL argument don't reach the terminal`(address: String) throws {
     let folder = TemporaryFolder()
     for command in [["load"], ["watch", "--every", "\(Self.nasty)"], ["cache", "show"], ["cache", "clear"]] {
       let run = try MeasuredRun(command + [address], in: folder)

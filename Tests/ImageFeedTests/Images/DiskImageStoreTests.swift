@@ -24,7 +24,7 @@ import Testing
     }.reduce(0, +)
   }
 
-  @Test func `reading makes nothing`() throws {
+  @Test func `reading creates no files`() throws {
     let store = makeStore()
     #expect(try store.retrieve(for: imageURL, now: noon) == nil)
     #expect(try store.usage() == ImageStoreUsage(count: 0, bytes: 0, limit: 150_000_000))
@@ -33,7 +33,7 @@ import Testing
     #expect(try folder.contents == [])
   }
 
-  @Test func `a saved image is there for another process, with all its metadata`() throws {
+  @Test func `another process retrieves a saved image with all its metadata`() throws {
     let image = try makeSavedImage(
       validators: FeedValidators(etag: "\"ä\"", lastModified: "Sun, 22 Nov 2026 00:00:00 GMT"))
     try makeStore().save(image, for: imageURL, now: noon)
@@ -41,7 +41,7 @@ import Testing
     #expect(try makeStore().retrieve(for: url(2), now: noon) == nil)
   }
 
-  @Test func `the file of an image is opened if it has these bytes, and stays what it is while it is open`() throws {
+  @Test func `openFile opens an image's file if it has the given bytes, which stay while it is open`() throws {
     let (store, image) = (makeStore(), try makeSavedImage(count: 600_000))
     #expect(store.openFile(of: image.value.data, at: imageURL) == nil)
     try store.save(image, for: imageURL, now: noon)
@@ -57,7 +57,7 @@ import Testing
     #expect(try file.readToEnd() == image.value.data.bytes)
   }
 
-  @Test func `what is known of an image is there for another process, for as long as the image is`() throws {
+  @Test func `another process reads an image's facts, for as long as the image is saved`() throws {
     let facts = ImageFacts(size: Picture.Size(width: 740, height: 2600), color: 0xABCDEF, isAnimated: true)
     let store = makeStore()
     #expect(try store.facts(for: [imageURL]).isEmpty)
@@ -72,7 +72,7 @@ import Testing
     #expect(try makeStore().facts(for: [imageURL]).isEmpty)
   }
 
-  @Test func `an index of a release without facts gets them`() throws {
+  @Test func `an older release's index gets a table of facts`() throws {
     try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
     let index = try DatabaseConnection(path: folder.file("images/index.sqlite"), .init())
     try index.queue.writeWithoutTransaction { try $0.execute(sql: "DROP TABLE facts") }
@@ -82,7 +82,7 @@ import Testing
     #expect(try store.facts(for: [imageURL]) == [imageURL: facts])
   }
 
-  @Test func `what moves is known by its bytes`() throws {
+  @Test func `animated images are recognized by their bytes`() throws {
     // A screen of one pixel with two colors, and frames of one pixel.
     let head = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 1, 2, 3, 4, 5, 6]
     let control: [UInt8] = [0x21, 0xF9, 4, 0, 10, 0, 0, 0]
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `codes with a key are those of RFC 2202`() {
+  @Test func `HMAC-SHA-1 matches the test vectors of RFC 2202`() {
     func code(_ text: String, _ key: [UInt8]) -> String {
       SHA1.code(of: Array(text.utf8), key: key).map { String(format: "%02x", $0) }.joined()
     }
@@ -110,7 +110,7 @@ import Testing
         == "aa4ae5e15272d00e95705637ce8a3b55ed402112")
   }
 
-  @Test func `saving the same bytes again renews what is known of them and leaves the file alone`() throws {
+  @Test func `saving the same bytes again updates the metadata and leaves the file unchanged`() throws {
     let store = makeStore()
     try store.save(makeSavedImage(), for: imageURL, now: noon)
     let file = try #require(FileManager.default.subpaths(atPath: folder.file("images/data"))?.first { $0.count > 2 })
@@ -121,7 +121,7 @@ import Testing
     #expect(try store.retrieve(for: imageURL, now: noon) == later)
   }
 
-  @Test func `every byte counts, and the images that were not used for longest make room`() throws {
+  @Test func `every byte counts towards the limit, and the least recently used images are deleted`() throws {
     let limit = ImageIndex.ownBytes + 100_000
     let store = makeStore(limit: limit)
     for number in 0..<9 {
@@ -140,7 +140,7 @@ import Testing
     #expect(try store.retrieve(for: url(10), now: noon) != nil)
   }
 
-  @Test func `an index counts too, as large as it is`() throws {
+  @Test func `the index counts towards the limit too`() throws {
     let limit = 1 << 20
     let store = makeStore(limit: limit)
     var (most, largest) = (0, 0)
@@ -157,7 +157,7 @@ import Testing
     #expect(try store.usage().count > 0)
   }
 
-  @Test func `a rebuilt index drops the oldest images when it has no room`() throws {
+  @Test func `a rebuilt index deletes the oldest images if they exceed the limit`() throws {
     for number in 0..<4 {
       try makeStore().save(makeSavedImage(count: 10_000), for: url(number), now: noon)
       // What was written last is the newest; the clock of a file system has ticks.
@@ -172,7 +172,7 @@ import Testing
     #expect(try store.retrieve(for: url(3), now: noon) != nil)
   }
 
-  @Test func `an image larger than what is left after making room is not kept, and drives nothing out`() throws {
+  @Test func `an image larger than the available room isn't saved, and no image is deleted for it`() throws {
     let store = makeStore(limit: ImageIndex.ownBytes + 100_000)
     try store.save(makeSavedImage(), for: url(1), now: noon)
     #expect(try store.save(makeSavedImage(count: 71_000), for: url(2), now: noon) == false)
@@ -180,7 +180,7 @@ import Testing
     #expect(try store.usage().count == 1)
   }
 
-  @Test func `an index that is lost or damaged is made again from the files`() throws {
+  @Test func `a missing or damaged index is rebuilt from the files`() throws {
     let header = Data("SQLite format 3\0".utf8) + Data(count: 52) + Data("FIMG".utf8) + Data(repeating: 0xA5, count: 40)
     for damage in [Data(), header, nil] as [Data?] {
       let image = try makeSavedImage(validators: FeedValidators(etag: "\"a\""))
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `a folder with files of somebody else is refused, and so is another program's index`() throws {
+  @Test func `a folder with other files is refused, and so is another program's index`() throws {
     let data = folder.file("images/data")
     let theirs = ["holiday.jpg", "ab/letter.txt", "cd/\(String(repeating: "0", count: 38)).bak"]
     for name in theirs {
@@ -228,13 +228,13 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: index)) == bytes)
   }
 
-  @Test func `images are this user's alone, whatever the umask`() throws {
+  @Test func `only the user can read the images, whatever the umask`() throws {
     try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
     let file = folder.file("images/data/\(ImageFile.name(for: imageURL))")
     #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
   }
 
-  @Test func `an index that is lost is missed by nobody who only reads, counts or clears`() throws {
+  @Test func `retrieving, counting and clearing work even if the index is lost`() throws {
     let image = try makeSavedImage()
     let uses: [(DiskImageStore) throws -> Bool] = [
       { try $0.retrieve(for: imageURL, now: noon) == image }, { try $0.usage().count == 1 },
@@ -250,7 +250,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is cut off, exchanged or gone counts as never saved`() throws {
+  @Test func `a truncated, replaced or missing file counts as not saved`() throws {
     for damage in [{ $0.dropLast() }, { _ in Data("other".utf8) }, { _ in nil }] as [(Data) -> Data?] {
       let store = makeStore()
       try store.save(makeSavedImage(), for: imageURL, now: noon)
@@ -267,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func `files that no row names are taken up, or removed when nobody can use them`() throws {
+  @Test func `files missing in the index are added to it, or deleted if they aren't usable`() throws {
     try makeStore().save(makeSavedImage(), for: imageURL, now: noon)
     let data = folder.file("images/data")
     try FileManager.default.createDirectory(atPath: "\(data)/ab", withIntermediateDirectories: true)
@@ -277,7 +277,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: junk))
   }
 
-  @Test func `a newer release's index is refused and left alone`() throws {
+  @Test func `a newer release's index is refused and left unchanged`() throws {
     let store = makeStore()
     try store.save(makeSavedImage(), for: imageURL, now: noon)
     let index = try DatabaseConnection(path: folder.file("images/index.sqlite"), .init())

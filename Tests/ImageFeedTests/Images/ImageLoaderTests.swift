@@ -13,14 +13,14 @@ import Testing
     LoadedImage(try ImageData(makePNG(mark)), source: .remote)
   }
 
-  @Test func `an image that is not saved comes from its server and is saved`() throws {
+  @Test func `an image that isn't saved is requested from its server and saved`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
     #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.data.bytes == makePNG())
   }
 
-  @Test func `a saved image is shown without asking its server, by another process too`() throws {
+  @Test func `a saved image is delivered without a request, in another process too`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     _ = world.outcome(of: imageURL)
@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: [
     (Data(), InvalidImage.empty), (Data("<!doctype html>".utf8), .webPage), (Data("hello".utf8), .notAnImage),
   ])
-  func `a response that isn't an image is an error and is not kept`(body: Data, reason: InvalidImage) throws {
+  func `a response that isn't an image is an error and isn't saved`(body: Data, reason: InvalidImage) throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(body) }
     #expect(world.outcome(of: imageURL) == .failure(ImageError(remote: .invalidData(reason))))
@@ -53,7 +53,7 @@ import Testing
   ]
 
   @Test(arguments: whole)
-  func `an image that is cut off never replaces the saved one, and is shown when there is none`(body: Data) throws {
+  func `a truncated image never replaces the saved one, and is delivered if none is saved`(body: Data) throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(body) }
     _ = world.outcome(of: imageURL)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a server that had no image is not asked again for a minute`() throws {
+  @Test func `an image that its server doesn't have isn't requested again for a minute`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
     let error = ImageError(remote: .invalidData(.status(404)))
@@ -84,7 +84,7 @@ import Testing
     #expect(world.network.requests == 2)
   }
 
-  @Test func `a server that cannot be reached is asked again immediately`() throws {
+  @Test func `an image whose server was unreachable is requested again immediately`() throws {
     let world = ImageWorld()
     world.network.disconnect()
     guard case .failure(let error) = world.outcome(of: imageURL), case .connectivity = error.remote else {
@@ -96,9 +96,7 @@ import Testing
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
-  @Test func `an image whose lifetime is over is requested with its validators, and renewed when nothing has changed`()
-    throws
-  {
+  @Test func `an expired image is requested with its validators, and renewed if it is unchanged`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in
       .answer(headers: [("ETag", "\"a\""), ("Cache-Control", "max-age=100")], makePNG())
@@ -115,7 +113,7 @@ import Testing
     #expect(world.network.requests == 2)
   }
 
-  @Test func `an image whose lifetime is over is shown when its server cannot be reached`() throws {
+  @Test func `an expired image is delivered when its server is unreachable`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(headers: [("Cache-Control", "no-cache")], makePNG()) }
     _ = world.outcome(of: imageURL)
@@ -136,7 +134,7 @@ import Testing
       ([("Expires", "Sun, 22 Nov 2026 00:01:30 GMT"), ("Date", "Sun, 22 Nov 2026 00:00:00 GMT")], 90),
       ([("Cache-Control", "max-age=99999999999")], 31_536_000), ([], 604_800),
     ] as [([(String, String)], Int)])
-  func `an image is the latest for as long as its server says`(fields: [(String, String)], seconds: Int) throws {
+  func `an image's lifetime is determined by its response`(fields: [(String, String)], seconds: Int) throws {
     let world = ImageWorld()
     let headers = HTTPHeaders(fields.map { (name: $0.0, value: $0.1) })
     world.network.serve("pictures.example") { _, _ in .answer(headers: headers, makePNG()) }
@@ -144,7 +142,7 @@ import Testing
     #expect(try world.store.retrieve(for: imageURL, now: noon)?.value.lifetime == .seconds(seconds))
   }
 
-  @Test func `a request for an image that is being loaded shares the load`() throws {
+  @Test func `requests for an image that is being loaded share the load`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     var count = 0
@@ -155,7 +153,7 @@ import Testing
     withExtendedLifetime(subscriptions) {}
   }
 
-  @Test func `cancelling closes the request when nobody else waits for it, and delivers nothing`() throws {
+  @Test func `cancelling the last subscription closes the request, and delivers nothing`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG(), after: 1) }
     var count = 0
@@ -171,20 +169,20 @@ import Testing
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
-  @Test func `a save that fails is reported and does not take the image from the user`() throws {
+  @Test func `a failing save is reported, and the image is delivered`() throws {
     let world = ImageWorld(store: InMemoryImageStore { $0 == .insertion ? .diskFull : nil })
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
     #expect(world.reported == [.insertion(.diskFull, place: "memory")])
   }
 
-  @Test func `a cache that cannot be read does not keep the server's image away`() throws {
+  @Test func `an image is requested from its server if the cache can't be read`() throws {
     let world = ImageWorld(store: InMemoryImageStore { $0 == .retrieval ? .busy : nil })
     world.network.serve("pictures.example") { _, _ in .answer(makePNG()) }
     #expect(world.outcome(of: imageURL) == .success(try remote()))
   }
 
-  @Test func `images are loaded ahead of the screen, in its order, and no further`() throws {
+  @Test func `prefetched delivers images in order, and loads at most its width ahead`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { request, _ in
       // The first is the slowest.
@@ -203,7 +201,7 @@ import Testing
     #expect(world.network.requests == 5)
   }
 
-  @Test func `a screen that scrolls on cancels images that were not seen`() throws {
+  @Test func `scrolling on cancels images that weren't shown`() throws {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(makePNG(), after: 10) }
     let images = (0..<10 as Range<UInt32>).map {

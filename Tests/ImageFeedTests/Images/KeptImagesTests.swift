@@ -28,7 +28,7 @@ import Testing
     try (0...40).filter { try store.retrieve(for: url($0), now: noon) != nil }
   }
 
-  @Test func `an image that is kept is not deleted for those that are newer, and takes no room from them`() throws {
+  @Test func `an image that must be kept isn't deleted for newer ones, and doesn't count towards the limit`() throws {
     let wanted = Set([url(0), url(1), url(2), url(77)])
     let store = makeStore { wanted }
     try save(0...30, in: store)
@@ -40,7 +40,7 @@ import Testing
     #expect(try others.retrieve(for: url(0), now: noon) == nil, "with its star an image loses its place")
   }
 
-  @Test func `an image that is kept is saved however large it is`() throws {
+  @Test func `an image that must be kept is saved whatever its size`() throws {
     let wanted = url(1)
     let store = makeStore { [wanted] }
     try save(0...0, in: store)
@@ -50,7 +50,7 @@ import Testing
     #expect(try numbers(in: store) == [0, 1, 3, 4])
   }
 
-  @Test func `an index that is lost is made again with all that is kept`() throws {
+  @Test func `a lost index is rebuilt with all images that must be kept`() throws {
     let wanted = Set((0...4).map(url))
     try save(0...9, in: makeStore(room: 200_000) { [] })
     for companion in ["", "-wal", "-shm"] { unlink(folder.file("images/index.sqlite\(companion)")) }
@@ -58,7 +58,7 @@ import Testing
     #expect(try numbers(in: store) == [0, 1, 2, 3, 4])
   }
 
-  @Test func `while nobody knows what is kept nothing is deleted`() throws {
+  @Test func `while it is unknown which images to keep, no image is deleted`() throws {
     let store = makeStore { () throws(FeedStoreError) in throw .retrieval(.busy, place: "feeds") }
     try save(0...3, in: store)
     #expect(throws: FeedStoreError.self) { try save(4...30, in: store) }
@@ -67,7 +67,7 @@ import Testing
     #expect(try numbers(in: store).prefix(4) == [0, 1, 2, 3])
   }
 
-  @Test func `all are deleted but those that are kept`() throws {
+  @Test func `deleteUnkept deletes all images except those to keep`() throws {
     let wanted = url(2)
     let store = makeStore { [wanted] }
     try save(0...3, in: store)
@@ -77,7 +77,7 @@ import Testing
     #expect(try numbers(in: store) == [])
   }
 
-  @Test func `the images of starred items are known while the feed has them and after that`() throws {
+  @Test func `starredImages has the images of starred items, in the feed and in the history`() throws {
     let feeds = SQLiteFeedStore(path: folder.file())
     func save(_ images: [FeedImage], _ days: Double) throws {
       _ = try feeds.replace(for: address, with: CachedFeed(images: images, timestamp: noon + days * 86_400), now: noon)
@@ -98,7 +98,7 @@ import Testing
     #expect(try feeds.starredImages() == [])
   }
 
-  @Test func `an image that was only in memory is saved when it is to be kept`() throws {
+  @Test func `an image held only in memory is saved when it must be kept`() throws {
     let wanted = Mutex<Set<URL>>([])
     let store = DiskImageStore(folder: folder.file("images"), limit: ImageIndex.ownBytes + 50) {
       wanted.withLock { $0 }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.settled) struct MemoryImagesTests {
   private func url(_ number: Int) -> URL { URL(string: "https://pictures.example/\(number).png")! }
 
-  @Test func `the images used last stay, and never more bytes than the limit`() throws {
+  @Test func `MemoryImages keeps the last used images, within its limit of bytes`() throws {
     var memory = MemoryImages(limit: 1000)
     for number in 0..<10 { memory.insert(try makeSavedImage(count: 100), for: url(number)) }
     #expect(memory.use(url(0)) != nil)
@@ -18,7 +18,7 @@ import Testing
     #expect(memory.count == 10)
   }
 
-  @Test func `an image may have a tenth and no more`() throws {
+  @Test func `an image of more than a tenth of the limit isn't kept in memory`() throws {
     var memory = MemoryImages(limit: 1000)
     memory.insert(try makeSavedImage(count: 101), for: url(1))
     #expect(memory.count == 0)
@@ -29,7 +29,7 @@ import Testing
     #expect(memory.bytes == 0)
   }
 
-  @Test func `uses, insertions and removals in any order keep count`() throws {
+  @Test func `the count of bytes is right after any order of uses, insertions and removals`() throws {
     var random = SystemRandomNumberGenerator()
     var memory = MemoryImages(limit: 2000)
     for _ in 0..<5000 {

@@ -25,17 +25,17 @@ import Testing
     return positions
   }
 
-  @Test func `everything of an unknown feed is new, and only once`() {
+  @Test func `all images of an unknown feed are new, once`() {
     #expect(found([makeFeed(2), makeFeed(2), makeFeed(4)]) == [[0, 1], [], [2, 3]])
   }
 
-  @Test func `a restart makes nothing new`() {
+  @Test func `after a restart, only images not shown before are new`() {
     #expect(found([makeFeed(2)]) == [[0, 1]])
     #expect(found([makeFeed(3)]) == [[2]])
     #expect(found([makeFeed(3)]) == [[]])
   }
 
-  @Test func `images saved before the first look are not new`() throws {
+  @Test func `images saved before the finder's first report aren't new`() throws {
     try store.replace(for: address, with: makeFeed(2))
     #expect(found([makeFeed(3)]) == [[2]])
   }
@@ -46,7 +46,7 @@ import Testing
     #expect(found([makeFeed(2)]) == [[0, 1]])
   }
 
-  @Test func `one image that was shown is not new, the others are`() throws {
+  @Test func `a single shown image isn't new, and the others are`() throws {
     let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in }
     let report = FeedReport(address: address, result: .success(Feed(images: makeFeed(3).images, source: .remote)))
     let subscription = finder.reports(of: [address]) { Just(report) }.sink { _ in }
@@ -57,18 +57,18 @@ import Testing
     #expect(found([makeFeed(3)]) == [[0, 2]])
   }
 
-  @Test func `an item that goes and comes back is not new`() {
+  @Test func `an item that disappears and returns isn't new`() {
     #expect(found([makeFeed(3), makeFeed(1), makeFeed(3)]) == [[0, 1, 2], [], []])
     #expect(found([makeFeed(1)]) == [[]])
     #expect(found([makeFeed(3)]) == [[]])
   }
 
-  @Test func `an id counts once`() {
+  @Test func `a repeated id counts once`() {
     let twice = CachedFeed(images: [makeImage(1), makeImage(1)], timestamp: noon)
     #expect(found([twice]) == [[0]])
   }
 
-  @Test func `showing a feed marks it only where a finder looks for new images`() throws {
+  @Test func `showing a feed marks its images only if a finder has looked for new ones`() throws {
     let finder = NewImagesFinder(store: store, cache: FeedCache(store: store, on: time)) { _ in }
     finder.note(makeFeed(3).images, of: address)
     time.run()
@@ -79,7 +79,7 @@ import Testing
     #expect(found([makeFeed(4)]) == [[3]])
   }
 
-  @Test func `with a store that cannot be read nothing is new until it is there`() throws {
+  @Test func `while the store can't be read, no image is new until the feed is known`() throws {
     let broken = InMemoryFeedStore { _ in .diskFull }
     var failures = 0
     let finder = NewImagesFinder(store: broken, cache: FeedCache(store: broken, on: time)) { _ in failures += 1 }
@@ -94,14 +94,14 @@ import Testing
     #expect(failures == 1)
   }
 
-  @Test func `no more than the feed's and ten thousand others are remembered`() {
+  @Test func `shown ids are limited to the feed's and ten thousand others`() {
     var shown = ShownImages()
     for start in 0..<12 { shown.add(FeedImages((0..<1000).map { makeImage(start * 1000 + $0) })) }
     #expect(shown.ids.count == 11_000)
     #expect(shown.new(in: FeedImages([makeImage(0), makeImage(1000), makeImage(11_999)])) == [0])
   }
 
-  @Test func `the file keeps what was shown, through deletions of the feed, until it is to be forgotten`() throws {
+  @Test func `the file keeps shown ids even if the feed is deleted, until they are forgotten`() throws {
     let folder = TemporaryFolder()
     let store = SQLiteFeedStore(path: folder.file())
     let numbered = FeedImage(

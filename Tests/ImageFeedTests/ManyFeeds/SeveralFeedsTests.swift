@@ -30,7 +30,7 @@ import Testing
     return "\(name) " + (report.feed.map { "\($0.images.count)\($0.source.isRemote ? "" : " saved")" } ?? "failed")
   }
 
-  @Test func `each feed is reported when it is there, and a bad one hides none`() throws {
+  @Test func `each feed is reported when it arrives, and a failing one hides no other`() throws {
     serve("a", makeFeed(1), after: .seconds(3))
     serve("b", makeFeed(2))
     network.serve("c.example") { _, _ in .answer(status: 500, Data()) }
@@ -50,7 +50,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `as many as the width are loaded at a time`() {
+  @Test func `at most width feeds are loaded at a time`() {
     for name in ["a", "b", "c", "d", "e"] { serve(name, makeFeed(1), after: .seconds(1)) }
     var most = 0
     network.observer = { [network] _ in most = max(most, network.open.count) }
@@ -62,7 +62,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `each feed has a clock of its own, and a slow one delays none`() {
+  @Test func `each feed has its own timer, and a slow feed delays no other`() {
     serve("a", makeFeed(1), after: .seconds(25))
     var version = 0
     network.serve("b.example") { _, _ in
@@ -81,7 +81,7 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `cancelling ends every request`() {
+  @Test func `cancelling cancels every request`() {
     for name in ["a", "b"] { serve(name, makeFeed(1), after: .seconds(1)) }
     let subscription = feeds("a", "b").load().sink { _ in Issue.record("nothing is delivered") }
     time.advance(by: .milliseconds(100))

@@ -11,7 +11,7 @@ import Testing
   private let a = URL(string: "https://a.example/feed")!
   private let b = URL(string: "https://b.example/")!
 
-  @Test func `a feed is moved with all that is known of it, and folders that are empty then go`() throws {
+  @Test func `moving a feed keeps its attributes, and removes empty folders`() throws {
     var list = OPML()
     list.add(SubscribedFeed(address: a, title: "A", folders: ["x", "y"], interval: .seconds(60)))
     list.add(SubscribedFeed(address: b, folders: ["z"]))
@@ -27,7 +27,7 @@ import Testing
     #expect(list.outlines.count == 1)
   }
 
-  @Test func `adding a known feed with another folder moves it, and without one leaves it`() {
+  @Test func `adding a known feed with another folder moves it, and without a folder keeps it in place`() {
     var list = OPML()
     list.add(SubscribedFeed(address: a, folders: ["x"]))
     list.add(SubscribedFeed(address: a, folders: ["y"]))
@@ -36,7 +36,7 @@ import Testing
     #expect(list.subscriptions == [SubscribedFeed(address: a, title: "A", folders: ["y"])])
   }
 
-  @Test func `what logs in is kept in the list, and left out of what is for others`() throws {
+  @Test func `login data is saved in the list, and left out with withoutSecrets`() throws {
     var list = OPML()
     let feed = SubscribedFeed(
       address: a, title: "A", headers: ["X-Key: k", "X-Other: o"], user: "me:secret", usesNetrc: true)
@@ -46,7 +46,7 @@ import Testing
     #expect(read.withoutSecrets.subscriptions == [SubscribedFeed(address: a, title: "A", usesNetrc: true)])
   }
 
-  @Test func `a list takes another's place only where there is none`() throws {
+  @Test func `adopt moves another list only if there is none yet`() throws {
     let (old, new) = (
       SubscriptionFile(path: folder.file("old.opml")), SubscriptionFile(path: folder.file("n/new.opml"))
     )
@@ -60,7 +60,7 @@ import Testing
     #expect(try old.read()?.subscriptions == [SubscribedFeed(address: b)])
   }
 
-  @Test func `a list is written as a new file only, unless another may be replaced`() throws {
+  @Test func `create writes a new file, and replaces an existing one only if allowed`() throws {
     let file = SubscriptionFile(path: folder.file("export.opml"))
     try Data("mine".utf8).write(to: URL(filePath: file.path))
     #expect(try !file.create(OPML(title: "T")))
@@ -69,7 +69,7 @@ import Testing
     #expect(try file.read()?.title == "T")
   }
 
-  @Test func `the feed of a site's posts is told from that of its comments`() {
+  @Test func `a site's feed is distinguished from its comments feed`() {
     func link(_ address: String, _ title: String? = nil) -> FeedLink {
       FeedLink(address: address, title: title, type: "application/rss+xml")
     }

@@ -11,7 +11,7 @@ import Testing
 
   private func file() -> SubscriptionFile { SubscriptionFile(besideCacheAt: folder.file("new/feeds.db")) }
 
-  @Test func `a list is begun, changed and read`() throws {
+  @Test func `a list is created, changed and read`() throws {
     let file = file()
     #expect(file.path.hasSuffix("/new/feeds.opml"))
     #expect(try file.read() == nil)
@@ -23,7 +23,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("new")) == ["feeds.opml"])
   }
 
-  @Test func `adding a known address changes its entry and keeps the rest`() throws {
+  @Test func `adding a known URL changes its entry and keeps the other attributes`() throws {
     var list = OPML()
     list.add(SubscribedFeed(address: a, title: "A", interval: .seconds(60)))
     let isNew = list.add(SubscribedFeed(address: a, title: "B"))
@@ -31,7 +31,7 @@ import Testing
     #expect(list.subscriptions == [SubscribedFeed(address: a, title: "B", interval: .seconds(60))])
   }
 
-  @Test func `removing a feed removes the folders that are empty then`() throws {
+  @Test func `removing a feed removes empty folders`() throws {
     var list = OPML()
     list.add(SubscribedFeed(address: a, folders: ["x", "y"]))
     list.add(SubscribedFeed(address: b, folders: ["x"]))
@@ -43,7 +43,7 @@ import Testing
     #expect(list.outlines.isEmpty)
   }
 
-  @Test func `another list's feeds are added in their folders, without those that are known`() throws {
+  @Test func `another list's feeds are added with their folders, except known ones`() throws {
     var list = OPML()
     list.add(SubscribedFeed(address: a, title: "mine", folders: ["x"]))
     var other = OPML()
@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test func `a file that isn't a list is left as it is`() throws {
+  @Test func `a file that isn't a list is left unchanged`() throws {
     let file = SubscriptionFile(path: folder.file("feeds.opml"))
     try Data("hello".utf8).write(to: URL(fileURLWithPath: file.path))
     #expect(throws: SubscriptionFileError.notAList(file.path, .notAFeed)) { try file.read() }
@@ -66,7 +66,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: file.path)) == Data("hello".utf8))
   }
 
-  @Test func `changes from several threads are all kept`() async throws {
+  @Test func `simultaneous changes from several threads are all saved`() async throws {
     let file = file()
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<8 {

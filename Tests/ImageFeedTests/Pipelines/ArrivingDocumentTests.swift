@@ -58,7 +58,8 @@ import Testing
     ("spaces", String(repeating: " ", count: much), "not a feed"),
     ("a page", "<html><body>" + String(repeating: "<p>text</p>", count: much / 11), "web page"),
   ])
-  func `a document that isn't a feed stops after its first kilobytes`(name: String, body: String, error: String) {
+  func `a document that isn't a feed stops loading after its first kilobytes`(name: String, body: String, error: String)
+  {
     serve(body)
     let result = load()
     let text = result.error.map { "\($0)" } ?? "no error"
@@ -68,14 +69,14 @@ import Testing
     #expect(network.log[0].bytes <= (name == "a page" ? (1 << 20) + (256 << 10) : 128 << 10), "\(name)")
   }
 
-  @Test func `a limit that is exceeded later ends the transfer there`() {
+  @Test func `exceeding a limit stops the transfer at that point`() {
     serve(Self.rss(100_000))
     let error = load { $0.limits.items = 1_000 }.error
     #expect(error == .invalidData(.tooMuch(of: "items", limit: 1_000)))
     #expect(network.log[0].bytes < 512 << 10 && network.log[0].ending == .cancelled)
   }
 
-  @Test func `a body over the limit ends the transfer`() {
+  @Test func `a body over the limit stops the transfer`() {
     serve(Self.rss(100_000))
     guard case .connectivity(let error)? = load({ $0.maxBodyBytes = 1 << 20 }).error else {
       Issue.record("It must fail")
@@ -85,14 +86,14 @@ import Testing
   }
 
   @Test(arguments: [1, 7, 1000, 16 << 10])
-  func `however it is cut, it is the same feed, and is saved`(pieces: Int) throws {
+  func `a feed is the same and saved, however its bytes are split`(pieces: Int) throws {
     serve(Self.rss(300), pieces: pieces, every: .milliseconds(1))
     let feed = try #require(load().feed)
     #expect(feed.images.count == 300 && feed.images.last?.url.absoluteString == "http://a/299.png")
     #expect(try store.retrieve(for: address)?.images == feed.images)
   }
 
-  @Test func `a large feed arrives whole, and no faster than it is read`() throws {
+  @Test func `a large feed arrives completely, and isn't read faster than it is decoded`() throws {
     let body = Self.rss(40_000)
     serve(body)
     time.offloadLatency = 1
@@ -113,14 +114,14 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `JSON is decoded when it is whole`() throws {
+  @Test func `JSON is decoded once it is complete`() throws {
     let images = makeFeed(20_000).images
     network.serve("example.com") { _, _ in .feed(images) }
     #expect(load().feed?.images == images)
     #expect(network.log[0].bytes > 1 << 20)
   }
 
-  @Test func `a connection that is lost in the body shows the saved feed`() throws {
+  @Test func `a connection lost during the body delivers the saved feed`() throws {
     try store.replace(for: address, with: CachedFeed(images: makeFeed(3).images, timestamp: noon))
     serve(Self.rss(1000), pieces: 1000, every: .milliseconds(10))
     network.fail(Outage(time.now.advanced(by: 0.2)..<time.now.advanced(by: 1)))
@@ -134,7 +135,7 @@ import Testing
     #expect((1...20_000).contains(network.log[0].bytes))
   }
 
-  @Test func `a load that is cancelled in the body closes its request immediately`() {
+  @Test func `cancelling a load during the body closes its request immediately`() {
     serve(Self.rss(10_000), pieces: 1000, every: .milliseconds(10))
     let cache = FeedCache(store: store, on: time, now: { noon })
     let subscription = FeedLoader(address, client: network, cache: cache, on: time).load()
@@ -146,7 +147,7 @@ import Testing
     time.run()
   }
 
-  @Test func `a page is left for the feed that it names, after its first megabyte`() throws {
+  @Test func `a page is left for the feed that it links to, after its first megabyte`() throws {
     let page =
       "<html><head><link rel=alternate type='application/rss+xml' href='/feed.xml'></head>"
       + String(repeating: "<p>text</p>", count: Self.much / 11)
@@ -160,7 +161,7 @@ import Testing
     #expect(network.log[0].bytes < 2 << 20 && network.log[0].ending == .cancelled)
   }
 
-  @Test func `a page that leads to a page is named as one`() {
+  @Test func `a page whose feed link leads to another page is reported as a page`() {
     let page = "<html><head><link rel=alternate type='application/rss+xml' href='/a0'></head>"
     network.serve("example.com") { request, _ in
       .answer(Data(page.replacing("/a0", with: request.number == 0 ? "/b" : "/c").utf8))
@@ -172,7 +173,7 @@ import Testing
     #expect(link.address == "https://example.com/c" && network.requests == 2)
   }
 
-  @Test func `a format of one's own reads a document while it arrives`() throws {
+  @Test func `a custom format can read a document while it arrives`() throws {
     serve("lines\n" + (0..<50_000).map { "http://a/\($0)\n" }.joined())
     let refused = load { $0.formats = [Lines(limit: 10)] + .web }.error
     #expect(refused == .invalidData(.tooMuch(of: "lines", limit: 10)))

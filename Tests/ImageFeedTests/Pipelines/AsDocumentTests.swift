@@ -30,7 +30,7 @@ import Testing
   private static let validators = FeedValidators(etag: "W/\"1\"", lastModified: "then")
   private static let wholeAsked = FeedValidators(etag: "W/\"1\"", lastModified: "then", wholeAsked: noon)
 
-  @Test func `status 200 is a document with what the server can tell it by`() {
+  @Test func `status 200 becomes a document with its media type and validators`() {
     #expect(
       document(200).values == [
         WebDocument(body: Data("body".utf8), type: "a/b", url: otherAddress, validators: Self.validators)
@@ -42,11 +42,11 @@ import Testing
     #expect(document(status).failure == .invalidData(.status(status)))
   }
 
-  @Test func `status 304 says that nothing has changed`() {
+  @Test func `status 304 means unchanged`() {
     #expect(document(304).failure == .unchanged(Self.validators))
   }
 
-  @Test func `a response that did not arrive is a lack of connectivity`() {
+  @Test func `a failed request is a connectivity error`() {
     let error = HTTPError(.connect, host: "example.com")
     let failed = Fail<HTTPResponse, HTTPError>(error: error).asDocument()
     #expect(outcome(of: failed).failure == .connectivity(error))
@@ -76,14 +76,14 @@ import Testing
     Just(Fetched(text, validators: Self.validators)).setFailureType(to: RemoteFeedError.self).eraseToAnyPublisher()
   }
 
-  @Test func `any value is saved on the way, as of the moment it was requested`() {
+  @Test func `caching(to:) saves any value, with the time of the request`() {
     let drawer = Drawer()
     let outcome = outcome(of: remote("text").caching(to: drawer) { _ in })
     #expect(outcome.values == ["text"] && outcome.isFinished)
     #expect(drawer.saved == Saved("text", timestamp: noon, validators: Self.wholeAsked))
   }
 
-  @Test func `a save that fails is reported, and the value is passed on`() {
+  @Test func `a failing save is reported, and the value delivered`() {
     let drawer = Drawer()
     drawer.failure = .insertion(.diskFull, place: "a drawer")
     var reported: [FeedStoreError] = []
@@ -92,7 +92,7 @@ import Testing
     #expect(reported == [.insertion(.diskFull, place: "a drawer")])
   }
 
-  @Test func `an unchanged feed is the saved one, and its save is renewed`() {
+  @Test func `an unchanged feed delivers the saved one, and renews its timestamp`() {
     let drawer = Drawer()
     drawer.saved = Saved("old", timestamp: noon - 60)
     let unchanged = Fail<Fetched<String>, RemoteFeedError>(error: .unchanged(Self.validators))
@@ -102,7 +102,7 @@ import Testing
     #expect(outcome(of: unchanged.caching(to: drawer) { _ in }).failure == .unchanged(Self.validators))
   }
 
-  @Test func `any saved value is used instead, and says its age and the reason`() {
+  @Test func `fallback(to:) delivers any saved value with its age and the reason`() {
     let reason = RemoteFeedError.invalidData(.status(500))
     let saved = Just(Saved("old", timestamp: noon - 60)).setFailureType(to: CacheMiss.self)
     let loaded = Fail<String, RemoteFeedError>(error: reason).fallback(to: saved, now: { noon })

@@ -20,7 +20,7 @@ import Testing
   private static let new = makeFeed(5, from: 100)
 
   @Test(arguments: Path.allCases, 0..<5 as Range<UInt64>)
-  func `cancelled at any step, it delivers nothing more, leaks nothing and leaves the cache whole`(
+  func `a load cancelled at any step delivers nothing, leaks nothing and keeps the cache intact`(
     path: Path, seed: UInt64
   ) {
     var count = 0
@@ -127,9 +127,7 @@ private final class Points: @unchecked Sendable {
 
 extension CancelAnywhereTests {
   @Test(.timeLimit(.minutes(5)), arguments: [Path.newFeed, .noFeed, .cutOff, .expired])
-  func `cancelled after any turn of a real loop, its socket is closed immediately and the cache is whole`(
-    path: Path
-  ) async {
+  func `a load cancelled after any turn of a real loop closes its socket and keeps the cache intact`(path: Path) async {
     await #expect(processExitsWith: .success) { [path = path.rawValue as String] in
       let path = Path(rawValue: path)!
       // The first opens what stays open for the process's life.

@@ -54,7 +54,9 @@ import Testing
       (200, [], page("<img src=\"/.within.website/x/cmd/anubis/static/img/pensive.webp\">")),
       (401, [], page("<link href=\"/.well-known/.git.gammaspectra.live/git/go-away/cmd/style.css\">")),
     ] as [(Int, [(String, String)], String)])
-  func `a challenge is named, and not taken for a feed`(status: Int, fields: [(String, String)], body: String) throws {
+  func `a challenge page is reported as such, not taken for a feed`(
+    status: Int, fields: [(String, String)], body: String
+  ) throws {
     let found = try #require(error(status, HTTPHeaders(fields.map { (name: $0.0, value: $0.1) }), body))
     #expect(found == .invalidData(.challenge(status)))
     #expect(

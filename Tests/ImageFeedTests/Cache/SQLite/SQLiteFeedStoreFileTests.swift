@@ -8,7 +8,7 @@ import Testing
 @Suite(.settled) struct SQLiteFeedStoreFileTests {
   private let folder = TemporaryFolder()
 
-  @Test func `nothing is created until the first save`() throws {
+  @Test func `no file is created before the first save`() throws {
     let store = SQLiteFeedStore(path: folder.file("deep/er/feeds.sqlite"))
     #expect(try store.retrieve(for: address) == nil)
     #expect(try store.summaries() == [])
@@ -19,7 +19,7 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed())
   }
 
-  @Test func `the file is its owner's alone`() throws {
+  @Test func `only the file's owner can read it`() throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path)
     try store.replace(for: address, with: makeFeed())
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `closing leaves one file with everything in it`() throws {
+  @Test func `closing a store leaves one file with all its data`() throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path)
     try store.replace(for: address, with: makeFeed())
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: ["a b", "what?mode=memory", "50%25#x", "file:x", "'quote'", "é👩‍👩‍👧"])
-  func `any text that a file may be called is taken as its name`(name: String) throws {
+  func `every valid file name works, even with special characters`(name: String) throws {
     let store = SQLiteFeedStore(path: folder.file(name))
     try store.replace(for: address, with: makeFeed())
     store.close()
@@ -56,7 +56,7 @@ import Testing
     #expect(try store.retrieve(for: address) == makeFeed())
   }
 
-  @Test func `a save that changes nothing writes only the timestamp`() throws {
+  @Test func `a save of the same images writes only the timestamp`() throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path)
     try store.replace(for: address, with: makeFeed(10_000))
@@ -67,7 +67,7 @@ import Testing
     #expect(log == 32 + 24 + 4096)
   }
 
-  @Test func `a file removed under an open store is an empty cache and can be saved again`() throws {
+  @Test func `a file removed under an open store is an empty cache, and can be saved again`() throws {
     let path = folder.file()
     let (store, other) = (SQLiteFeedStore(path: path), SQLiteFeedStore(path: path))
     try store.replace(for: address, with: makeFeed())
@@ -91,7 +91,7 @@ import Testing
     #expect(try two.retrieve(for: address) == nil)
   }
 
-  @Test func `a writer that keeps the file is reported as busy and disturbs no reader`() throws {
+  @Test func `a file locked by a writer is reported as busy, and readers aren't affected`() throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path, busyTimeout: .milliseconds(20))
     try store.replace(for: address, with: makeFeed())
@@ -108,7 +108,7 @@ import Testing
     #expect(try store.replace(for: address, with: makeFeed(at: noon + 1)) == .renewed)
   }
 
-  @Test func `a folder where the file should be is reported`() throws {
+  @Test func `a folder in place of the file is reported`() throws {
     let store = SQLiteFeedStore(path: folder.path)
     #expect(throws: FeedStoreError.retrieval(.notAFile, place: folder.path)) {
       try store.retrieve(for: address)
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `a pipe or a device where the file should be is reported and not opened`() throws {
+  @Test func `a pipe or device in place of the file is reported and not opened`() throws {
     let pipe = folder.file("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)
     for path in [pipe, "/dev/null"] {
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `a file where a folder should be is reported`() throws {
+  @Test func `a file in place of a parent folder is reported`() throws {
     let file = folder.file("plain")
     try Data("text".utf8).write(to: URL(filePath: file))
     let store = SQLiteFeedStore(path: file + "/feeds.sqlite")

@@ -66,7 +66,8 @@ import Testing
     #expect(try folder.contents.filter { !$0.contains(".corrupt-") } == ["feeds.sqlite"])
   }
 
-  @Test(arguments: 0..<20) func `a killed process leaves the old feed or the new one whole`(round: Int) async throws {
+  @Test(arguments: 0..<20) func `a killed process leaves the old feed or the new one, complete`(round: Int) async throws
+  {
     let path = folder.file()
     let delay = UInt32(200 + 997 * round)
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, delay = delay as UInt32] in
@@ -87,7 +88,7 @@ import Testing
     #expect(try store.replace(for: address, with: makeFeed(at: noon + 1_000_000)) == .replaced)
   }
 
-  @Test func `a full disk leaves the old feed and it can be read`() async throws {
+  @Test func `a full disk keeps the old feed readable`() async throws {
     let path = folder.file()
     try SQLiteFeedStore(path: path).replace(for: address, with: makeFeed(100))
     // One run with the file open before space ran out, one with the disk full from the start.
@@ -108,7 +109,7 @@ import Testing
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can become somebody without permission"))
-  func `without permission to write, the feed can still be read`() async throws {
+  func `without permission to write, a feed can still be read`() async throws {
     let path = folder.file()
     let store = SQLiteFeedStore(path: path)
     try store.replace(for: address, with: makeFeed(100))
