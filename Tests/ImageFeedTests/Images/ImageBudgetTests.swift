@@ -5,7 +5,7 @@ import Testing
 @testable import ImageFeed
 
 @Suite(.settled) struct ImageBudgetTests {
-  @Test func `each feed has an image budget, all feeds share one, and a budget restarts when reset`() {
+  @Test func `an image budget limits each feed and all feeds together, and unspent resets it`() {
     var budget = ImageBudget(perFeed: 100, of: 400)
     #expect(budget.total == 280)
     budget.spend(99, on: address)

@@ -70,18 +70,18 @@ import Testing
       (202, [("x-amzn-waf-action", "count")], ""),
       (403, [], page(String(repeating: " ", count: 20_000) + "Just a moment...")),
     ] as [(Int, [(String, String)], String)])
-  func `another refusal is not a challenge`(status: Int, fields: [(String, String)], body: String) {
+  func `other error responses aren't reported as challenges`(status: Int, fields: [(String, String)], body: String) {
     #expect(error(status, HTTPHeaders(fields.map { (name: $0.0, value: $0.1) }), body) == .invalidData(.status(status)))
   }
 
-  @Test func `a login page and a feed about challenges are none`() {
+  @Test func `neither a login page nor a feed about challenges is a challenge`() {
     #expect(error(200, [], Self.page("<form action=\"/login\">")) == .invalidData(.webPage))
     let feed =
       "<rss version='2.0'><channel><title>Just a moment... /cdn-cgi/challenge-platform/</title></channel></rss>"
     #expect(error(200, [], feed) == nil)
   }
 
-  @Test func `a challenge with status 429 or 503 pauses the host, and says why`() {
+  @Test func `a challenge with status 429 or 503 pauses the host`() {
     for status in [429, 503] {
       let facts = AnswerFacts(.challenged(status))
       #expect(facts.pauses && facts.pause == Schedule.defaultPause)

@@ -72,7 +72,7 @@ import Testing
     .answer(status: 304, headers: headers, Data())
   }
 
-  @Test func `the validators go back as they came, and what has not changed is shown and renewed without a body`() {
+  @Test func `validators are sent back unchanged, and a 304 renews the saved feed and delivers it`() {
     let place = Place()
     place.serve(Self.feed(), Self.unchanged())
     #expect(place.load().values == [Feed(images: Self.images, source: .remote)])
@@ -83,7 +83,7 @@ import Testing
     #expect(place.maps.count.withLock { $0 } == 1)
   }
 
-  @Test func `both validators are brought up to date by an answer with a body and by one without`() {
+  @Test func `both validators are updated by a 200 and by a 304`() {
     let place = Place()
     place.serve(
       Self.feed(), Self.unchanged([("ETag", "\"2\"")]),
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [(691_199.0, true), (691_200, false), (691_201, false)])
-  func `after eight days the whole feed is requested`(age: Double, isConditional: Bool) {
+  func `after eight days, the feed is requested without conditions`(age: Double, isConditional: Bool) {
     let place = Place()
     place.serve(Self.feed(), Self.unchanged(), Self.feed())
     place.load()
@@ -112,7 +112,7 @@ import Testing
     #expect(!place.conditions[3].isEmpty)
   }
 
-  @Test func `after the clock was set back by more than five minutes the whole feed is requested`() {
+  @Test func `after the clock was set back by more than five minutes, a request has no conditions`() {
     for (back, isConditional) in [(300.0, true), (301, false)] {
       let place = Place()
       place.serve(Self.feed())
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `where nothing is saved any more, the server is asked once more for all of it`() throws {
+  @Test func `if the saved feed is gone after a 304, the feed is requested again without conditions`() throws {
     let place = Place()
     place.network.serve("example.com") { [place] request, _ in
       if request.number == 1 { try? place.store.deleteAll() }
@@ -135,14 +135,14 @@ import Testing
     #expect(place.saved?.images == Self.images)
   }
 
-  @Test func `a server that says so of nothing is asked only once`() {
+  @Test func `a 304 to a request without conditions fails without another request`() {
     let place = Place()
     place.serve(Self.unchanged())
     #expect(place.load().failure?.remote == .unchanged(FeedValidators()))
     #expect(place.conditions == [[]])
   }
 
-  @Test func `the same bytes again aren't a change: they are not mapped, and the saved feed is renewed`() {
+  @Test func `a 200 with the same bytes isn't decoded, and renews the saved feed`() {
     let place = Place()
     place.serve(Self.feed([]))
     place.load()
@@ -156,7 +156,7 @@ import Testing
     #expect(place.maps.count.withLock { $0 } == 2)
   }
 
-  @Test func `validators that cannot be sent back as they came are not sent`() {
+  @Test func `invalid validators aren't sent`() {
     for value in ["", "\"a\u{1}b\"", "\"\u{FFFD}\"", "\"\(String(repeating: "a", count: 4096))\""] {
       let place = Place()
       place.serve(Self.feed([("ETag", value)]))
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `of a web page that names a feed, the validators are the feed's`() {
+  @Test func `for a page that links to a feed, the validators are the feed's`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       guard request.request.url == address else {
@@ -181,7 +181,7 @@ import Testing
     #expect(place.network.log.last?.request.url.path() == "/real")
   }
 
-  @Test func `news that nothing has changed write one page of the file`() throws {
+  @Test func `a 304 writes one page of the cache file`() throws {
     let folder = TemporaryFolder()
     let store = SQLiteFeedStore(path: folder.file())
     let place = Place(store: store)
@@ -200,7 +200,7 @@ import Testing
 }
 
 @Suite(.settled) struct BodyDigestTests {
-  @Test func `how bytes are cut does not matter`() {
+  @Test func `a digest doesn't depend on how the bytes are split`() {
     let bytes = (0..<100).map { UInt8($0 &* 37 & 0xFF) }
     for size in 1...40 {
       var builder = BodyDigest.Builder()
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func `bodies that differ have different digests, and the empty one has the same in every release`() {
+  @Test func `different bodies have different digests, which are the same in every release`() {
     let bodies = [Data(), Data([0]), Data([0, 0]), Data(repeating: 0, count: 8), Data("a".utf8), Data("b".utf8)]
     #expect(Set(bodies.map { BodyDigest($0) }).count == bodies.count)
     #expect(BodyDigest(Data("feed".utf8)) == BodyDigest(value: 17_602_394_455_550_455_802))

@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: Form.allCases)
-  func `cut anywhere, it replaces nothing, and the saved feed is shown`(form: Form) throws {
+  func `a truncated feed never replaces the saved one, which is shown`(form: Form) throws {
     let document = form.document()
     let whole = try world(document, saving: saved)
     #expect(whole.outcome(of: whole.loader().load()).values.map { $0.images.count } == [3])
@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test(arguments: Form.allCases)
-  func `cut anywhere without a saved feed, it is shown as a part or not at all, and is not saved`(form: Form) throws {
+  func `without a saved feed, a truncated feed is shown as a part or not at all, and isn't saved`(form: Form) throws {
     let document = form.document()
     var counts: Set<Int> = []
     for count in 1..<(document.utf8.count - 1) {
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [Form.rss, .atom, .jsonFeed])
-  func `a large one that is read while it arrives is a part as well`(form: Form) throws {
+  func `a large feed that is truncated while it is read is a part too`(form: Form) throws {
     let document = form.document(2_000)
     for count in [20_000, 100_000, document.utf8.count - 2] {
       let world = try world(document.prefix(count), saving: saved)
@@ -117,13 +117,13 @@ import Testing
     }
   }
 
-  @Test func `elements after the end of the feed may be missing`() throws {
+  @Test func `truncation after the end of the feed is ignored`() throws {
     let world = try world(Form.rss.document() + "\n<!-- made in 0.2 s by <some")
     #expect(world.outcome(of: world.loader().load()).values.map(\.source) == [.remote])
     #expect(try world.savedFeed()?.images.count == 3)
   }
 
-  @Test func `it says what is wrong`() throws {
+  @Test func `the error of a part says that the response is cut off`() throws {
     let document = Form.rss.document()
     let world = try world(document.dropLast(8))
     guard case .part(let reason)? = world.outcome(of: world.loader().load()).values.first?.source else {
@@ -134,9 +134,7 @@ import Testing
     #expect(reason.isWorthRetrying)
   }
 
-  @Test func `it is better than an expired feed, which goes, and worse than one that is shown for connectivity alone`()
-    throws
-  {
+  @Test func `a part replaces an expired feed, and is shown if only connectivity errors may fall back`() throws {
     let document = Form.rss.document().dropLast(8)
     let old = try world(document, saving: saved)
     old.clock.now += 8 * 86_400
@@ -146,7 +144,7 @@ import Testing
     #expect(outcome.values.map(\.images) == [saved.images])
   }
 
-  @Test func `every way to load keeps the saved feed`() throws {
+  @Test func `every read mode keeps the saved feed when the response is truncated`() throws {
     let document = Form.rss.document().dropLast(8)
     for mode in [
       ReadMode.networkFirst, .staleWhileRevalidate, .cacheFirst, .networkOnly, .minimumInterval(.seconds(9)),
@@ -169,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `a user interface keeps what it shows, or shows the part with the error`() throws {
+  @Test func `LoadState keeps the shown feed with the error, or shows the part with it`() throws {
     let document = Form.rss.document().dropLast(8)
     let button = PassthroughSubject<Void, Never>()
     func states(of world: any World) -> [LoadState<FeedImages>] {
@@ -191,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `updates say it once`() throws {
+  @Test func `updates delivers the same part once`() throws {
     let world = try world(Form.rss.document().dropLast(8))
     let time = try #require(world.scheduler as? VirtualTimeScheduler)
     var results: [FeedResult] = []
@@ -202,7 +200,7 @@ import Testing
     #expect(world.requests == 4)
   }
 
-  @Test func `a retry may bring the whole`() throws {
+  @Test func `a retry can deliver the complete feed`() throws {
     let time = VirtualTimeScheduler()
     let network = VirtualNetwork(on: time)
     let document = Form.atom.document()
@@ -252,7 +250,7 @@ import Testing
     return (sources, try store.retrieve(for: address)?.images.count)
   }
 
-  @Test func `a page that is cut off is the last, and is not saved`() throws {
+  @Test func `a truncated page is the last one and isn't saved`() throws {
     let second = try pages(cutting: 1)
     #expect(second.sources == ["2 remote", "1 part", "finished"] && second.saved == 2)
     let first = try pages(cutting: 0)
@@ -261,7 +259,7 @@ import Testing
     #expect(known.sources == ["4 saved", "finished"] && known.saved == 4)
   }
 
-  @Test func `polling shows it and counts a failure, until the whole comes`() throws {
+  @Test func `polling shows a part and counts a failure, until the complete feed arrives`() throws {
     let time = VirtualTimeScheduler()
     let network = VirtualNetwork(on: time)
     let document = Form.rss.document()
@@ -297,7 +295,7 @@ import Testing
     var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
   }
 
-  @Test func `a format of one's own may deliver a part, too`() throws {
+  @Test func `a custom format can deliver a part too`() throws {
     struct Lines: FeedFormat {
       func recognizes(_ document: WebDocument) -> Bool { true }
       func images(of document: WebDocument, within limits: FeedLimits) throws(InvalidData) -> FeedImages {

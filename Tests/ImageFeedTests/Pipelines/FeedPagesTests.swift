@@ -50,7 +50,7 @@ import Testing
     return pages
   }
 
-  @Test func `a page is requested when there is demand, and not before`() throws {
+  @Test func `a page is requested only on demand`() throws {
     serve(3)
     var subscription: (any Subscription)?
     var pages: [String] = []
@@ -75,12 +75,12 @@ import Testing
     #expect(isFinished && pages.count == 3)
   }
 
-  @Test func `images that a page before had are dropped`() {
+  @Test func `images that an earlier page had are dropped`() {
     serve(3, step: 1)
     #expect(all() == ["0 1", "2", "3"])
   }
 
-  @Test func `an address that repeats, or a page of known images alone, ends it`() {
+  @Test func `pages end at a repeated URL, or at a page without new images`() {
     serve(2, last: "https://example.com/feed")
     #expect(all() == ["0 1", "2 3"])
     #expect(network.requests == 2)
@@ -89,7 +89,7 @@ import Testing
     #expect(network.requests == 4)
   }
 
-  @Test func `Atom's next page is followed`() {
+  @Test func `Atom's next link is followed`() {
     network.serve("example.com") { request, _ in
       let page = Int(request.request.url.query() ?? "") ?? 0
       let next = page < 2 ? "<link rel='next' href='?\(page + 1)'/>" : ""
@@ -99,7 +99,7 @@ import Testing
     #expect(all() == ["0", "1", "2"])
   }
 
-  @Test func `the case study's pages end with one that is not full`() {
+  @Test func `pages of Essential Feed JSON end with the first page that isn't full`() {
     let images = makeFeed(7).images
     network.serve("example.com") { request, _ in
       let items = URLComponents(url: request.request.url, resolvingAgainstBaseURL: false)?.queryItems ?? []
@@ -113,20 +113,20 @@ import Testing
     #expect(all().count == 1)
   }
 
-  @Test func `a page that fails is the failure, and the pages before it stay saved`() throws {
+  @Test func `a failing page is the failure, and the earlier pages stay saved`() throws {
     serve(2, last: "https://nowhere.example/feed")
     let pages = all()
     #expect(pages.count == 3 && pages[2].contains("nowhere.example"))
     #expect(try store.retrieve(for: address)?.images.count == 4)
   }
 
-  @Test func `without the server the saved feed is the only page`() throws {
+  @Test func `with an unreachable server, the saved feed is the only page`() throws {
     try store.replace(for: address, with: makeFeed(3))
     network.disconnect()
     #expect(all() == ["0 1 2"])
   }
 
-  @Test func `pages keep the rules of a stream`() {
+  @Test func `pages keeps the rules of a stream`() {
     StreamRules.verify("pages()", traits: [.isShort, .failsAtOnce]) { upstream, time in
       let network = VirtualNetwork(on: time)
       network.serve("example.com") { request, _ in

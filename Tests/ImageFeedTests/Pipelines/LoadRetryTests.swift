@@ -35,7 +35,7 @@ import Testing
   private let feed = VirtualReply.answer(FeedPayload.bytes(of: makeFeed(2).images))
   private let lost = VirtualReply(after: .milliseconds(20), .drop(.receive))
 
-  @Test func `a lost connection is tried again after a pause, until the feed is there`() {
+  @Test func `a lost connection is retried after pauses, until the feed arrives`() {
     let (outcome, sent) = load([lost, lost, feed])
     #expect(outcome.values.map(\.source) == [.remote])
     #expect(outcome.isFinished)
@@ -43,7 +43,7 @@ import Testing
     #expect(sent == [.zero, .milliseconds(1_020), .milliseconds(3_040)])
   }
 
-  @Test func `retries end at their limit, with the last failure`() {
+  @Test func `retries end at their limit with the last failure`() {
     let (outcome, sent) = load([lost])
     guard case .connectivity(let error)? = outcome.failure?.remote else {
       Issue.record("\(outcome)")
@@ -53,19 +53,19 @@ import Testing
     #expect(sent.count == 4)
   }
 
-  @Test(arguments: [200, 404, 500, 503]) func `a response that isn't a feed is not requested again`(status: Int) {
+  @Test(arguments: [200, 404, 500, 503]) func `a response that isn't a feed isn't retried`(status: Int) {
     let (outcome, sent) = load([.answer(status: status, Data("no feed".utf8)), feed])
     #expect(outcome.values == [] && outcome.failure != nil)
     #expect(sent.count == 1)
   }
 
   @Test(arguments: [HTTPError.Kind.tls, .tooLarge(limit: 1), .redirectRefused, .notHTTP, .encoding])
-  func `a load that would fail the same way is not retried`(kind: HTTPError.Kind) {
+  func `an error that would occur again isn't retried`(kind: HTTPError.Kind) {
     let (_, sent) = load([VirtualReply(after: .milliseconds(20), .drop(kind)), feed])
     #expect(sent.count == 1)
   }
 
-  @Test func `without a policy nothing is tried again`() {
+  @Test func `without a retry policy, a failed load isn't retried`() {
     let (outcome, sent) = load([lost, feed]) { $0.retry = FeedLoader.Options().retry }
     #expect(outcome.failure != nil)
     #expect(sent.count == 1)

@@ -62,7 +62,7 @@ import Testing
   private let broken = VirtualReply.answer(status: 500, Data())
   private let failure = "\(RemoteFeedError.invalidData(.status(500)))"
 
-  @Test func `the saved feed is shown while the server is asked, and then the server's`() throws {
+  @Test func `states shows the saved feed while the server's is requested, then the server's`() throws {
     let place = try Place(saved: old, three, four)
     place.show()
     #expect(place.states.map(\.isLoading) == [true, true, false])
@@ -73,7 +73,7 @@ import Testing
     #expect(place.isFinished)
   }
 
-  @Test func `a saved feed that is current is shown as the server's`() throws {
+  @Test func `a saved feed that is up to date is shown as the server's`() throws {
     let place = try Place(saved: old, .answer(FeedPayload.bytes(of: old.images)))
     place.show()
     #expect(place.states.last == .showing(Feed(images: old.images, source: .remote)))
@@ -81,7 +81,7 @@ import Testing
     place.subscription?.cancel()
   }
 
-  @Test func `a load that fails leaves what was shown, and the next one may succeed`() throws {
+  @Test func `a failing load keeps the shown feed, and the next one may succeed`() throws {
     let place = try Place(saved: old, broken, broken, three)
     place.show()
     #expect(place.words() == ["loading", "refreshing 2", "failed 2: \(failure)"])
@@ -92,7 +92,7 @@ import Testing
     place.subscription?.cancel()
   }
 
-  @Test func `without any feed the failure stands alone, with both reasons`() throws {
+  @Test func `without any feed, the state has both reasons of the failure`() throws {
     let place = try Place(broken, three)
     place.show()
     #expect(place.states.last?.error == FeedError(remote: .invalidData(.status(500)), cache: .empty))
@@ -102,7 +102,7 @@ import Testing
     place.subscription?.cancel()
   }
 
-  @Test func `a touch while a load runs begins no other`() throws {
+  @Test func `a refresh during a load doesn't start another load`() throws {
     let place = try Place(three)
     place.show(refreshedBy: Just(()).eraseToAnyPublisher())
     #expect(place.words() == ["loading", "showing 3"])
@@ -110,7 +110,7 @@ import Testing
     #expect(place.isFinished)
   }
 
-  @Test func `cancelling closes the request, and nothing is delivered any more`() throws {
+  @Test func `cancelling closes the request, and no state follows`() throws {
     let place = try Place(three)
     let cache = FeedCache(store: place.store, on: place.time, now: { noon })
     let states = FeedLoader(address, client: place.network, cache: cache, on: place.time).states()

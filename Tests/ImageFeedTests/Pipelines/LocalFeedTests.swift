@@ -12,14 +12,14 @@ struct LocalFeedTests {
   // MARK: Load
 
   @Test(arguments: WorldKind.allCases)
-  func `loading an empty cache delivers no feed images`(kind: WorldKind) {
+  func `loading an empty cache delivers no feed`(kind: WorldKind) {
     let outcome = kind.make().loadSaved()
     #expect(outcome.values == [])
     #expect(outcome.failure == .empty)
   }
 
   @Test(arguments: WorldKind.allCases, [-1, 0, 1])
-  func `loading delivers a feed a second under the max age, and none at or over it, without side effects`(
+  func `loading delivers a feed a second younger than the maximum age, and none at or over it`(
     kind: WorldKind, secondsOver: Int
   ) throws {
     let world = kind.make()
@@ -34,7 +34,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `loading delivers a retrieval error, twice, and changes nothing`(kind: WorldKind) throws {
+  func `loading fails with a retrieval error, twice, and changes nothing`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     try world.store.fail(.retrieval)
@@ -51,7 +51,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `loading deletes an expired feed when asked to, and only then`(kind: WorldKind) throws {
+  func `loading deletes an expired feed only on request`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     #expect(world.outcome(of: world.saved.load(deleting: .expired)).values == [feed])
@@ -65,7 +65,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `an expired feed that cannot be deleted is reported with the error, and is intact`(kind: WorldKind) throws {
+  func `an expired feed that can't be deleted is reported with the error, and kept`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     world.clock.now = noon.addingTimeInterval(604_800)
@@ -83,7 +83,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `a feed that only the load calls expired is kept`(kind: WorldKind) throws {
+  func `a feed expired only by the load's own maximum age is kept`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     world.clock.now = noon.addingTimeInterval(604_799)
@@ -95,7 +95,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `a feed from the future is told its negative age`(kind: WorldKind) throws {
+  func `a feed from the future is reported with its negative age`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     world.clock.now = noon.addingTimeInterval(-301)
@@ -106,7 +106,7 @@ struct LocalFeedTests {
   // MARK: Validate
 
   @Test(arguments: WorldKind.allCases, [-1, 0, 1])
-  func `validation deletes what has expired and touches nothing else`(kind: WorldKind, secondsOver: Int) throws {
+  func `validation deletes an expired feed, and only that`(kind: WorldKind, secondsOver: Int) throws {
     let world = kind.make()
     #expect(world.outcome(of: world.saved.validate()).values == [.empty])
     try world.save(feed)
@@ -119,7 +119,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `validation deletes what cannot be retrieved`(kind: WorldKind) throws {
+  func `validation deletes a feed that can't be retrieved`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     try world.store.fail(.retrieval)
@@ -135,7 +135,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `validation delivers a deletion error`(kind: WorldKind) throws {
+  func `validation fails with a deletion error`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     world.clock.now = noon.addingTimeInterval(604_800)
@@ -154,7 +154,7 @@ struct LocalFeedTests {
   // MARK: Save
 
   @Test(arguments: WorldKind.allCases)
-  func `saving stamps the images with the present moment and replaces what was there`(kind: WorldKind) throws {
+  func `saving replaces the saved feed, with the current time`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
     world.clock.now = noon.addingTimeInterval(10)
@@ -168,7 +168,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases, [FeedStoreError.Step.deletion, .insertion])
-  func `a deletion error and an insertion error are each delivered, and what was there is intact`(
+  func `saving fails with a deletion or an insertion error, and keeps the saved feed`(
     kind: WorldKind, step: FeedStoreError.Step
   ) throws {
     let world = kind.make()
@@ -186,7 +186,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `a feed that was requested earlier and arrives late does not replace a newer one`(kind: WorldKind) throws {
+  func `a feed that was requested earlier and arrives late doesn't replace a newer one`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(feed)
 
@@ -197,7 +197,7 @@ struct LocalFeedTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `side effects run serially, in the order asked`(kind: WorldKind) throws {
+  func `saves run one at a time, in order`(kind: WorldKind) throws {
     let world = kind.make()
     let saved = world.saved
     var order: [Int] = []

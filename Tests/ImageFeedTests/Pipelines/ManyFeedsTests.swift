@@ -13,7 +13,7 @@ import Testing
   private static let images = makeFeed(3).images
 
   @Test(.timeLimit(.minutes(5)), arguments: ["127.0.0.1", "localhost"])
-  func `two thousand feeds at once are all loaded and saved with 64 descriptors`(host: String) async {
+  func `two thousand simultaneous feeds are loaded and saved with 64 descriptors`(host: String) async {
     let origins = (0..<20).map { _ in
       RawOrigin.answering { _ in RawOrigin.answer("200 OK", [], FeedPayload.bytes(of: Self.images)) }
     }
@@ -52,7 +52,9 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(5))) func `a save waits for a descriptor, and says so when none comes`() async throws {
+  @Test(.timeLimit(.minutes(5))) func `a save waits for a descriptor, and fails with that reason if none becomes free`()
+    async throws
+  {
     let folder = TemporaryFolder()
     await #expect(processExitsWith: .success) { [path = folder.file() as String] in
       limitDescriptors(to: 64)

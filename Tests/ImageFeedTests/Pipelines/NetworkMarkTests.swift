@@ -30,7 +30,7 @@ import Testing
     return feed
   }
 
-  @Test func `a saved feed knows where it came from, until another comes`() throws {
+  @Test func `a saved feed records whether it came from a private network, until it is replaced`() throws {
     defer { loop.close() }
     let body = Data(
       "{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [{\"id\": \"1\", \"image\": \"https://a/1.png\"}]}"
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `joined images are of a private network if all of them are`() {
+  @Test func `joined images are from a private network only if all of them are`() {
     func joined(_ marks: Bool?...) -> Bool? {
       FeedImages(joining: marks.map { FeedImages([makeImage(1)]).marked(isFromPrivateNetwork: $0) })
         .isFromPrivateNetwork

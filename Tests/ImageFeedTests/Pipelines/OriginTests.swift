@@ -26,7 +26,7 @@ import Testing
       address, client: network, cache: FeedCache(store: InMemoryFeedStore(), on: time, now: { noon }), on: time)
   }
 
-  @Test func `the address of a feed is the user's own, that of its next page is not`() {
+  @Test func `a feed's URL counts as the user's own, and its next page's doesn't`() {
     network.serve("example.com") { request, _ in
       let link = request.number == 0 ? "\"next_url\": \"https://example.com/next\", " : ""
       return .answer(
@@ -38,7 +38,7 @@ import Testing
     #expect(origins(of: loader.pages()) == [nil, address])
   }
 
-  @Test func `a feed that a web page names is that page's choice`() {
+  @Test func `a feed that a web page links to is requested with the page as origin`() {
     network.serve("example.com") { _, _ in
       .answer(
         Data(
@@ -50,7 +50,7 @@ import Testing
     #expect(origins(of: loader.load()) == [nil, address])
   }
 
-  @Test func `an image is its feed's choice, unless the user asks for it`() {
+  @Test func `an image is requested with its feed as origin, unless the user requests it`() {
     let world = ImageWorld()
     world.network.serve("pictures.example") { _, _ in .answer(status: 404, Data()) }
     for feed in [nil, address] {

@@ -10,7 +10,7 @@ struct PipelineTests {
   private let saved = makeFeed(2)
 
   @Test(arguments: WorldKind.allCases)
-  func `invalid data falls back to the saved feed, as a lost connection does`(kind: WorldKind) throws {
+  func `invalid data falls back to the saved feed, like a lost connection`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(saved)
     world.serve(Answer(body: "not a feed"))
@@ -22,7 +22,7 @@ struct PipelineTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `told to fall back on lost connections only, it delivers the invalid-data error`(kind: WorldKind) throws {
+  func `with fallback .connectivity, invalid data fails the load`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(saved)
     world.serve(Answer(status: 500, body: ""))
@@ -35,7 +35,7 @@ struct PipelineTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `a body of more values than are allowed falls back to the saved feed`(kind: WorldKind) throws {
+  func `a body with too many values falls back to the saved feed`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(saved)
     world.serve(.feed(makeFeed(50).images))
@@ -47,7 +47,7 @@ struct PipelineTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `a feed of no images is a feed: shown, saved, and shown again from the cache`(kind: WorldKind) throws {
+  func `a feed without images is shown, saved, and shown again from the cache`(kind: WorldKind) throws {
     let world = kind.make()
     world.serve(.feed([]))
     #expect(world.outcome(of: world.loader().load()).values == [Feed(images: [], source: .remote)])
@@ -57,9 +57,7 @@ struct PipelineTests {
   }
 
   @Test(arguments: WorldKind.allCases, [FeedStoreError.Step.deletion, .insertion])
-  func `a save that fails is reported and does not take the feed from the user`(
-    kind: WorldKind, step: FeedStoreError.Step
-  ) throws {
+  func `a failing save is reported, and the feed delivered`(kind: WorldKind, step: FeedStoreError.Step) throws {
     let world = kind.make()
     try world.save(saved)
     try world.store.fail(step)
@@ -96,7 +94,7 @@ struct PipelineTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `a subscriber that takes the feed and cancels still has it saved`(kind: WorldKind) throws {
+  func `the feed is saved even if the subscriber cancels when it has the feed`(kind: WorldKind) throws {
     let world = kind.make()
     world.serve(.feed(saved.images))
 
@@ -106,7 +104,7 @@ struct PipelineTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `a cache that fails reports what the remote failed with`(kind: WorldKind) throws {
+  func `a failing cache is reported with the server's failure`(kind: WorldKind) throws {
     let world = kind.make()
     try world.save(saved)
     try world.store.fail(.retrieval)
@@ -126,7 +124,7 @@ struct PipelineTests {
   }
 
   @Test(arguments: 0..<12)
-  func `nothing is delivered after cancel returns, wherever the load is`(turns: Int) throws {
+  func `no event is delivered after cancel returns, at any step of a load`(turns: Int) throws {
     let world = VirtualWorld()
     try world.save(saved)
     world.serve(.feed(saved.images))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ReadmeChainTests {
-  @Test func `the chain in the README is the one in the source, line for line`() throws {
+  @Test func `the chain in the README equals the source, line by line`() throws {
     let project = URL(filePath: #filePath).resolvingSymlinksInPath().appending(path: "../../../..").standardized
     /// Without margins, comments and empty lines.
     func lines(_ path: String) throws -> [String] {

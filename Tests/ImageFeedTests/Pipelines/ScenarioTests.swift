@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The five scenarios of the specification, in both worlds.
-@Suite("Scenarios", .settled)
+@Suite("The five scenarios", .settled)
 struct ScenarioTests {
   private let latest = makeFeed(3, from: 100).images
   private let older = makeFeed(2)
@@ -28,7 +28,7 @@ struct ScenarioTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `one subscription is one request, and there is none before it`(kind: WorldKind) {
+  func `each subscription makes one request`(kind: WorldKind) {
     let world = kind.make()
     world.serve(.feed(latest))
 
@@ -101,7 +101,8 @@ struct ScenarioTests {
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `no connectivity, a cached feed of any age, when any age will do: the saved feed`(kind: WorldKind) throws {
+  func `no connectivity, a cached feed of any age, no maximum age: the saved feed is delivered`(kind: WorldKind) throws
+  {
     let world = kind.make()
     try world.save(older)
     world.disconnect()
@@ -114,7 +115,7 @@ struct ScenarioTests {
   }
 
   @Test(arguments: WorldKind.allCases, [(604_799, true), (604_800, false), (604_801, false)])
-  func `the age boundary: a second under is shown, exactly at and a second over are not`(
+  func `at the age boundary, a feed a second younger is shown, and one at or over it isn't`(
     kind: WorldKind, age: (seconds: Int, isShown: Bool)
   ) throws {
     let world = kind.make()

@@ -11,7 +11,7 @@ import Testing
   private static let year = 365.0 * 86_400
 
   @Test(arguments: [year, -year])
-  func `the pace is kept whatever the wall clock says, and every feed is saved`(jump: Double) {
+  func `setting the wall clock doesn't change the pace of loads, and every feed is saved`(jump: Double) {
     withVirtualTime { time in
       let clock = WallClock()
       let disk = VirtualDisk(on: time)
@@ -38,7 +38,9 @@ import Testing
   }
 
   @Test(arguments: [(-year, true), (-301, true), (-299, false), (year, true)])
-  func `a saved feed is as old as the clock says now, and one from the future is none`(jump: Double, isGone: Bool) {
+  func `a saved feed's age follows the current clock, and one from the future counts as expired`(
+    jump: Double, isGone: Bool
+  ) {
     withVirtualTime { time in
       let clock = WallClock()
       let disk = VirtualDisk(on: time)

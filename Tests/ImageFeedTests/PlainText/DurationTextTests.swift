@@ -7,7 +7,7 @@ import Testing
     ("500ms", Duration.milliseconds(500)), ("90s", .seconds(90)), ("15m", .seconds(900)), ("36h", .seconds(129_600)),
     ("7d", .seconds(604_800)), ("0s", .zero), ("007s", .seconds(7)), ("36500d", Duration.longestText),
   ])
-  func `a number and a unit is a duration`(text: String, duration: Duration) throws {
+  func `a number and a unit are parsed as a duration`(text: String, duration: Duration) throws {
     #expect(try Duration(parsing: text) == duration)
   }
 
@@ -19,11 +19,11 @@ import Testing
     ("36501d", .tooLong("36501d")), ("9223372036854775807d", .tooLong("9223372036854775807d")),
     ("99999999999999999999999999s", .tooLong("99999999999999999999999999s")),
   ])
-  func `anything else is an error that names it`(text: String, error: DurationTextError) {
+  func `any other text is an error that quotes it`(text: String, error: DurationTextError) {
     #expect(throws: error) { try Duration(parsing: text) }
   }
 
-  @Test func `errors say what to write, and escape what was written`() {
+  @Test func `errors about durations give examples, and escape the text they quote`() {
     #expect(
       DurationTextError.unknownUnit("7\u{1B}[2J").description
         == "\"7\\u{1B}[2J\" is not a number with a known unit. "
@@ -32,11 +32,11 @@ import Testing
   }
 
   @Test(arguments: ["500ms", "90s", "15m", "36h", "7d", "0s", "1ms", "36500d", "1001ms"])
-  func `the text of a duration is read back as the same duration`(text: String) throws {
+  func `a duration's text parses to the same duration`(text: String) throws {
     #expect(try Duration(parsing: text).text == text)
   }
 
-  @Test func `the text of a duration takes the largest unit that fits`() {
+  @Test func `a duration's text uses the largest unit that fits`() {
     #expect(Duration.seconds(604_800).text == "7d")
     #expect(Duration.seconds(3600).text == "1h")
     #expect(Duration.milliseconds(1500).text == "1500ms")
@@ -49,7 +49,7 @@ import Testing
     (.milliseconds(59_999), "59 seconds ago"), (.seconds(60), "1 minute ago"), (.seconds(7199), "1 hour ago"),
     (.seconds(3 * 86_400), "3 days ago"), (.seconds(-120), "2 minutes in the future"), (.milliseconds(-10), "just now"),
   ])
-  func `ages read as people say them`(age: Duration, words: String) {
+  func `ages are written in words`(age: Duration, words: String) {
     #expect(age.ago == words)
   }
 }

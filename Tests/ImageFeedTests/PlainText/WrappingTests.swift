@@ -9,11 +9,11 @@ import Testing
     ("—", 1),
     ("हिन्दी", 5), ("\u{7}", 0),
   ])
-  func `characters are counted as terminals draw them`(text: String, columns: Int) {
+  func `columns counts characters as terminals draw them`(text: String, columns: Int) {
     #expect(text.columns == columns)
   }
 
-  @Test func `lines are broken at spaces, below the text of their entry`() {
+  @Test func `lines are wrapped at spaces, and indented below their entry's text`() {
     #expect(
       " 9. The quick brown fox jumps over\n    the lazy dog".wrapped(to: 20)
         == " 9. The quick brown\n    fox jumps over\n    the lazy dog")
@@ -21,26 +21,26 @@ import Testing
     #expect("one two three four five".wrapped(to: 20) == "one two three four\nfive")
   }
 
-  @Test func `wide characters need no space to be broken at`() {
+  @Test func `wide characters can be wrapped without spaces`() {
     #expect("1. 日本語の写真がここにあります".wrapped(to: 20) == "1. 日本語の写真がこ\n   こにあります")
     #expect("1. abc 日本語の写真がここにあります".wrapped(to: 20) == "1. abc 日本語の写真\n   がここにあります")
   }
 
-  @Test func `a long word is broken, and an address is not`() {
+  @Test func `a long word is broken, and a URL isn't`() {
     #expect("1. abcdefghijklmnopqrstuvwxyz".wrapped(to: 20) == "1. abcdefghijklmnopq\n   rstuvwxyz")
     let address = "   https://example.com/abcdefghijklmnopqrstuvwxyz"
     #expect(address.wrapped(to: 20) == address)
     #expect("see https://example.com/abcdefghij now".wrapped(to: 20) == "see\nhttps://example.com/abcdefghij\nnow")
   }
 
-  @Test func `colors take no room`() {
+  @Test func `color codes don't count as columns`() {
     let text = "1. \u{1B}[1mThe quick brown\u{1B}[0m fox"
     #expect(text.wrapped(to: 22) == text)
     #expect(text.wrapped(to: 20) == "1. \u{1B}[1mThe quick brown\u{1B}[0m\n   fox")
   }
 
   @Test(arguments: Array(20...80) + [120, 500])
-  func `no line is wider than requested, and nothing is lost`(columns: Int) {
+  func `no line is wider than requested, and no character is lost`(columns: Int) {
     let words = "Zürich, 東京とe\u{301}tudes 👩‍👩‍👧 👍🏽 supercalifragilisticexpialidociousandmore 一二三四五六七八九十 a b"
     let text = "12. \(words) \(words)\n    \(words)\n  try:    \(words)"
     let wrapped = text.wrapped(to: columns)

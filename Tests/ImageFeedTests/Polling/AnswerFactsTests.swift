@@ -24,7 +24,7 @@ import Testing
       ([("Cache-Control", "max-age=60, No-Cache"), ("Expires", "Sun, 15 Jun 2025 15:08:40 GMT")], nil),
       ([("Cache-Control", "no-cache=\"set-cookie\", max-age=60")], 60), ([("Cache-Control", "max-age-x=60")], nil),
     ] as [([(String, String)], Int?)])
-  func `freshness is max-age, or else Expires, less Age`(fields: [(String, String)], seconds: Int?) {
+  func `freshness is max-age, or else Expires, minus Age`(fields: [(String, String)], seconds: Int?) {
     let headers = HTTPHeaders(fields.map { (name: $0.0, value: $0.1) })
     #expect(ResponseFreshness(headers, now: noon)?.lifetime == seconds.map { .seconds($0) })
   }
@@ -35,25 +35,27 @@ import Testing
       ("Sun Jun 15 15:08:40 2025", 120), ("Sun, 15 Jun 2025 15:00:00 GMT", 0), ("soon", nil), ("-5", nil), ("1.5", nil),
       ("99999999999999999999", 1 << 31),
     ] as [(String, Int?)])
-  func `a pause is seconds, or a date in any of three forms`(text: String, seconds: Int?) {
+  func `Retry-After is seconds or a date in any of three formats`(text: String, seconds: Int?) {
     #expect(AnswerFacts.retryAfter([("Retry-After", text)], now: noon) == seconds.map { .seconds($0) })
   }
 
-  @Test func `a date is measured by the server's own clock`() {
+  @Test func `a date in Retry-After is relative to the response's Date`() {
     let headers: HTTPHeaders = [
       ("Retry-After", "Sun, 15 Jun 2025 15:08:40 GMT"), ("Date", "Sun, 15 Jun 2025 15:08:30 GMT"),
     ]
     #expect(AnswerFacts.retryAfter(headers, now: noon) == .seconds(10))
   }
 
-  @Test(arguments: [0, 0.001, 0.5, 0.999]) func `a pause does not end before its date`(fraction: Double) throws {
+  @Test(arguments: [0, 0.001, 0.5, 0.999]) func `a pause doesn't end before the date in Retry-After`(fraction: Double)
+    throws
+  {
     let pause = try #require(
       AnswerFacts.retryAfter([("Retry-After", "Sun, 15 Jun 2025 15:08:40 GMT")], now: noon + fraction))
     #expect(abs((noon + fraction + pause / .seconds(1)).timeIntervalSince(noon) - 120) < 1e-5)
   }
 
   @Test(arguments: [([301, 308], true), ([301], true), ([302], false), ([301, 302], false), ([], false)])
-  func `a move is a chain of permanent redirects alone`(statuses: [Int], isMove: Bool) {
+  func `only a chain of permanent redirects is a move`(statuses: [Int], isMove: Bool) {
     let response = HTTPResponse(
       status: 304, body: Data(), url: otherAddress,
       redirects: statuses.map { HTTPRedirect(status: $0, from: address, to: otherAddress) })

@@ -95,7 +95,7 @@ private let topic = "https://feeds.example/feed.atom"
     var now: Date { noon + Double(time.now.nanoseconds) / 1e9 }
   }
 
-  @Test func `a subscriber that confirms gets each change once, whole and signed`() {
+  @Test func `a confirmed subscriber receives each change once, complete and signed`() {
     let place = Place()
     #expect(place.ask("good", secret: "a secret") == 202)
     #expect(place.verified == ["good subscribe 864000 1"] && place.hub.count == 1)
@@ -113,7 +113,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.sent.count == 1)
   }
 
-  @Test(arguments: ["liar", "refuses"]) func `a callback that does not confirm is not subscribed`(host: String) {
+  @Test(arguments: ["liar", "refuses"]) func `a callback that doesn't confirm isn't subscribed`(host: String) {
     let place = Place()
     #expect(place.ask(host) == 202)
     #expect(place.verified.count == 1 && place.hub.count == 0)
@@ -121,7 +121,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.sent.isEmpty)
   }
 
-  @Test func `unsubscribing is confirmed too, and a stranger cannot unsubscribe others`() {
+  @Test func `unsubscribing must be confirmed too, so nobody can unsubscribe another callback`() {
     let place = Place()
     place.ask("good")
     place.ask("liar", mode: "unsubscribe")
@@ -133,7 +133,7 @@ private let topic = "https://feeds.example/feed.atom"
   }
 
   @Test(arguments: [("1", "300"), ("900", "900"), ("99999999999999", "2592000"), ("nonsense", "864000"), ("-5", "300")])
-  func `a lease is within the hub's limits, and nothing is sent after its end`(asked: String, granted: String) {
+  func `a lease is within the hub's limits, and nothing is sent after it ends`(asked: String, granted: String) {
     let place = Place()
     place.ask("good", lease: asked)
     #expect(place.verified == ["good subscribe \(granted) 1"])
@@ -145,7 +145,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.sent.count == 1 && place.hub.count == 0)
   }
 
-  @Test func `a delivery that fails is repeated with growing pauses, with the latest content, and then given up`() {
+  @Test func `a failed delivery is retried with growing pauses and the latest content, up to a limit`() {
     let place = Place()
     place.ask("good")
     place.isReachable = false
@@ -165,7 +165,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.sent.map(\.body) == ["version 3", "version 5"])
   }
 
-  @Test func `a callback that is gone is forgotten`() {
+  @Test func `a callback that responds with 410 is removed`() {
     let place = Place()
     place.ask("gone")
     place.ask("good")
@@ -175,7 +175,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.sent.map(\.host).filter { $0 == "gone" }.count == 1)
   }
 
-  @Test func `subscriptions survive the process, and a change in between is sent`() {
+  @Test func `subscriptions survive a restart, and a change meanwhile is sent`() {
     let place = Place()
     place.ask("good", secret: "a secret")
     place.publish()
@@ -186,7 +186,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.hub.count == 1 && place.sent.map(\.body) == ["version 2", "version 3"])
   }
 
-  @Test func `a request that is malformed gets a reason, and changes nothing`() {
+  @Test func `a malformed request is refused with a reason, and changes nothing`() {
     let place = Place()
     #expect(place.ask("good", mode: "publish") == 400)
     #expect(place.ask("good", topic: nil) == 404 && place.ask("good", topic: "https://feeds.example/feed.json") == 404)
@@ -201,7 +201,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.verified.isEmpty && place.hub.count == 0)
   }
 
-  @Test func `a flood of subscriptions ends at the limits`() {
+  @Test func `the number of subscriptions is limited per host and in total`() {
     let place = Place()
     var statuses: [Int] = []
     for number in 0..<150 { statuses.append(place.ask("good", path: "/\(number)")) }
@@ -218,7 +218,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(waiting.filter { $0 == 503 }.count == 50)
   }
 
-  @Test func `changes while a delivery runs lead to one more with the last`() {
+  @Test func `changes during a delivery cause one more, with the latest content`() {
     let place = Place()
     place.ask("good")
     place.version = 2
@@ -232,7 +232,7 @@ private let topic = "https://feeds.example/feed.atom"
     #expect(place.sent.map(\.body).last == "version 4" && (1...2).contains(place.sent.count))
   }
 
-  @Test func `our subscriber understands our hub`() throws {
+  @Test func `HubSubscriber subscribes to FeedHub`() throws {
     let place = Place()
     let clock = Clock(place.time)
     let subscriber = HubSubscriber(

@@ -81,7 +81,7 @@ import Testing
     request.request.headers.isEmpty ? feed() : .answer(status: 304, Data())
   }
 
-  @Test func `a feed that does not change is shown once and requested every hour, conditionally`() {
+  @Test func `an unchanged feed is shown once, and requested conditionally every hour`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
     place.start()
@@ -93,7 +93,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `the same bytes again aren't a change`() {
+  @Test func `a 200 with the same bytes isn't a change`() {
     let place = Place()
     place.network.serve("example.com") { _, _ in Self.feed([]) }
     place.start()
@@ -130,7 +130,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a restart shows what is saved and does not ask again before it is due`() {
+  @Test func `after a restart, the saved feed is shown, and isn't requested before it is due`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
     place.start()
