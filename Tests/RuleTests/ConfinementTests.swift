@@ -7,7 +7,7 @@ import Testing
 /// Rule 1 of `CONTRACT.md`, for every row of the rule suite: whatever an operator hands down as its subscription traps in
 /// debug builds when another thread touches it.
 @Suite(.settled) struct ConfinementTests {
-  @Test func `every operator traps when another thread asks it for values or cancels it`() async throws {
+  @Test func `every operator traps when another thread requests values or cancels`() async throws {
     let ending = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let stranger = try Stranger()
       var findings: [String] = []

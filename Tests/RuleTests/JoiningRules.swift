@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 
 /// Operators of several publishers, through everything that these may send in turn.
-@Suite("rules of several upstreams", .settled) struct JoiningRules {
+@Suite("Rules for operators with several upstreams", .settled) struct JoiningRules {
   typealias Upstreams = [AnyPublisher<Int, MarbleFailure>]
   typealias History = [JoinEvent]
   typealias Sums = (History) -> (values: [Int], ending: Given.Ending?)
 
-  @Test func `zip waits for all, fails with the first failure and keeps the others until then`() {
+  @Test func `zip pairs values, fails with the first failure, and cancels no upstream before that`() {
     StreamRules.verify("zip of two", joining: 2, events: 5, expects: zipped(2)) { $0[0].zip($0[1]) { [$0, $1] } }
     StreamRules.verify("zip of three", joining: 3, events: 5, expects: zipped(3)) {
       $0[0].zip($0[1], $0[2]) { [$0, $1, $2] }
@@ -23,7 +23,7 @@ import Testing
     StreamRules.verify("zip of a collection", joining: 3, events: 5, expects: zipped(3)) { $0.zip() }
   }
 
-  @Test func `combineLatest delivers what is newest, and ends with the last or the first failure`() {
+  @Test func `combineLatest delivers the newest values, and completes with the last or the first failure`() {
     StreamRules.verify("combineLatest of two", joining: 2, events: 5, expects: latest(2)) {
       $0[0].combineLatest($0[1]) { [$0, $1] }
     }
@@ -39,7 +39,7 @@ import Testing
     StreamRules.verify("combineLatest of a collection", joining: 3, expects: latest(3)) { $0.combineLatest() }
   }
 
-  @Test func `merge delivers everything, and ends with the last or the first failure`() {
+  @Test func `merge delivers all values, and completes with the last or the first failure`() {
     StreamRules.verify("merge of two", joining: 2, events: 5, expects: merged(2)) { $0[0].merge(with: $0[1]) }
     StreamRules.verify("merge of three", joining: 3, expects: merged(3)) { $0[0].merge(with: $0[1], $0[2]) }
     StreamRules.verify("merge of four", joining: 4, events: 3, expects: merged(4)) {
@@ -52,14 +52,14 @@ import Testing
     }
   }
 
-  @Test func `race becomes the first to deliver`() {
+  @Test func `race delivers the first publisher that delivers`() {
     StreamRules.verify("race of two", joining: 2, events: 5, cancelsEarly: true, expects: raced) {
       $0[0].race(with: $0[1])
     }
     StreamRules.verify("race of a collection", joining: 3, cancelsEarly: true, expects: raced) { $0.race() }
   }
 
-  @Test func `withLatestFrom ends with upstream, the first failure or an other without a value`() {
+  @Test func `withLatestFrom completes with upstream, the first failure or an empty other publisher`() {
     let expects = { (history: History) -> (values: [[Int]], ending: Given.Ending?) in
       let values = history.indices.compactMap { index -> [Int]? in
         guard history[index].upstream == 0, let value = history[index].value else { return nil }
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `an operator that loses a failure is found by the shortest way to it`() {
+  @Test func `an operator that loses a failure is reported with the shortest script`() {
     var found: StreamRule?
     withKnownIssue {
       found =

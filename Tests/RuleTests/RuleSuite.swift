@@ -11,12 +11,12 @@ import Testing
     chunkRows, fileRows, streamRows, processRows,
   ].flatMap { $0 }
 
-  @Test(arguments: rows) func `the operator keeps the rules`(_ row: RuleRow) {
+  @Test(arguments: rows) func `each operator keeps the rules`(_ row: RuleRow) {
     let summary = row.verify()
     #expect(summary.scripts > 0)
   }
 
-  @Test func `every row states what is delivered`() {
+  @Test func `every row states the expected values`() {
     let silent = Self.rows.filter { !$0.hasExpectation && !$0.traits.contains(.isEndless) }
     #expect(silent.map(\.name) == [], "state it, with expects:")
   }

@@ -11,14 +11,15 @@ import Testing
 @Suite(.settled) struct SeveralLoopsTests {
   private static let fifties = (ProcessInfo.processInfo.environment["FEEDSTREAM_SEEDS"].flatMap { Int($0) } ?? 500) / 50
 
-  @Test(arguments: parallelRows, 0..<fifties) func `the rules hold whichever loop goes first`(
+  @Test(arguments: parallelRows, 0..<fifties) func `the rules hold whichever loop runs first`(
     _ row: RuleRow, _ fifty: Int
   ) {
     #expect(row.verifyOrders(UInt64(fifty * 50)..<UInt64(fifty * 50 + 50)).scripts >= 150)
   }
 
-  @Test(arguments: 0..<fifties) func `whichever loop goes first, nothing is lost, doubled or out of order`(_ fifty: Int)
-  {
+  @Test(arguments: 0..<fifties) func `whichever loop runs first, no value is lost, repeated or out of order`(
+    _ fifty: Int
+  ) {
     for seed in UInt64(fifty * 50)..<UInt64(fifty * 50 + 50) {
       withVirtualTime(order: .seeded(seed)) { time in
         let limit = Int(seed % 9) + 1
@@ -45,7 +46,9 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<fifties) func `cancelled at any moment, nothing follows and nothing stays`(_ fifty: Int) {
+  @Test(arguments: 0..<fifties) func `after cancellation at any moment, no value follows and no work remains`(
+    _ fifty: Int
+  ) {
     for seed in UInt64(fifty * 50)..<UInt64(fifty * 50 + 50) {
       withVirtualTime(order: .seeded(seed)) { time in
         let group = EventLoopGroup(count: 3, on: time)
@@ -71,9 +74,7 @@ import Testing
   // MARK: Fairness
 
   @Test(arguments: UInt64(0)..<50)
-  func `a pipeline that gets stuck keeps its window at most, and the others do the rest`(
-    _ seed: UInt64
-  ) {
+  func `a stuck pipeline holds at most its window, and the others process the rest`(_ seed: UInt64) {
     withVirtualTime(order: .seeded(seed)) { time in
       let group = EventLoopGroup(count: 3, on: time)
       let made = Counter()
@@ -93,7 +94,7 @@ import Testing
     }
   }
 
-  @Test(arguments: UInt64(0)..<50) func `results that nobody asks for hold up upstream at the limit`(_ seed: UInt64) {
+  @Test(arguments: UInt64(0)..<50) func `results without demand stop upstream at the limit`(_ seed: UInt64) {
     withVirtualTime(order: .seeded(seed)) { time in
       let group = EventLoopGroup(count: 3, on: time)
       var taken = 0

@@ -41,7 +41,7 @@ import Testing
       || ["dependencies: [", ".package(", ".executableTarget(", ".testTarget("].contains { snippet.code.hasPrefix($0) }
   }
 
-  @Test func `there are snippets to compile`() throws {
+  @Test func `the check finds the snippets`() throws {
     let all = try Snippet.all(in: Self.project)
     #expect(all.count { $0.file.hasSuffix(".md") } > 30)
     #expect(all.count { $0.file.hasSuffix(".swift") } > 40)
@@ -56,7 +56,7 @@ import Testing
     #expect(said.isEmpty, "\(said.prefix(2000))")
   }
 
-  @Test func `every part of a manifest compiles`() async throws {
+  @Test func `every package manifest in the pages compiles`() async throws {
     let manifests = try loose().filter(Self.isManifest)
     #expect(manifests.count >= 2)
     for manifest in manifests {
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// `// Prints "a", "b"`: the lines that a snippet writes.
-  @Test func `a snippet prints what its comment says`() async throws {
+  @Test func `each snippet prints what its comment says`() async throws {
     func expected(_ snippet: Snippet) -> [String] {
       snippet.code.matches(of: /\/\/ Prints (.*)/)
         .flatMap { $0.1.matches(of: /"([^"]*)"/).map { String($0.1) } }
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `a snippet that does not compile is found, with its place`() async throws {
+  @Test func `a snippet that doesn't compile is reported with its file and line`() async throws {
     let wrong = Snippet(file: "README.md", line: 7, code: "let number: Int = \"seven\"")
     let sent = Snippet(
       file: "docs/Sent.md", line: 3,

@@ -42,7 +42,7 @@ import Testing
     var keys: [TerminalKey] { events.compactMap { if case .key(let key) = $0 { key } else { nil } } }
   }
 
-  @Test func `a terminal says that it can do sixels, in how many colors, and how large its characters are`() throws {
+  @Test func `a terminal's replies state sixel support, the number of colors and the size of characters`() throws {
     try withVirtualTime { time in
       let asked = try Asked(
         time, xterm,
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `kitty's graphics come before sixels`() throws {
+  @Test func `kitty graphics are preferred to sixels`() throws {
     try withVirtualTime { time in
       let asked = try Asked(
         time, xterm, answering: [(.milliseconds(1), "\u{1B}_Gi=31;OK\u{1B}\\\u{1B}[?62;4c")])
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a terminal that knows kitty's graphics and refuses them has blocks`() throws {
+  @Test func `a terminal that refuses kitty graphics shows blocks`() throws {
     try withVirtualTime { time in
       let asked = try Asked(
         time, xterm, answering: [(.milliseconds(1), "\u{1B}_Gi=31;EINVAL:no\u{1B}\\\u{1B}[?62;22c")])
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `keys that come between answers are neither lost nor reordered`() throws {
+  @Test func `keys pressed between replies are neither lost nor reordered`() throws {
     try withVirtualTime { time in
       let asked = try Asked(
         time, xterm,
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `a terminal that is silent is not waited for longer than the deadline`() throws {
+  @Test func `a silent terminal is awaited for at most a second`() throws {
     try withVirtualTime { time in
       let asked = try Asked(time, xterm, answering: [])
       time.advance(by: .milliseconds(999))
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `an answer that comes late is believed, and isn't taken for a key`() throws {
+  @Test func `a late reply is used, and isn't read as keys`() throws {
     try withVirtualTime { time in
       let asked = try Asked(time, xterm, answering: [(.seconds(3), "\u{1B}[?62;4c\u{1B}[?62;4c")])
       time.advance(by: .seconds(5))
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a terminal that would show the question is not asked`() throws {
+  @Test func `a terminal that would display the query isn't queried`() throws {
     for name in ["dumb", "linux", ""] { #expect(TerminalQuestion(environment: ["TERM": name]) == nil) }
     #expect(TerminalQuestion(environment: ["TERM": "xterm", "TERM_PROGRAM": "Apple_Terminal"]) == nil)
     // tmux takes an application program string for its title.
@@ -145,11 +145,11 @@ import Testing
     (["TERM": "xterm-256color", "COLORTERM": "24bit", "NO_COLOR": "1"], .none), (["TERM": "linux"], .sixteen),
     ([:], .none),
   ])
-  func `the environment says how many colors there are`(_ environment: [String: String], _ depth: ColourDepth) {
+  func `the environment determines the color depth`(_ environment: [String: String], _ depth: ColourDepth) {
     #expect(TerminalAbilities(environment: environment).depth == depth)
   }
 
-  @Test func `no colors are wanted, whatever the terminal says`() {
+  @Test func `NO_COLOR turns colors off, whatever the terminal supports`() {
     var abilities = TerminalAbilities(environment: ["TERM": "xterm", "NO_COLOR": "1"])
     abilities.take(.fullColour(true))
     #expect(abilities.mode == .dots(onLight: false))
@@ -162,7 +162,7 @@ import Testing
     "\u{1B}_Gi=5;OK\u{1B}\\",
     "\u{1B}[?1;3;0S", "\u{1B}[6;99999999999999999999;1t", "\u{1B}", "x",
   ])
-  func `a sequence that isn't an answer to a question is ignored`(_ sequence: String) {
+  func `a sequence that isn't a reply is ignored`(_ sequence: String) {
     #expect(TerminalAnswer(Chunk(sequence)) == nil)
   }
 }

@@ -12,7 +12,7 @@ import Testing
     return cells
   }
 
-  @Test func `two colors in a character are a block and its background`() {
+  @Test func `a character with two colors is drawn as a block on a background`() {
     let above = Bitmap.of(2, 2) { _, y in y == 0 ? .fullRed : .fullBlue }
     #expect(cells(above, .blocks(.full), square) == [Cell("▀", Ink(.rgb(.fullRed), on: .rgb(.fullBlue)))])
     let left = Bitmap.of(2, 2) { x, _ in x == 0 ? .fullRed : .fullBlue }
@@ -22,13 +22,13 @@ import Testing
     #expect(cells(.filled(2, 2, .fullRed), .blocks(.full), square) == [Cell(" ", Ink(on: .rgb(.fullRed)))])
   }
 
-  @Test func `more colors than two become the two that are least wrong`() {
+  @Test func `more than two colors in a character are reduced to the best two`() {
     let picture = Bitmap.of(2, 2) { x, y in y == 0 ? RGB(200, 0, UInt8(x * 20)) : RGB(0, 100, UInt8(x * 40)) }
     let expected = Cell("▀", Ink(.rgb(RGB(200, 0, 10)), on: .rgb(RGB(0, 100, 20))))
     #expect(cells(picture, .blocks(.full), square) == [expected])
   }
 
-  @Test func `an edge that isn't a half is drawn in eighths`() {
+  @Test func `an edge that isn't in the middle is drawn in eighths`() {
     let cell = CellSize(width: 8, height: 8)
     for eighths in [1, 3, 6] {
       let low = Bitmap.of(8, 8) { _, y in y >= 8 - eighths ? .fullRed : .fullBlue }
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `where an image is not seen or has ended, the screen shows through`() {
+  @Test func `transparent and missing pixels show the screen's background`() {
     #expect(
       cells(.of(2, 2) { x, y in x + y == 2 ? .fullRed : nil }, .blocks(.full), square) == [
         Cell("▗", Ink(.rgb(.fullRed)))
@@ -49,7 +49,7 @@ import Testing
     #expect(cells(.filled(2, 3, .fullRed), .blocks(.full), square).last == Cell("▀", Ink(.rgb(.fullRed))))
   }
 
-  @Test func `without colors, dots say how bright it is`() {
+  @Test func `without colors, the number of dots shows the brightness`() {
     let cell = CellSize(width: 2, height: 4)
     #expect(cells(.filled(2, 4, .white), .dots(onLight: false), cell) == [Cell("⣿")])
     #expect(cells(.filled(2, 4, .black), .dots(onLight: false), cell) == [Cell()])
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [CellSize(width: 8, height: 16), CellSize(width: 10, height: 10), CellSize(width: 6, height: 17)])
-  func `a circle stays as wide as high, whatever the proportions of a character`(_ cell: CellSize) {
+  func `a circle stays round, whatever the proportions of a character`(_ cell: CellSize) {
     let disc = Bitmap.of(400, 400) { x, y in (x - 200) * (x - 200) + (y - 200) * (y - 200) < 40_000 ? .white : nil }
     for mode in [PictureMode.blocks(.full), .dots(onLight: false)] {
       let drawing = Drawing(disc, columns: 30, rows: 10, mode: mode, cell: cell)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `colors are those that a terminal has`() {
+  @Test func `colors are written for the terminal's color depth`() {
     let ink = Ink(.rgb(RGB(255, 0, 0)), on: .rgb(RGB(95, 135, 175)), bold: true)
     #expect(ink.sequence(.full) == "\u{1B}[0;1;38;2;255;0;0;48;2;95;135;175m")
     #expect(ink.sequence(.palette) == "\u{1B}[0;1;38;5;196;48;5;67m")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.settled) struct EncodingTests {
   @Test(arguments: [(1, 1), (5, 7), (64, 6), (33, 40)])
-  func `sixels show the image they were made of`(_ width: Int, _ height: Int) throws {
+  func `sixels decode to the image that was encoded`(_ width: Int, _ height: Int) throws {
     // Few enough colors for each to be there.
     let picture = Bitmap.of(width, height) { x, y in RGB(UInt8(x / 8 * 50 % 256), UInt8(y / 8 * 60 % 256), 40) }
     let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: 256)))
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(arguments: [2, 16, 64, 256])
-  func `sixels take no more colors than there are, and keep the brightness`(_ count: Int) throws {
+  func `sixels use at most the terminal's number of colors, and keep the brightness`(_ count: Int) throws {
     let picture = Bitmap.slope(96, 60)
     let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: count)))
     #expect(decoded.registers.count == count)
@@ -35,7 +35,7 @@ import Testing
     #expect(abs(shown - wanted) / (96 * 60) < (count == 2 ? 40 : 6))
   }
 
-  @Test func `where an image is not seen, sixels leave what is there`() throws {
+  @Test func `sixels leave transparent pixels unchanged`() throws {
     let picture = Bitmap.of(8, 8) { x, y in (x + y) % 2 == 0 ? .fullRed : nil }
     let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: 16)))
     #expect(decoded.isTransparent)
@@ -46,8 +46,7 @@ import Testing
     #expect(nothing.pixels.isEmpty)
   }
 
-  @Test func `what is partly transparent is mixed with the terminal's background, and nothing of it is dropped`() throws
-  {
+  @Test func `translucent pixels are mixed with the terminal's background, and all are drawn`() throws {
     let quarter: [UInt8] = [255, 0, 0, 64]
     let veil = Bitmap(width: 6, height: 6, rgba: Array(repeating: quarter, count: 36).flatMap { $0 })
     let drawing = Drawing(
@@ -63,7 +62,7 @@ import Testing
 
   private struct Missing: Error {}
 
-  @Test func `repeated repairs are counted`() {
+  @Test func `repeated sixels are run-length encoded`() {
     let bytes = Sixel.encode(.filled(500, 6, .fullRed), colours: 256)
     #expect(text(bytes) == "\u{1B}P0;1;0q\"1;1;500;6#0;2;100;0;0#0!500~\u{1B}\\")
   }
@@ -97,7 +96,7 @@ import Testing
     return bytes
   }
 
-  @Test func `kitty gets the pixels, in parts that are no longer than it takes`() throws {
+  @Test func `kitty gets the pixels in chunks of at most 4096 bytes`() throws {
     let picture = Bitmap.slope(70, 50)
     let (pixels, keys) = try received(Kitty(picture).shown(columns: 9, rows: 4))
     let colours: [UInt8] = (0..<70 * 50).flatMap { Array(picture.rgba[$0 * 4..<$0 * 4 + 3]) }
@@ -108,14 +107,14 @@ import Testing
     #expect(keys.count == (70 * 50 * 4 + 4095) / 4096)
   }
 
-  @Test func `kitty gets the opacity where there is some`() throws {
+  @Test func `kitty gets the opacity if the image has transparent pixels`() throws {
     let picture = Bitmap.of(2, 1) { x, _ in x == 0 ? .fullRed : nil }
     let (pixels, keys) = try received(Kitty(picture).kept(as: 77))
     #expect(pixels == [255, 0, 0, 255, 0, 0, 0, 0])
     #expect(keys == ["a=t,i=77,f=32,s=2,v=1,q=2,m=0"])
   }
 
-  @Test func `images are shown again and taken away by their numbers`() {
+  @Test func `kitty images are placed, removed and deleted by their numbers`() {
     #expect(text(Kitty.placed(7, at: 3, columns: 4, rows: 2)) == "\u{1B}_Ga=p,i=7,p=3,c=4,r=2,C=1,q=2\u{1B}\\")
     #expect(text(Kitty.removed(7, at: 3)) == "\u{1B}_Ga=d,d=i,i=7,p=3,q=2\u{1B}\\")
     #expect(text(Kitty.forgotten(7)) == "\u{1B}_Ga=d,d=I,i=7,q=2\u{1B}\\")

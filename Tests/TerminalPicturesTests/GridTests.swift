@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct GridTests {
-  @Test func `text from outside can do nothing to the terminal`() {
+  @Test func `control characters in text don't reach the terminal`() {
     var grid = Grid(columns: 40, rows: 1)
     grid.write("a\u{1B}[2Jb\u{7}c\u{202E}d\ne", row: 0, column: 0)
     #expect(grid.plainText == [#"a\u{1B}[2Jb\u{7}c\u{202E}d\u{A}e"#])
     #expect(!text(grid.lines(.full)).contains("\u{1B}"))
   }
 
-  @Test func `text is cut where its room ends, also within wide characters`() {
+  @Test func `text is truncated at its width, even within wide characters`() {
     var grid = Grid(columns: 10, rows: 5)
     #expect(grid.write("ten places", row: 0, column: 0) == 10)
     #expect(grid.write("eleven long", row: 1, column: 0) == 10)
@@ -21,14 +21,14 @@ import Testing
     #expect(grid.plainText == ["ten places", "eleven lo…", " 四角四角…", "  cut…", "e\u{301}🇩🇪!"])
   }
 
-  @Test func `lines end without blanks, and a look ends with its letters`() {
+  @Test func `lines end without trailing spaces, and a style ends with its text`() {
     var grid = Grid(columns: 12, rows: 2)
     grid.write("one", .bold, row: 0, column: 0)
     grid.write("two", row: 0, column: 5)
     #expect(text(grid.lines(.full)) == "\u{1B}[0;1mone  \u{1B}[0mtwo\n\n")
   }
 
-  @Test func `an image lies over lines that have made room for it`() {
+  @Test func `an image is drawn over lines that reserve its place`() {
     var grid = Grid(columns: 8, rows: 3)
     let drawing = Drawing(
       .filled(4, 4, .fullRed), columns: 4, rows: 2, mode: .sixel(colours: 16), cell: .init(width: 2, height: 2))
@@ -40,7 +40,7 @@ import Testing
     #expect(lines.hasSuffix("\u{1B}\\\u{1B}8"))
   }
 
-  @Test func `an image of characters is cut off at the edge, another is left out`() {
+  @Test func `an image of characters is cropped at the edge, and other images are left out`() {
     let cell = CellSize(width: 2, height: 2)
     for mode in [PictureMode.blocks(.full), .kitty] {
       var grid = Grid(columns: 4, rows: 2)
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: [PictureMode.kitty, .sixel(colours: 16), .blocks(.full)])
-  func `after the bytes the screen shows the grid, whatever it showed before`(_ mode: PictureMode) {
+  func `after each update the screen shows the grid, whatever it showed before`(_ mode: PictureMode) {
     let cell = CellSize(width: 2, height: 2)
     let colours = [RGB.fullRed, .fullBlue, .white]
     let pictures = colours.enumerated().map { index, colour in
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `only what differs is written`() {
+  @Test func `an update writes only the changed cells`() {
     var writer = ScreenWriter(depth: .full)
     var grid = Grid(columns: 20, rows: 3)
     grid.write("first", row: 0, column: 0)
@@ -112,7 +112,7 @@ import Testing
     #expect(text(writer.bytes(showing: grid)) == "\u{1B}[?2026h\u{1B}[3;5H\u{1B}[0mx\u{1B}[0m\u{1B}[?2026l")
   }
 
-  @Test func `a screen of another size, or one that somebody wrote on, is redrawn`() {
+  @Test func `a resized screen, or one that was reset, is redrawn`() {
     var writer = ScreenWriter(depth: .full)
     var grid = Grid(columns: 20, rows: 3)
     grid.write("first", row: 0, column: 0)
@@ -122,7 +122,7 @@ import Testing
     #expect(text(writer.bytes(showing: Grid(columns: 10, rows: 3))).contains("\u{1B}[2J"))
   }
 
-  @Test func `an image is given to the terminal once, and is kept while there is memory for it`() {
+  @Test func `an image is sent to the terminal once, and kept while there is memory`() {
     let cell = CellSize(width: 2, height: 2)
     let (red, blue) = (
       Drawing(.filled(8, 4, .fullRed), columns: 4, rows: 2, mode: .kitty, cell: cell),

@@ -13,15 +13,14 @@ import Testing
     (800, 400, 20, 10, 10, 10, [20, 10, 200, 100]),
     (800, 400, 20, 10, 7, 17, [20, 5, 140, 70]),
   ])
-  func `an image keeps its proportions in pixels, whatever those of a character`(
-    _ row: (Int, Int, Int, Int, Int, Int, [Int])
-  ) {
+  func `an image keeps its proportions, whatever the size of a character`(_ row: (Int, Int, Int, Int, Int, Int, [Int]))
+  {
     let fit = PictureFit(
       width: row.0, height: row.1, columns: row.2, rows: row.3, cell: CellSize(width: row.4, height: row.5))
     #expect([fit.columns, fit.rows, fit.width, fit.height] == row.6)
   }
 
-  @Test func `a smaller image has the mean of what it stands for, and what is not seen colors nothing`() {
+  @Test func `scaling down averages the pixels, and transparent ones don't affect the color`() {
     let halves = Bitmap.of(4, 4) { x, _ in x < 2 ? .black : .white }
     #expect(halves.scaled(toWidth: 2, height: 1) == Bitmap.of(2, 1) { x, _ in x == 0 ? .black : .white })
     #expect(halves.scaled(toWidth: 1, height: 1).colour(0, 0) == RGB(128, 128, 128))
@@ -31,7 +30,7 @@ import Testing
     #expect(seen.rgba == [255, 0, 0, 128])
   }
 
-  @Test func `24 bits become the nearest of the 256 colors that are the same everywhere`() {
+  @Test func `24-bit colors become the nearest of the fixed 240 colors`() {
     #expect(RGB.black.paletteIndex == 16)
     #expect(RGB.white.paletteIndex == 231)
     #expect(RGB.fullRed.paletteIndex == 196)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct TextLinesTests {
-  @Test func `lines are broken at spaces, and within words that are longer`() {
+  @Test func `lines are broken at spaces, and longer words within`() {
     #expect("one two three".lines(of: 7) == ["one two", "three"])
     #expect("a verylongword b".lines(of: 5) == ["a", "veryl", "ongwo", "rd b"])
     #expect("四角い写真".lines(of: 5) == ["四角", "い写", "真"])
@@ -12,7 +12,7 @@ import Testing
     #expect("a\u{1B}b".lines(of: 20) == [#"a\u{1B}b"#])
   }
 
-  @Test func `text that does not fit ends with an ellipsis, within the line`() {
+  @Test func `text that doesn't fit ends with an ellipsis within the line`() {
     #expect("one two three four".lines(of: 7, most: 2) == ["one two", "three…"])
     #expect("abcdefghij".lines(of: 4, most: 1) == ["abc…"])
     #expect("四角い写真".lines(of: 4, most: 1) == ["四…"])

@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `a todo is made, found, changed and deleted`() throws {
+  @Test func `a todo is created, retrieved, changed and deleted`() throws {
     let world = try World()
     let made = world.ask("POST /todos", #"{"title":"Milk"}"#)
     #expect(made.status == 201)
@@ -93,9 +93,9 @@ import Testing
       ("GET /todos/x", nil, 404), ("GET /none", nil, 404), ("GET /todos?done=maybe", nil, 400),
       ("PUT /todos/1", "{}", 405),
       ("DELETE /todos", nil, 405),
-    ] as [(String, String?, Int)]) func `what cannot be done is a problem`(line: String, body: String?, status: Int)
-    throws
-  {
+    ] as [(String, String?, Int)]) func `an invalid request gets a problem response`(
+      line: String, body: String?, status: Int
+    ) throws {
     let world = try World()
     _ = world.ask("POST /todos", #"{"title":"Milk"}"#)
     let answer = world.ask(line, body)
@@ -106,7 +106,7 @@ import Testing
     world.close()
   }
 
-  @Test func `other types than JSON are refused, and HEAD has the length of GET`() throws {
+  @Test func `bodies other than JSON are refused, and HEAD has GET's Content-Length`() throws {
     let world = try World()
     for type in ["text/plain", "application/x-www-form-urlencoded", nil] {
       #expect(world.ask("POST /todos", #"{"title":"Milk"}"#, type: type).status == 415)

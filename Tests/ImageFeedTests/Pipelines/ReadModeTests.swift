@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `.staleWhileRevalidate shows the saved feed, then the new one, which is saved`(kind: WorldKind) throws {
+  func `staleWhileRevalidate shows the saved feed, then the new one, which is saved`(kind: WorldKind) throws {
     let world = try world(kind)
     let outcome = world.outcome(of: world.loader().load(.staleWhileRevalidate))
     #expect(outcome.values.map(\.images) == [old.images, new.images])
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `.staleWhileRevalidate shows an unchanged feed once, and renews it`(kind: WorldKind) throws {
+  func `staleWhileRevalidate shows an unchanged feed once, and renews it`(kind: WorldKind) throws {
     let world = try world(kind)
     world.serve(.feed(old.images))
     world.clock.now += 60
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `.staleWhileRevalidate fails with the server's error after the saved feed`(kind: WorldKind) throws {
+  func `staleWhileRevalidate fails with the server's error after the saved feed`(kind: WorldKind) throws {
     let world = try world(kind)
     world.serve(Answer(status: 503, body: ""))
     let outcome = world.outcome(of: world.loader().load(.staleWhileRevalidate))
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `.cacheOnly makes no request and deletes nothing`(kind: WorldKind) throws {
+  func `cacheOnly makes no request and deletes nothing`(kind: WorldKind) throws {
     let world = try world(kind)
     #expect(world.outcome(of: world.loader().load(.cacheOnly)).values.map(\.images) == [old.images])
     world.clock.now += 8 * 86_400
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `.networkOnly never shows the saved feed, but saves what it shows`(kind: WorldKind) throws {
+  func `networkOnly never shows the saved feed, but saves what it shows`(kind: WorldKind) throws {
     let world = try world(kind)
     #expect(world.outcome(of: world.loader().load(.networkOnly)).values.map(\.source) == [.remote])
     #expect(try world.savedFeed()?.images == new.images)
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `.cacheFirst makes a request when the saved feed has expired`(kind: WorldKind) throws {
+  func `cacheFirst makes a request when the saved feed has expired`(kind: WorldKind) throws {
     let world = try world(kind)
     #expect(world.outcome(of: world.loader().load(.cacheFirst)).values.map(\.images) == [old.images])
     #expect(world.requests == 0)
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: WorldKind.allCases)
-  func `.minimumInterval makes a request when the interval has passed, to the second`(kind: WorldKind) throws {
+  func `minimumInterval makes a request when the interval has passed, to the second`(kind: WorldKind) throws {
     let world = try world(kind)
     let start = old.timestamp
     let due = RemoteFeedError.notDue(until: start + 600, "it is requested at most every 10m")
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `.minimumInterval doesn't show an expired feed`() throws {
+  @Test func `minimumInterval doesn't show an expired feed`() throws {
     let world = try world(.virtual)
     world.clock.now = old.timestamp + 60
     world.serve(Answer(status: 500, body: ""))

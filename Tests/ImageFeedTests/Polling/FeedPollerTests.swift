@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(arguments: [0, 5, 50, 90, 3000])
-  func `a feed that one process requests, another shows as well`(milliseconds: Int) {
+  func `a feed polled by one process is shown by another too, with one request`(milliseconds: Int) {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
     place.start()
@@ -170,7 +170,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 2, 3, 50, 90, 200])
-  func `a process that is killed at any moment of a poll does not ask again too soon`(milliseconds: Int) {
+  func `killing a process at any moment of a poll causes no early request`(milliseconds: Int) {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
     place.start()
@@ -184,7 +184,7 @@ import Testing
     place.stop()
   }
 
-  @Test(arguments: [429, 503]) func `a pause holds for all feeds of the host, over a restart`(status: Int) {
+  @Test(arguments: [429, 503]) func `a pause applies to all feeds of the host, even after a restart`(status: Int) {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       request.number == 0 ? .answer(status: status, headers: [("Retry-After", "7200")], Data()) : Self.feed()
@@ -204,7 +204,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `one host is asked one thing at a time, a second apart; others do not wait for it`() {
+  @Test func `a host gets one request at a time, a second apart, and other hosts don't wait`() {
     let place = Place()
     for host in ["slow.com", "quick.com"] {
       place.network.serve(host) { _, _ in .answer(Self.body, after: host == "slow.com" ? 5 : 0.1) }
@@ -220,7 +220,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a shorter interval given by hand holds for its feed`() {
+  @Test func `a user's shorter interval applies to its feed`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
     place.start(every: .milliseconds(200))
@@ -229,7 +229,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a feed that is gone is left alone, and with the last one polling ends`() {
+  @Test func `a feed that is gone isn't polled again, and polling ends with the last feed`() {
     let place = Place()
     place.network.serve("example.com") { _, _ in .answer(status: 410, Data()) }
     place.start()
@@ -243,7 +243,7 @@ import Testing
     #expect("\(error)".contains("removed permanently"))
   }
 
-  @Test func `a failing feed is polled more and more rarely, and never given up`() {
+  @Test func `a failing feed is polled more and more rarely, but never given up`() {
     let place = Place()
     place.network.serve("example.com") { _, _ in .answer(status: 404, Data()) }
     place.start()
@@ -257,7 +257,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a feed whose saved copy has expired is requested as a whole once a day at most`() {
+  @Test func `a feed whose saved copy has expired is requested unconditionally at most once a day`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       request.number < 2 ? Self.polite(request) : .answer(status: 404, Data())
@@ -278,7 +278,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a network that comes back after weeks is used soon, whatever has expired meanwhile`() {
+  @Test func `when the network returns after weeks, feeds are polled soon, even expired ones`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in Self.polite(request) }
     place.start()
@@ -293,7 +293,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a thousand feeds that are overdue are caught up with once, spread out`() {
+  @Test func `a thousand overdue feeds are each polled once, spread over time`() {
     let place = Place()
     let addresses = (0..<1000).map { "https://host\($0).com/" }
     for number in 0..<1000 { place.network.serve("host\(number).com") { request, _ in Self.polite(request) } }
@@ -311,7 +311,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a poller says how many feeds are due, requested and failing`() {
+  @Test func `a poller reports the number of due, requested and failing feeds`() {
     let place = Place()
     for (host, status) in [("a.com", 200), ("b.com", 500)] {
       place.network.serve(host) { _, _ in .answer(status: status, Self.body, after: 1) }
@@ -327,7 +327,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `nothing is requested while nothing is wanted`() {
+  @Test func `without demand, no feed is requested`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       .answer(FeedPayload.bytes(of: makeFeed(1, from: request.number).images))

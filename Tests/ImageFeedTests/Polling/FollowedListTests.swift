@@ -63,7 +63,7 @@ import Testing
     private var seen = 0
   }
 
-  @Test func `a feed that is added is polled at once, and those that stay are not polled sooner`() {
+  @Test func `an added feed is polled immediately, and other feeds aren't polled sooner`() {
     let place = Place()
     place.start("a")
     place.time.advance(by: .seconds(5))
@@ -75,7 +75,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a feed that is removed is not polled again, and polled when it returns`() {
+  @Test func `a removed feed isn't polled, and is polled again when it returns`() {
     let place = Place()
     place.start("a", "b")
     place.time.advance(by: .seconds(5))
@@ -89,7 +89,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `lists that follow each other closely are all taken, the latest last`() {
+  @Test func `of lists in quick succession, the last one counts`() {
     let place = Place()
     place.start("a")
     place.follow("b")
@@ -101,7 +101,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a list without feeds goes on until there are no more lists`() {
+  @Test func `polling continues with an empty list, until the stream of lists finishes`() {
     let place = Place()
     place.start("a")
     place.follow()

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [2.0, 10, 61, 300, 1500], [true, false])
-  func `a pace is found and kept`(limit: Double, saysPause: Bool) throws {
+  func `a host's pace is found with few refusals, and then kept`(limit: Double, saysPause: Bool) throws {
     var host = Host(limit: limit)
     while host.time < noon + 3 * 86_400 { host.request(saysPause: saysPause) }
     let found = try #require(host.pace?.gap)
@@ -44,7 +44,7 @@ import Testing
     #expect(host.refusals == before, "a pace that was refused twice is not tried again within a year")
   }
 
-  @Test func `a host that allows more again is not slowed for long`() throws {
+  @Test func `a host that allows more requests again isn't slowed for long`() throws {
     var host = Host(limit: 300)
     for _ in 0..<100 { host.request(saysPause: true) }
     #expect(try #require(host.pace?.gap) > 290)
@@ -63,7 +63,7 @@ import Testing
     #expect(pace == nil)
   }
 
-  @Test func `a refusal an hour after the last request says nothing about the pace`() throws {
+  @Test func `a refusal an hour after the previous request doesn't change the pace`() throws {
     let refused = AnswerFacts(.refused(429))
     var pace = HostPace.after(nil, refused, asked: noon, isRepeated: false, usual: 1, now: noon)
     for hour in 1...10 {
@@ -73,7 +73,7 @@ import Testing
     #expect(pace?.gap == 4 && pace?.refusals == 11)
   }
 
-  @Test func `a challenge slows the host down, and a feed that is always challenged does not`() {
+  @Test func `a challenge slows its host, except for a feed that is always challenged`() {
     let challenged = AnswerFacts(.challenged(403))
     #expect(HostPace.after(nil, challenged, asked: noon, isRepeated: true, usual: 1, now: noon) == nil)
     #expect(HostPace.after(nil, challenged, asked: noon, isRepeated: false, usual: 1, now: noon)?.gap == 4)
@@ -81,7 +81,7 @@ import Testing
     #expect(HostPace.after(nil, AnswerFacts(.refused(403)), asked: noon, isRepeated: false, usual: 1, now: noon) == nil)
   }
 
-  @Test func `a quota that is nearly used up spreads the rest of the requests`() {
+  @Test func `when a quota is nearly used up, the remaining requests are spread`() {
     var facts = AnswerFacts(.changed)
     facts.quota = RequestQuota(remaining: 5, resetsAfter: 100, limit: 60, window: 3600)
     let pace = HostPace.after(nil, facts, asked: noon, isRepeated: false, usual: 1, now: noon)
@@ -92,7 +92,7 @@ import Testing
       ])
   }
 
-  @Test func `a pace survives as text and as a note, and nonsense is none`() throws {
+  @Test func `a pace survives encoding as text and as a note, and invalid ones are ignored`() throws {
     var host = Host(limit: 61)
     for _ in 0..<20 { host.request(saysPause: true) }
     var health = HostHealth(name: "a.example")

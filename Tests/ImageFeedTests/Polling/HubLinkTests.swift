@@ -24,12 +24,14 @@ import Testing
       (["<https://hub.example/>; rel=\"next\""], nil, nil), (["<ftp://hub.example/>; rel=hub"], nil, nil),
       (["<https://hub.example/; rel=hub"], nil, nil), ([], nil, nil),
     ] as [([String], String?, String?)])
-  func `a response names a hub, and perhaps itself`(lines: [String], hub: String?, topic: String?) {
+  func `a response's Link header names a hub, and optionally the feed's topic`(
+    lines: [String], hub: String?, topic: String?
+  ) {
     let link = HubLink(HTTPHeaders(lines.map { (name: "Link", value: $0) }), at: url)
     #expect(link?.hub.absoluteString == hub && link?.topic.absoluteString == topic)
   }
 
-  @Test func `a document names a hub, in Atom, RSS and JSON`() throws {
+  @Test func `Atom, RSS and JSON Feed documents can name a hub`() throws {
     let atom =
       "<feed xmlns='http://www.w3.org/2005/Atom'><link rel='hub' href='https://hub.example/'/>"
       + "<link rel='self' href='https://example.com/self'/><entry><id>1</id></entry></feed>"
@@ -51,7 +53,7 @@ import Testing
     #expect(HubLink(PollingHints(), at: url) == nil)
   }
 
-  @Test func `a subscription is kept with the feed, and forgotten with its hub`() throws {
+  @Test func `a push subscription is saved with its feed, and removed with its hub`() throws {
     var health = FeedHealth(address: url)
     health.hub = HubLink(hub: URL(string: "https://hub.example/")!, topic: url)
     var lease = PushLease(link: health.hub!, path: "abc", secret: "def")

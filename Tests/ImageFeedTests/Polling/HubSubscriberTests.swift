@@ -116,7 +116,7 @@ private let feedTopic = "https://example.com/self"
     return place
   }
 
-  @Test func `a feed that names a hub is subscribed to, and polled daily instead of hourly`() throws {
+  @Test func `a feed with a hub is subscribed to, and polled daily instead of hourly`() throws {
     let place = started()
     let lease = try #require(place.subscription)
     #expect(lease.link == HubLink(hub: URL(string: "https://hub.example/?a=1,2")!, topic: URL(string: feedTopic)!))
@@ -133,9 +133,7 @@ private let feedTopic = "https://example.com/self"
   }
 
   @Test(arguments: HubSignature.Method.allCases)
-  func `a signed announcement is a reason to poll now, a minute after the last poll at the earliest`(
-    method: HubSignature.Method
-  ) {
+  func `a signed announcement triggers a poll, at least a minute after the previous one`(method: HubSignature.Method) {
     let place = started()
     place.pass(2 * 86_400)
     let before = place.polls.count
@@ -150,7 +148,7 @@ private let feedTopic = "https://example.com/self"
     #expect(place.polls.count == before + 2)
   }
 
-  @Test func `a flood of announcements is a poll per minute`() {
+  @Test func `a flood of announcements causes one poll per minute`() {
     let place = started()
     place.pass(2 * 86_400)
     let before = place.polls.count
@@ -161,7 +159,7 @@ private let feedTopic = "https://example.com/self"
     #expect((55...62).contains(place.polls.count - before), "\(place.polls.count - before)")
   }
 
-  @Test func `an announcement that lies or is sent again changes nothing`() {
+  @Test func `an announcement with a wrong signature, or a repeated one, causes no poll`() {
     let place = started()
     place.pass(2 * 86_400)
     #expect(place.announce("first") == 202)
@@ -180,7 +178,7 @@ private let feedTopic = "https://example.com/self"
     #expect(place.polls.count == before)
   }
 
-  @Test func `only what was requested is verified`() {
+  @Test func `only requested subscriptions are verified`() {
     let place = started { $0.manner = .silent }
     #expect(place.subscription != nil && place.subscription?.until == nil)
     #expect(place.announce() == 410, "there is no lease yet")
@@ -194,7 +192,7 @@ private let feedTopic = "https://example.com/self"
     #expect(place.hubs.verify("guess") { _ in feedTopic }.status == 404)
   }
 
-  @Test(arguments: [false, true]) func `without a lease the feed is polled as any other`(isSilent: Bool) {
+  @Test(arguments: [false, true]) func `without a lease, a feed is polled as without a hub`(isSilent: Bool) {
     let place = started { $0.manner = isSilent ? .silent : .fails }
     place.pass(2 * 86_400)
     #expect((40...50).contains(place.polls.count))
@@ -203,7 +201,7 @@ private let feedTopic = "https://example.com/self"
     #expect((5...9).contains(place.subscriptions.count), "\(place.subscriptions)")
   }
 
-  @Test func `a hub that refuses is asked again later, and says why`() {
+  @Test func `a hub's refusal is reported, and the subscription retried later`() {
     let place = started { $0.manner = .refuses }
     #expect(place.subscription?.trouble == "its hub refused the subscription (full)")
     place.pass(300)
@@ -226,7 +224,7 @@ private let feedTopic = "https://example.com/self"
     #expect(place.health?.rule == .interval)
   }
 
-  @Test func `a lease outlives a restart, and no second subscription is made`() {
+  @Test func `a lease survives a restart, without a second subscription`() {
     let place = started()
     place.pass(86_400)
     let path = place.path

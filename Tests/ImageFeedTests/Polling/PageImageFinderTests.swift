@@ -68,7 +68,7 @@ import Testing
     return .answer(headers: [("Content-Type", "text/html; charset=utf-8")], Data("<html>\(meta)</html>".utf8))
   }
 
-  @Test func `items get their pages' images, each in its place, one request each, a second apart`() {
+  @Test func `items without images get their pages' images, with one request each, a second apart`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       switch request.request.url.path {
@@ -96,7 +96,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a document that changes keeps what was found, and only its new items are requested`() {
+  @Test func `when a document changes, found images are kept and only new items' pages are requested`() {
     let place = Place()
     place.network.serve("example.com") { request, number in
       switch request.request.url.path {
@@ -112,7 +112,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `an unread page waits for the next process, and its host gets the pause that it asks for`() {
+  @Test func `a page that wasn't read is requested by the next process, after its host's pause`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       if request.request.url.path == "/feed" { return Self.feed([(1, false), (2, false), (3, false)]) }
@@ -135,7 +135,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a page is cut off at 128 KiB, and its request cancelled`() {
+  @Test func `a page is read up to 128 KiB, then its request is cancelled`() {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       if request.request.url.path == "/feed" { return Self.feed([(1, false)]) }
@@ -153,7 +153,7 @@ import Testing
     place.stop()
   }
 
-  @Test func `a cancelled finder closes its requests, and gives their hosts back`() throws {
+  @Test func `a cancelled finder closes its requests and releases their hosts`() throws {
     let place = Place()
     place.network.serve("example.com") { request, _ in
       request.request.url.path == "/feed" ? Self.feed([(1, false)]) : VirtualReply(after: 0, .silence)
@@ -167,7 +167,7 @@ import Testing
     #expect(host.opens <= noon + 4.1)
   }
 
-  @Test func `another finder's visit closes a host, and what is known of a page survives its bytes`() throws {
+  @Test func `another finder's visit blocks a host, and a page's note survives encoding`() throws {
     let visit = HostVisit(host: "h", now: noon, lease: .seconds(15))
     let (isGranted, host) = visit.decide(nil)
     #expect(isGranted && host.opens == noon + 15)

@@ -25,7 +25,7 @@ import Testing
     if case .granted(let lease) = verdict { lease.since } else { nil }
   }
 
-  @Test func `a saved feed is requested conditionally, and as a whole after eight days, once a day`() {
+  @Test func `a saved feed is requested conditionally, but unconditionally after eight days, once a day`() {
     var (verdict, feed) = claim(0, nil, FeedValidators())
     #expect(since(verdict) == FeedValidators())
     (verdict, feed) = claim(3600, feed, Self.given)
@@ -36,7 +36,7 @@ import Testing
     #expect(since(verdict) == Self.given)
   }
 
-  @Test func `a request is under way from its claim to its record, and over when its process has ended`() throws {
+  @Test func `a request runs from its claim to its record, or until its process ends`() throws {
     let claim = PollClaim(
       feed: FeedHealth(address: address), host: "example.com", now: noon, lease: .seconds(35), dueIfLost: noon + 3600)
     var (_, feed, host) = claim.decide(nil, nil, Self.given)
@@ -65,7 +65,7 @@ import Testing
     #expect(feed.begun == nil)
   }
 
-  @Test func `a copy that is lost is requested again a day after the last time`() {
+  @Test func `a lost copy is requested again a day after the last unconditional request`() {
     var (verdict, feed) = claim(8 * 86_400, claim(0, nil, FeedValidators()).feed, Self.given)
     #expect(since(verdict) == FeedValidators())
     let asked = feed.askedForAll
@@ -76,7 +76,7 @@ import Testing
     #expect(since(verdict) == FeedValidators())
   }
 
-  @Test func `a server that gives no validators has to send all of it each time`() {
+  @Test func `a server without validators gets an unconditional request each time`() {
     let plain = FeedValidators(digest: BodyDigest(value: 1), wholeAsked: noon)
     var health: FeedHealth?
     for hour in 0..<30 {

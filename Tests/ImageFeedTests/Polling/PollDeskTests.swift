@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a wish is granted immediately, and what comes meanwhile shares the next transaction`() {
+  @Test func `a claim is granted immediately, and claims meanwhile share the next transaction`() {
     let place = Place()
     var granted = 0
     for number in 0..<5 { _ = place.claim(number) { if case .granted? = $0 { granted += 1 } } }
@@ -55,7 +55,7 @@ import Testing
     #expect(place.store.sizes.withLock { $0 } == [1, 4])
   }
 
-  @Test func `in a crowd, wishes of ten milliseconds share a transaction`() {
+  @Test func `when crowded, claims within ten milliseconds share a transaction`() {
     let place = Place()
     place.desk.isCrowded = true
     var times: [Int64] = []
@@ -69,7 +69,7 @@ import Testing
     #expect(sizes.count == 5 && sizes.first == 1 && sizes.dropFirst().allSatisfy { $0 >= 9 }, "\(sizes)")
   }
 
-  @Test func `a pause waits for no crowd`() {
+  @Test func `a record with a pause is written immediately, even when crowded`() {
     let place = Place()
     place.desk.isCrowded = true
     _ = place.claim(0)
@@ -87,7 +87,7 @@ import Testing
     place.time.advance(by: .milliseconds(20))
   }
 
-  @Test func `waiting work is handed over at the end, after the store's present work`() throws {
+  @Test func `pending work is handed to the store on close, after its running work`() throws {
     for isCrowded in [false, true] {
       let place = Place()
       place.desk.isCrowded = isCrowded

@@ -7,7 +7,7 @@ import Testing
 
 /// The order in which feeds are polled.
 @Suite(.settled) struct PollQueueTests {
-  @Test func `due feeds are polled in order, and the queue waits for the others`() {
+  @Test func `due feeds are started in order, and the queue waits for the next one`() {
     var queue = PollQueue(limit: 10)
     for (host, due) in [("a", 5.0), ("b", 1), ("c", 3)] { queue.add(host: host, due: due) }
     #expect(queue.next(at: 0) == .wait(until: 1))
@@ -16,7 +16,7 @@ import Testing
     #expect(queue.next(at: 3) == .wait(until: 5))
   }
 
-  @Test func `a host has one request at a time, and a pause after it`() {
+  @Test func `a host has one request at a time, with a pause afterwards`() {
     var queue = PollQueue(limit: 10)
     for _ in 0..<3 { queue.add(host: "a", due: 0) }
     #expect(queue.next(at: 0) == .start(0))
@@ -30,7 +30,7 @@ import Testing
     #expect(queue.next(at: 13) == .wait(until: 100))
   }
 
-  @Test func `ten thousand feeds of one host do not keep another's waiting`() {
+  @Test func `ten thousand feeds of one host don't delay another host's`() {
     var queue = PollQueue(limit: 2)
     for _ in 0..<10_000 { queue.add(host: "large", due: 0) }
     for _ in 0..<3 { queue.add(host: "small", due: 0) }
@@ -43,7 +43,7 @@ import Testing
     #expect(started.filter { $0 < 10_000 } == Array(0..<6))
   }
 
-  @Test func `no more run than the limit, and hosts take turns`() {
+  @Test func `no more requests run than the limit, and hosts take turns`() {
     var queue = PollQueue(limit: 2)
     for host in ["a", "a", "b", "b", "c", "c"] { queue.add(host: host, due: 0) }
     #expect(queue.next(at: 0) == .start(0))
@@ -55,7 +55,7 @@ import Testing
     #expect(queue.next(at: 0) == .start(1))
   }
 
-  @Test func `a closed host keeps its feeds in order until it opens`() {
+  @Test func `a closed host's feeds keep their order until it opens`() {
     var queue = PollQueue(limit: 10)
     for _ in 0..<2 { queue.add(host: "a", due: 0) }
     queue.add(host: "b", due: 5)
@@ -65,7 +65,7 @@ import Testing
     #expect(queue.next(at: 50) == .start(0))
   }
 
-  @Test func `after a sleep what is overdue is spread, and what was never requested is not`() {
+  @Test func `after sleep, overdue feeds are spread, but new feeds aren't`() {
     var queue = PollQueue(limit: 10)
     queue.add(host: "new", due: -.greatestFiniteMagnitude)
     for due in [10.0, 20, 990] { queue.add(host: "\(due)", due: due) }
@@ -79,14 +79,14 @@ import Testing
     #expect(queue.next(at: 1000) == .wait(until: 1001))
   }
 
-  @Test func `when the clock is set back, what was to come in an hour still does`() {
+  @Test func `after the clock was set back, due times keep their distance`() {
     var queue = PollQueue(limit: 10)
     queue.add(host: "a", due: 3600)
     queue.shift(by: -1000)
     #expect(queue.next(at: -1000) == .wait(until: 2600))
   }
 
-  @Test func `a heap gives the least first, and equals in order`() {
+  @Test func `Agenda removes the least key first, and equal keys in order of insertion`() {
     var heap = Agenda()
     var random = SplitMix64(seed: 3)
     let keys = (0..<500).map { _ in Double.random(in: 0..<50, using: &random).rounded() }

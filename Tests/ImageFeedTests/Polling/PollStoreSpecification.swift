@@ -67,7 +67,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
-  func `a lease carries the state of its feed and its validators`(_ kind: PollStoreKind) throws {
+  func `a lease contains its feed's state and validators`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     let first = try lease(in: store)
     #expect(first.since == FeedValidators() && first.saved == FeedValidators() && first.feed.asked == noon)
@@ -79,7 +79,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
-  func `a completion saves the feed, the record and the next due time together`(_ kind: PollStoreKind) throws {
+  func `a completion saves the feed, the record and the due time together`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)
     let record = try complete(try lease(in: store), after: 1, .replacement(feed), in: store)
@@ -101,7 +101,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
-  func `what was not read is renewed only while it is what is saved`(_ kind: PollStoreKind) throws {
+  func `a feed that wasn't read is renewed only if it is still the saved one`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)
     try complete(try lease(in: store), after: 1, .replacement(feed), in: store)
@@ -119,7 +119,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
-  func `a host is one lease's until it is completed or released`(_ kind: PollStoreKind) throws {
+  func `a host has one lease until it is completed or released`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     let other = URL(string: "https://example.com/other")!
     let first = try lease(in: store)
@@ -144,7 +144,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
-  func `a pause holds for every feed of its host, and the later end holds`(_ kind: PollStoreKind) throws {
+  func `a pause applies to all feeds of its host, and the later end wins`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     try complete(try lease(in: store), after: 1, pause: 7200, in: store)
     var shorter = HostHealth(name: host)
@@ -158,7 +158,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PollStoreKind.allCases)
-  func `the latest twenty decisions are kept, the oldest first`(_ kind: PollStoreKind) throws {
+  func `the latest twenty decisions are kept, oldest first`(_ kind: PollStoreKind) throws {
     let store = store(kind)
     for number in 0..<25 {
       let start = Double(number) * 70
@@ -168,7 +168,7 @@ enum PollStoreKind: String, CaseIterable, CustomTestStringConvertible {
     #expect(times == (5..<25).map { noon + Double($0) * 70 + 1 })
   }
 
-  @Test func `a crash before the commit undoes the feed and its record together`() throws {
+  @Test func `a crash before the commit saves neither the feed nor its record`() throws {
     for step in [DiskStep.remove, .write, .beforeCommit, .afterCommit] {
       let disk = VirtualDisk(on: VirtualTimeScheduler())
       let feed = CachedFeed(images: makeFeed().images, timestamp: noon, validators: tag)

@@ -6,11 +6,11 @@ import Testing
 @testable import ImageFeed
 
 @Suite(.settled) struct ProcessMarkTests {
-  @Test func `this process is alive`() {
+  @Test func `the current process counts as running`() {
     #expect(!ProcessMark.hasEnded(ProcessMark.own))
   }
 
-  @Test func `a process that has ended is known to have`() throws {
+  @Test func `an ended process counts as ended, even when its number is reused`() throws {
     let parts = ProcessMark.own.split(separator: " ")
     try #require(parts.count == 3)
     // Its number is another's now.
@@ -19,12 +19,12 @@ import Testing
     #expect(ProcessMark.hasEnded("\(parts[0]) 99999999 1"))
   }
 
-  @Test func `a process of another machine may be alive, and so may one that nothing is known of`() {
+  @Test func `a process of another machine, or an unknown one, counts as running`() {
     #expect(!ProcessMark.hasEnded("elsewhere 1 1"))
     #expect(!ProcessMark.hasEnded(""))
   }
 
-  @Test func `a killed process leaves its host to the next one after the usual gap`() throws {
+  @Test func `a killed process's host is available to the next process after the usual gap`() throws {
     let store = InMemoryFeedStore()
     let address = URL(string: "https://example.com/feed")!
     let claim = PollClaim(

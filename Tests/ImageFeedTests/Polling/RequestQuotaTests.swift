@@ -31,7 +31,7 @@ import Testing
       ),
       ([("X-Rate-Limit-Remaining", "3"), ("X-Rate-Limit-Limit", "15")], [3, nil, 15, nil]),
     ] as [([(String, String)], [Double?])])
-  func `every form is read`(fields: [(String, String)], numbers: [Double?]) throws {
+  func `every form of RateLimit fields is parsed`(fields: [(String, String)], numbers: [Double?]) throws {
     let quota = try #require(RequestQuota(HTTPHeaders(fields.map { (name: $0.0, value: $0.1) }), now: noon))
     #expect([quota.remaining, quota.resetsAfter, quota.limit, quota.window] == numbers)
   }
@@ -41,18 +41,18 @@ import Testing
       ("RateLimit", "\"default\";q=5"), ("RateLimit", ";;="), ("X-RateLimit-Remaining", "many"),
       ("X-RateLimit-Remaining", "-1"), ("RateLimit-Remaining", "1e9"), ("ETag", "\"r=0\""),
     ])
-  func `fields that make no sense say nothing`(name: String, value: String) {
+  func `invalid fields are ignored`(name: String, value: String) {
     #expect(RequestQuota([(name, value)], now: noon) == nil)
   }
 
-  @Test func `bytes aren't requests`() {
+  @Test func `quotas in bytes are ignored`() {
     let headers: HTTPHeaders = [
       ("RateLimit", "\"size\";r=0;t=60"), ("RateLimit-Policy", "\"size\";q=65535;w=60;qu=\"content-bytes\""),
     ]
     #expect(RequestQuota(headers, now: noon) == nil)
   }
 
-  @Test func `requests are spread only when a tenth is left, and stop when none is`() {
+  @Test func `requests are spread when a tenth of the quota is left, and stop when none is left`() {
     #expect(RequestQuota(remaining: 11, resetsAfter: 60, limit: 100).rest == 0)
     #expect(RequestQuota(remaining: 10, resetsAfter: 60, limit: 100).rest == 6)
     #expect(RequestQuota(remaining: 0, resetsAfter: 60, limit: 100).rest == 60)

@@ -33,7 +33,7 @@ import Testing
     AnswerFacts(.unchanged, freshness: .init(lifetime: .seconds(seconds), field: "max-age=\(seconds)"))
   }
 
-  @Test func `without a word from the server it is the user's interval, spread by a tenth and never sooner`() {
+  @Test func `without hints, the user's interval is used, lengthened by up to a tenth`() {
     let (range, count, rule) = waits(after: AnswerFacts(.changed))
     #expect(range.lowerBound >= Self.hour && range.lowerBound < 3610)
     #expect(range.upperBound <= 3960 && range.upperBound > 3900)
@@ -44,17 +44,19 @@ import Testing
     (3599, Schedule.Rule.interval, 3600.0), (3601, .freshness, 3601), (86_399, .freshness, 86_399),
     (86_401, .freshness, 86_400), (504_576_000, .freshness, 86_400),
   ])
-  func `a fresh answer is waited for, up to a day`(seconds: Int, rule: Schedule.Rule, floor: Double) {
+  func `a fresh response isn't requested again until it is stale, for up to a day`(
+    seconds: Int, rule: Schedule.Rule, floor: Double
+  ) {
     let waits = waits(after: fresh(seconds))
     #expect(waits.rule == rule)
     #expect(waits.range.lowerBound >= floor && waits.range.upperBound <= floor * 1.1)
   }
 
-  @Test func `an interval of more than a day holds`() {
+  @Test func `an interval of more than a day is used`() {
     #expect(waits(every: .seconds(7 * 86_400), after: fresh(60)).range.lowerBound >= 7 * Self.day)
   }
 
-  @Test func `ttl and sy update times are lower bounds, and are remembered when nothing has changed`() {
+  @Test func `ttl and sy:updatePeriod are lower bounds, remembered while the feed is unchanged`() {
     var hints = PollingHints()
     hints.minutesToLive = 120
     #expect(waits(after: AnswerFacts(.changed, hints: hints)).rule == .ttl)
@@ -68,7 +70,7 @@ import Testing
   }
 
   // 2025-06-15T15:06:40Z, a Sunday.
-  @Test func `hours and days that a document skips are skipped, a day at most`() {
+  @Test func `skipHours and skipDays delay a poll by at most a day`() {
     var hints = PollingHints()
     hints.skippedHours = [16, 17, 18]
     let hours = waits(after: AnswerFacts(.changed, hints: hints))
@@ -87,7 +89,7 @@ import Testing
     #expect(waits(after: AnswerFacts(.changed, hints: hints)).rule == .interval)
   }
 
-  @Test func `an adaptive interval is a third of the time between changes, from an hour to a day`() {
+  @Test func `the adaptive interval is a third of the time between changes, from an hour to a day`() {
     func range(_ change: (inout FeedHealth) -> Void) -> ClosedRange<Double> {
       waits(every: nil, after: AnswerFacts(.unchanged), change).range
     }
@@ -102,7 +104,7 @@ import Testing
     #expect(quiet.lowerBound >= Self.day && quiet.upperBound <= 1.1 * Self.day)
   }
 
-  @Test func `the time between changes follows the feed`() {
+  @Test func `the measured time between changes adapts to the feed`() {
     var health = FeedHealth(address: address)
     for hours in 0..<100 { health.note(AnswerFacts(.changed), "", now: noon + Double(hours) * 3600) }
     #expect(abs(health.changeInterval! - 3600) < 1)
@@ -111,7 +113,7 @@ import Testing
   }
 
   @Test(arguments: [429, 503])
-  func `a pause is as long as the server says, ten minutes if it does not say, a day at most`(status: Int) {
+  func `a pause is as long as the server says, else ten minutes, and at most a day`(status: Int) {
     func range(_ pause: Int?) -> (range: ClosedRange<Double>, rule: Schedule.Rule) {
       let waits = waits(
         every: .seconds(60), after: AnswerFacts(.refused(status), retryAfter: pause.map { .seconds($0) }))
@@ -124,7 +126,7 @@ import Testing
     #expect(range(0).range.lowerBound >= 60 && range(0).rule == .interval)
   }
 
-  @Test func `failures are waited for longer and longer, at random, up to a cap, and never given up`() {
+  @Test func `after failures, waits grow randomly up to a cap, and polling never ends`() {
     func range(_ outcome: AnswerFacts.Outcome, failures: Int) -> ClosedRange<Double> {
       waits(after: AnswerFacts(outcome)) { $0.failures = failures }.range
     }
@@ -144,7 +146,7 @@ import Testing
     #expect(range(.noAnswer(wasAsked: true), failures: 0).lowerBound >= Self.hour)
   }
 
-  @Test func `success resets, and a feed that is gone is due never`() {
+  @Test func `a success resets the failures, and a feed that is gone is never due`() {
     var health = FeedHealth(address: address)
     for _ in 0..<5 { health.note(AnswerFacts(.refused(500)), "500", now: noon) }
     #expect(health.failures == 5 && health.outcome == "500")
@@ -158,7 +160,7 @@ import Testing
     #expect(!health.isGone)
   }
 
-  @Test func `a saved due time holds for the interval it was computed for, and what the server wants for any`() {
+  @Test func `a saved due time is used only for its interval, except for what the server wants`() {
     var health = FeedHealth(address: address)
     var random = SeededGenerator(seed: 1)
     #expect(Schedule(every: .seconds(60)).due(health, using: &random) == .distantPast)
@@ -175,7 +177,7 @@ import Testing
 
   // MARK: Moves
 
-  @Test func `a permanent redirect becomes the address after seven days of nothing else`() {
+  @Test func `a permanent redirect becomes the feed's URL after seven days without interruption`() {
     var health = FeedHealth(address: address)
     func answer(_ target: URL?, days: Double, _ outcome: AnswerFacts.Outcome = .unchanged) {
       health.note(AnswerFacts(outcome, movedTo: target), "", now: noon + days * Self.day)
@@ -191,7 +193,7 @@ import Testing
     #expect(health.requestAddress == address && health.move == nil)
   }
 
-  @Test func `one answer from the old address, or another target, restarts the seven days`() {
+  @Test func `a response from the old URL, or another target, restarts the seven days`() {
     var health = FeedHealth(address: address)
     let third = URL(string: "https://example.com/third")!
     for (day, target) in [otherAddress, nil, otherAddress, third, otherAddress].enumerated() {
@@ -200,7 +202,7 @@ import Testing
     #expect(health.move == FeedHealth.Move(to: otherAddress, since: noon + 4 * Self.day))
   }
 
-  @Test func `the login page of a network never becomes the address, however long it lasts`() {
+  @Test func `a network's login page never becomes the feed's URL`() {
     var health = FeedHealth(address: address)
     for day in 0..<30 {
       health.note(AnswerFacts(.notAFeed, movedTo: otherAddress), "", now: noon + Double(day) * Self.day)
@@ -208,7 +210,7 @@ import Testing
     #expect(health.requestAddress == address)
   }
 
-  @Test func `the same address over TLS is believed immediately, another host's is not`() {
+  @Test func `a redirect to the same URL over https is adopted immediately, and another host's isn't`() {
     for (target, isBelieved) in [
       ("https://example.com/a?b", true), ("https://www.example.com/a?b", false), ("https://example.com/c", false),
     ] {
@@ -218,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `a saved due time becomes that of another interval, with its reason`() {
+  @Test func `a saved due time is adapted to a new interval, with its reason`() {
     var random = SeededGenerator(seed: 1)
     func adopted(_ interval: Duration?, _ change: (inout FeedHealth) -> Void = { _ in }) -> FeedHealth {
       var health = FeedHealth(address: address)

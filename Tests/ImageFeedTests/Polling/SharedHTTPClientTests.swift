@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `simultaneous loads are one request, whose response late ones get too`() {
+  @Test func `simultaneous loads share one request, and late ones get its response too`() {
     var answers: [String] = []
     var subscriptions = [get { answers.append($0) }, get { answers.append($0) }]
     time.advance(by: .milliseconds(500))
@@ -38,7 +38,7 @@ import Testing
     #expect(answers.last == "1" && network.requests == 2)
   }
 
-  @Test func `requests that differ in anything are not shared`() {
+  @Test func `requests that differ in any property aren't shared`() {
     let requests = [
       HTTPRequest(address), HTTPRequest(otherAddress), HTTPRequest(address, maxBodyBytes: 10),
       HTTPRequest(address, headers: [.init(name: "If-None-Match", value: "\"1\"")]),
@@ -48,7 +48,7 @@ import Testing
     withExtendedLifetime(subscriptions) { time.run() }
   }
 
-  @Test func `the request goes on until the last leaves, and is cancelled then`() {
+  @Test func `a shared request is cancelled only with its last subscriber`() {
     var answers = 0
     let first = get { _ in answers += 1 }
     let second = get { _ in answers += 1 }
@@ -62,7 +62,7 @@ import Testing
     third.cancel()
   }
 
-  @Test func `a failure goes to all, and the next request is another`() {
+  @Test func `a failure reaches all subscribers, and the next load makes a new request`() {
     network.disconnect()
     var failures = 0
     let count: (Subscribers.Completion<HTTPError>) -> Void = { if case .failure = $0 { failures += 1 } }
