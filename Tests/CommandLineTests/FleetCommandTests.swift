@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a worker has no more loops than requests`() async throws {
+  @Test func `work refuses more --loops than --concurrency`() async throws {
     let run = try await FeedBinary.run(["work", "--store", "redis://127.0.0.1:1", "--concurrency", "2", "--loops", "3"])
     #expect(run.status == 64 && run.errors.contains("--loops must be from 1 to --concurrency (2)."), "\(run.errors)")
   }
@@ -240,7 +240,7 @@ import Testing
     }
   }
 
-  @Test func `get runs at most --concurrency requests at a time`() async throws {
+  @Test func `work runs up to --concurrency requests at a time`() async throws {
     let server = try RedisServer()
     let silence = SilentHosts()
     defer { silence.close() }

@@ -22,7 +22,7 @@ import Testing
     ["cache", "clear"], ["cache", "validate"], ["cache", "images", "clear"], ["explain", "http://127.0.0.1:9/"],
     ["watch", "http://127.0.0.1:9/", "--every", "1s", "--count", "1"], ["serve", "http://127.0.0.1:9/", "--port", "0"],
     ["get", "http://127.0.0.1:9/"], ["subscriptions", "add", "http://127.0.0.1:9/"],
-  ]) func `a file that isn't a cache is refused`(command: [String]) async throws {
+  ]) func `commands refuse a file that isn't a cache, and leave it unchanged`(command: [String]) async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("important.txt")
       try Self.diary.write(to: file)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a folder of another program's images is refused`() async throws {
+  @Test func `commands refuse another program's folder of images`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       let folder = URL(fileURLWithPath: cache).deletingLastPathComponent()
       let image = folder.appendingPathComponent("images/holiday.jpg")
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a key of another program is refused`() async throws {
+  @Test func `serve refuses another program's key file`() async throws {
     try await withFolder { folder in
       let key = folder.appendingPathComponent("feeds.serve-key")
       try Self.diary.write(to: key)

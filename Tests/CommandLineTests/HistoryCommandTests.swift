@@ -96,11 +96,11 @@ import Testing
   }
 
   @Test(arguments: ["-1", "1,2,3", "x", "", "5d,y", "0s"])
-  func `--keep takes a number, an age, or both`(text: String) {
+  func `an invalid --keep is refused`(text: String) {
     #expect(throws: (any Error).self) { try FeedCommand.parseAsRoot(["load", "http://a/", "--keep", text]) }
   }
 
-  @Test func `keep is parsed`() throws {
+  @Test func `--keep takes a number, an age, or both`() throws {
     func keep(_ text: String) throws -> String {
       let policy = try HistoryArgument.policy(text)
       return "\(policy.items) \(policy.age.map { "\($0.components.seconds)" } ?? "any")"

@@ -76,7 +76,7 @@ import Testing
     return size
   }
 
-  @Test func `page, stylesheet and script have at most 25 kB together`() async throws {
+  @Test func `page, stylesheet and script take at most 25 kB together, compressed`() async throws {
     try await withGallery { port, _ in
       var count = 0
       for path in ["/", "/style.css", "/script.js"] {

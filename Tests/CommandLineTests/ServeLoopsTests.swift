@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `the number of loops is validated`() async throws {
+  @Test func `an invalid --loops is a usage error`() async throws {
     for wrong in ["0", "65", "x"] {
       let run = try RunningFeed(["serve", "--loops", wrong, "http://127.0.0.1:9/feed.json"])
       #expect(await run.status() == 64, "\(wrong)")

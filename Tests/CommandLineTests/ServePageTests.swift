@@ -30,7 +30,7 @@ import Testing
     ImageFacts(size: Picture.Size(width: width, height: height), color: color, isAnimated: moves)
   }
 
-  @Test func `no tile cuts off more than a tenth of its image`() {
+  @Test func `no tile crops more than a tenth of its image`() {
     for width in stride(from: 10, through: 4000, by: 7) {
       let classes = LayoutRatio.classes(width: width, height: 600).split(separator: " ")
       guard classes.count == 1, let step = Int(classes[0].dropFirst()) else {

@@ -8,7 +8,7 @@ import Testing
 
 /// Failures around a load do not take the feed from the user.
 @Suite(.settled) struct TroubleTests {
-  @Test func `a feed that cannot be saved is shown with a warning and status 0`() async throws {
+  @Test func `a feed that can't be saved is shown with a warning and status 0`() async throws {
     try await withOrigin(serving: document("A view")) { _, url, cache in
       // A folder cannot be made where a file is; permissions would not hold back root.
       try Data().write(to: URL(fileURLWithPath: cache))
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test(.needsFilesOfNoSize) func `a full disk is a warning, and the saved feed stays`() async throws {
+  @Test(.needsFilesOfNoSize) func `on a full disk, load warns and keeps the saved feed`() async throws {
     try await withOrigin(serving: document("First")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(body: document("Second"))
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test(.needsFilesOfNoSize) func `an expired feed that cannot be deleted is reported as expired`() async throws {
+  @Test(.needsFilesOfNoSize) func `an expired feed that can't be deleted is reported as expired`() async throws {
     try await withOrigin(serving: document("A view")) { origin, url, cache in
       _ = try await FeedBinary.run(["load", url, "--cache", cache])
       await origin.setAnswer(status: 500, body: Data())

@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `an actor on the loop responds in a web server`() async throws {
+  @Test func `CountVisits serves web requests with an actor on the loop`() async throws {
     let reserved = try ReservedPort()
     defer { withExtendedLifetime(reserved) {} }
     let port = reserved.number

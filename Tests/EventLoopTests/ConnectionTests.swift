@@ -150,7 +150,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `a listener that ignores new connections still accepts those that are established`() throws {
+    @Test func `after ignoreNewConnections, a listener accepts only established connections`() throws {
       let listener = try listener()
       var accepted: [Connection] = []
       var results: [String] = []

@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `nothing is reported without a limit`() async {
+  @Test func `without a limit, no turn is reported`() async {
     await #expect(processExitsWith: .success) {
       let reports = Reports(longerThan: nil)
       await Self.onLoop { loop in

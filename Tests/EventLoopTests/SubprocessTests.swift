@@ -51,7 +51,7 @@ import Testing
     #expect(run(shell("kill -9 $$")).error?.description == "/bin/sh ended by signal 9")
   }
 
-  @Test func `a program need not read its input to the end`() {
+  @Test func `a program doesn't have to read its input to the end`() {
     let endless = repeatElement(Chunk("y\n"), count: .max).publisher
     let outcome = Outcome(endless.pipe(through: Subprocess("head", ["-n", "2"]), on: loop))
     loop.run()

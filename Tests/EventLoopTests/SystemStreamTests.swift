@@ -22,7 +22,7 @@ import Testing
     loop.run()
   }
 
-  @Test func `a signal that cannot be caught is an error that names it`() {
+  @Test func `receiving a signal that can't be caught fails with an error that names it`() {
     for number in [SIGKILL, 1_000] {
       let outcome = Outcome(Signals.received(number, on: loop))
       loop.run()

@@ -157,7 +157,7 @@ import Testing
     bench.end()
   }
 
-  @Test func `a thrown status is the response, and other errors and missing handlers become errors`() {
+  @Test func `a thrown status is the response, and other errors and missing responses become 500`() {
     struct Oops: Error {}
     let bench = Bench().serve { (request) throws in
       switch request.path {

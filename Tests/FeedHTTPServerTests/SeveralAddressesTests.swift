@@ -34,7 +34,7 @@ import Testing
     #expect(try HTTPServer(at: places, on: time).addresses == places)
   }
 
-  @Test func `an address in use frees the server's other addresses`() throws {
+  @Test func `if one of its addresses is in use, a server frees the others`() throws {
     let time = VirtualTimeScheduler()
     let (free, taken) = (SocketAddress.internet("10.0.0.1", port: 80), SocketAddress.internet("10.0.0.1", port: 81))
     let first = try HTTPServer(at: taken, on: time)

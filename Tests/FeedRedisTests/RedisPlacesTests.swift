@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `keys that are migrating (ASK) aren't requested until they have moved`() throws {
+  @Test func `a command for migrating keys (ASK) fails until the migration is complete`() throws {
     try withVirtualTime { time in
       var isMoving = true
       let first = try ScriptedRedis(at: Self.place(1), on: time) {

@@ -134,7 +134,7 @@ import Testing
     #expect(HTTPBench().run(origin.url()).error?.kind == .tooLarge(limit: 32 << 20))
   }
 
-  @Test(arguments: Coding.allCases) func `the limit counts decoded bytes`(coding: Coding) {
+  @Test(arguments: Coding.allCases) func `the body limit counts decoded bytes`(coding: Coding) {
     let origin = answering(coding.name, coding.encode(text))
     defer { origin.stop() }
     let bench = HTTPBench()

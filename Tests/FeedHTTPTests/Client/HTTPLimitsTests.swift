@@ -67,7 +67,7 @@ import Testing
     #expect(second.error?.kind == .timedOut(.waiting))
   }
 
-  @Test func `an idle connection does not keep the loop running`() {
+  @Test func `an idle connection doesn't keep the loop running`() {
     let origin = RawOrigin.answering { _ in RawOrigin.answer() }
     defer { origin.stop() }
     let bench = HTTPBench()

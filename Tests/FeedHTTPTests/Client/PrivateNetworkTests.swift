@@ -140,7 +140,7 @@ import Testing
 
   /// `dual.test` has an address of the web and one of a private network, in either order.
   @Test(arguments: [["127.0.0.1", "127.0.0.2"], ["127.0.0.2", "127.0.0.1"], ["127.0.0.1", "::1"]])
-  func `a private name from the web is refused even when it resolves to a public address`(addresses: [String]) throws {
+  func `a web host that also has a private address can't lead to a private network`(addresses: [String]) throws {
     let inside = Self.answering()
     let web = redirecting(to: inside.url())
     defer {
@@ -184,7 +184,7 @@ import Testing
     #expect(bench.run(named).response?.status == 200)
   }
 
-  @Test func `a failed connection doesn't reveal whether a name is private`() throws {
+  @Test func `a failed connection to a private address doesn't make its host private`() throws {
     let inside = Self.answering()
     let web = RawOrigin.answering { _ in RawOrigin.answer() }
     defer {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct MapAsyncStrayTests {
-  @Test func `values after the completion are ignored while results are awaited`() {
+  @Test func `mapAsync ignores values after the completion`() {
     withVirtualTime { time in
       let late = MisbehavingPublisher<Int, Never>(.emitsAfterEnding, values: [1, 2], on: time)
       var recorder: Recorder<Int, Never>?
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a second completion does not replace the first`() {
+  @Test func `mapAsync ignores a second completion`() {
     withVirtualTime { time in
       let twice = MisbehavingPublisher<Int, Boom>(.completesTwice, values: [1], on: time)
       var recorder: Recorder<Int, Boom>?

@@ -17,14 +17,14 @@ import Testing
     #expect(asked.entries == [1, 1, 1])
   }
 
-  @Test func `a failure is thrown once, after the values before it`() async throws {
+  @Test func `values throws a failure once, after the values before it`() async throws {
     var iterator = Record<Int, Boom>(output: [1], completion: .failure(Boom())).values.makeAsyncIterator()
     #expect(try await iterator.next() == 1)
     await #expect(throws: Boom.self) { try await iterator.next() }
     #expect(try await iterator.next() == nil)
   }
 
-  @Test func `leaving the loop early cancels the subscription`() async {
+  @Test func `leaving the loop over values early cancels the subscription`() async {
     let cancelled = Journal<String>()
     let publisher = Generate(state: 0) { state -> Int? in
       state += 1

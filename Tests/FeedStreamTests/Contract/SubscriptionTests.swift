@@ -18,7 +18,7 @@ import Testing
     "Sources/FeedPolling/Poller/PollingRun.swift", "Sources/FeedPolling/Worker/WorkingRun.swift",
   ]
 
-  @Test func `every subscription is guarded`() throws {
+  @Test func `every type of subscription is guarded`() throws {
     let root = (0..<4).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent() }
     var count = 0
     for folder in ["Sources", "Examples"] {

@@ -83,7 +83,7 @@ import Testing
     #expect(dropped == ["CollectByStep 3 terminated", "CollectByStep 4 terminated"])
   }
 
-  @Test func `the values that reduce combined are not reported as dropped`() {
+  @Test func `values that reduce has combined aren't reported as dropped`() {
     let subject = PassthroughSubject<Probe, Boom>()
     let recorder = subject.reduce([]) { $0 + [$1] }.map(\.count).record()
     let dropped = drops {

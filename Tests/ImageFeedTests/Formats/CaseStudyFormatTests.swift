@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `errors are readable`() throws {
+  @Test func `errors about invalid data are readable`() throws {
     let wrong = #expect(throws: InvalidData.self) { try map(#"{"items": [{"id": 3}]}"#) }
     #expect(wrong?.description.hasPrefix("The server's response is not a feed: items[0].id: ") == true)
     #expect(

@@ -8,7 +8,7 @@ import Testing
     #expect((1...5).publisher.eraseToAnyPublisher().count().record().values == [5])
   }
 
-  @Test func `a result waits until it is requested`() {
+  @Test func `a count waits until it is requested`() {
     let recorder = (1...5).publisher.eraseToAnyPublisher().count().record(demand: .none)
     recorder.expect("")
     recorder.request(.max(1))

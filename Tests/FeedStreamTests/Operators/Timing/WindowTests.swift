@@ -49,7 +49,7 @@ import Testing
     #expect(recorder.completion == .finished)
   }
 
-  @Test func `a failure fails the open window`() {
+  @Test func `a failure of the source fails the open window`() {
     withVirtualTime { time in
       let recorder = time.hot("a#").window(for: .milliseconds(4), scheduler: time).record(on: time)
       time.run()
