@@ -70,7 +70,8 @@ import Testing
       (#"{"name":"a","tags":"x"}"#, "tags is not an array."),
       (#"{"name":"a","isOn":1}"#, "isOn is not true or false."),
       (#"{"name":"a","tags":[1]}"#, "tags[0] is not a string."),
-    ]) func `a decoding problem names types in JSON's terms`(body: String, detail: String) {
+    ]) func `a decoding problem names types in JSON's terms`(body: String, detail: String)
+  {
     let bench = bench()
     let answer = post(bench, body)
     #expect(answer.contains(#""detail":"\#(detail)""#), "\(answer)")
@@ -88,7 +89,8 @@ import Testing
       ("name=a&name=b", "application/x-www-form-urlencoded", 422),
     ] as [(String, String?, Int)]) func `a body that doesn't decode is a problem response`(
       body: String, type: String?, status: Int
-    ) {
+    )
+  {
     let bench = bench()
     let answer = post(bench, body, type: type)
     #expect(answer.hasPrefix("HTTP/1.1 \(status) "))

@@ -95,7 +95,8 @@ import Testing
       ("DELETE /todos", nil, 405),
     ] as [(String, String?, Int)]) func `an invalid request gets a problem response`(
       line: String, body: String?, status: Int
-    ) throws {
+    ) throws
+  {
     let world = try World()
     _ = world.ask("POST /todos", #"{"title":"Milk"}"#)
     let answer = world.ask(line, body)

@@ -152,8 +152,9 @@ import Testing
     .answer("s-maxage isn't an explicit time here", unchanged(for: 1000, [("Cache-Control", "s-maxage=0")]), .used),
     .answer("Pragma of an answer says nothing", unchanged(for: 1000, [("Pragma", "no-cache")]), .used),
   ])
-  func `without other information, a response is fresh for a tenth of its time unmodified`(_ rule: CacheRule)
-  { rule.check() }
+  func `without other information, a response is fresh for a tenth of its time unmodified`(_ rule: CacheRule) {
+    rule.check()
+  }
 
   @Test(arguments: [200, 203, 204, 300, 404, 405, 410, 414, 501])
   func `some statuses are heuristically fresh`(status: Int) {

@@ -119,7 +119,8 @@ import Testing
       ("Wed Oct 21 07:28:00 2015", 1_445_412_480), ("21 oct 70 07:28:00", 25_342_080),
       ("7:28:0 21 OCTOBER 2015", 1_445_412_480),
       ("30 Feb 2015 07:28:00", nil), ("21 Oct 2015 24:00:00", nil), ("21 Oct 1600 00:00:00", nil), ("21 Oct 2015", nil),
-    ] as [(String, Int?)]) func `cookie dates are parsed leniently`(text: String, seconds: Int?) {
+    ] as [(String, Int?)]) func `cookie dates are parsed leniently`(text: String, seconds: Int?)
+  {
     #expect(CookieDate.parse(text).map { Int($0.timeIntervalSince1970) } == seconds)
   }
 }
