@@ -73,6 +73,30 @@ import Testing
     #expect(place.asked.count == 1)
   }
 
+  @Test func `without a cache, a body that nobody reads is not held in memory`() async throws {
+    let body = Data(count: 256 << 20)
+    let place = try Place { _, _ in RawOrigin.answer("200 OK", [], body) }
+    defer { place.stop() }
+    let run = try RunningFeed(["get", place.origin.url("/feed").absoluteString], readsOutput: false)
+    try await wait(while: place.asked.isEmpty)
+    // It stops reading when its output is full, and then needs no more memory.
+    var (needed, before) = (1.0, 0.0)
+    while needed > before {
+      try await Task.sleep(for: .seconds(1))
+      (needed, before) = (ProcessMemory.mebibytes("VmHWM", of: run.process), needed)
+    }
+    #expect((1..<128).contains(needed))
+    run.send(SIGKILL)
+    _ = await run.status()
+  }
+
+  @Test func `with a cache, a body over 64 MiB is refused when its length is announced`() async throws {
+    let place = try Place { _, _ in RawOrigin.answer("200 OK", [], Data(count: 65 << 20)) }
+    defer { place.stop() }
+    let run = try await place.get("--cache", place.cache)
+    #expect(run.status == 1 && run.output == "" && run.errors.contains("64 MiB"), "\(run.errors)")
+  }
+
   @Test func `any response exits with status 0, and no response with an error`() async throws {
     let place = try Place { request, _ in RawOrigin.answer("\(request.path.dropFirst()) x", [], Data("body".utf8)) }
     for status in ["204", "304", "404", "500"] {

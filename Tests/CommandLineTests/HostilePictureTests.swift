@@ -179,20 +179,14 @@ import Testing
         cost.result = $0
         cost.seconds = (.now - start) / .seconds(1)
         if let number = decoder.childNumbers.first {
-          let status = (try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)) ?? ""
-          cost.space = Self.mebibytes("VmPeak:", in: status)
-          cost.memory = Self.mebibytes("VmHWM:", in: status)
+          cost.space = ProcessMemory.mebibytes("VmPeak", of: number)
+          cost.memory = ProcessMemory.mebibytes("VmHWM", of: number)
         }
         decoder.close()
       }
     loop.run()
     withExtendedLifetime(subscription) {}
     return cost
-  }
-
-  private static func mebibytes(_ name: String, in status: String) -> Double {
-    let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
-    return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
   }
 
   @Test(arguments: rows) func `a damaged image fails with a reason, within the limits of its process`(_ row: Row) {

@@ -7,6 +7,8 @@ extension ServeCommand {
   struct Serving {
     /// The line that is printed.
     let place: String
+    /// Completes the requests that have begun, and calls back.
+    let stop: (@escaping () -> Void) -> Void
     /// Waits for the threads of other loops to end.
     let shutdown: () -> Void
   }
@@ -33,7 +35,12 @@ extension ServeCommand {
       site.load = { [unowned server] in Just((server.connectionCount, server.waitingBytes)).eraseToAnyPublisher() }
       session.keep(server.serve(SiteRoutes(site).routes, behind: site.door, SharedValue(TokenGuesses()), site.served))
       session.keep(AnyCancellable { server.close() })
-      return Serving(place: Site.place(server.address, port: server.address?.port ?? port, site.door)) {}
+      return Serving(place: Site.place(server.address, port: server.address?.port ?? port, site.door)) { done in
+        session.keep(
+          server.shutdown(within: Self.longestStop, grace: Self.grace)
+            .sink(receiveCompletion: { _ in done() }, receiveValue: { _ in }))
+      } shutdown: {
+      }
     }
     guard passed.isEmpty else {
       throw LoopsError("a socket from systemd serves one loop: leave --loops out, or start without the socket")
@@ -42,10 +49,18 @@ extension ServeCommand {
     let loops = try SiteLoops(
       self.loops, site, shared, at: .internet(address, port: port), limits, on: session.loop)
     session.keep(AnyCancellable { loops.close() })
-    return Serving(place: Site.place(loops.address, port: loops.address?.port ?? port, site.door)) {
+    return Serving(place: Site.place(loops.address, port: loops.address?.port ?? port, site.door)) { done in
+      session.keep(
+        loops.stop(within: Self.longestStop, grace: Self.grace).sink { done() })
+    } shutdown: {
       loops.shutdown()
     }
   }
+
+  /// The time after which a stop closes connections that still transfer a response.
+  private static let longestStop = StreamInstant.Stride.seconds(1)
+  /// The time for which idle connections stay open for a last request when the server stops.
+  private static let grace = StreamInstant.Stride.milliseconds(200)
 
   private struct LoopsError: Error, CustomStringConvertible {
     let description: String

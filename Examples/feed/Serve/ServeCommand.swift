@@ -14,7 +14,8 @@ struct ServeCommand: ParsableCommand {
     commandName: "serve",
     abstract: "Serve feeds as a web page that updates itself.",
     discussion: """
-      Writes the page's URL to standard output; Ctrl-C stops the server. It also serves /feed.json (JSON Feed), \
+      Writes the page's URL to standard output; Ctrl-C or SIGTERM stops the server, which first completes responses \
+      that have begun, for up to a second. It also serves /feed.json (JSON Feed), \
       /feed.atom, /events (Server-Sent Events), /health, /metrics (Prometheus), /slideshow?every=30s and \
       /frame.png?w=800&h=480&palette=gray4 for frames of electronic paper. Only browsers on this machine can \
       reach it; with another --host, clients need the token in the printed URL.
@@ -190,6 +191,7 @@ struct ServeCommand: ParsableCommand {
         return site
       }
       serving = started
+      session.stopping = started.stop
       if let selection { session.keep(follow(selection, gallery, client, cache, store, hubs, on: session)) }
       if let place = self.store, let fleet {
         let gateway = Gateway(gallery, place.address, session.console, session.storeReporter())

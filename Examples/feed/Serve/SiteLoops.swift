@@ -90,6 +90,11 @@ final class SiteLoops {
     }
   }
 
+  /// Accepts no more connections, and completes the requests that have begun. Delivers one value, when that is done.
+  func stop(within deadline: StreamInstant.Stride, grace: StreamInstant.Stride) -> Future<Void, Never> {
+    Future { [servers] in await servers?.shutdown(within: deadline, grace: grace) }
+  }
+
   /// Closes all connections.
   func close() {
     servers?.close()

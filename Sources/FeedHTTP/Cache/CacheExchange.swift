@@ -9,6 +9,8 @@ final class CacheExchange: PullSource {
   private var request: HTTPRequest
   /// From the first request to the end.
   @exclusivity(unchecked) private var subscription: PullSubscription<HTTPResponse, HTTPError>?
+  /// The caller's limit for all hops together.
+  private let timeout: StreamInstant.Stride
   private var redirects: [HTTPRedirect] = []
   private var began: Date?
   private let steps = CacheSteps()
@@ -19,6 +21,7 @@ final class CacheExchange: PullSource {
   init(_ client: CachedHTTPClient, _ request: HTTPRequest) {
     self.client = client
     self.request = request
+    timeout = request.timeout
   }
 
   func wanted(by subscription: PullSubscription<HTTPResponse, HTTPError>) -> Bool {
@@ -133,7 +136,9 @@ final class CacheExchange: PullSource {
         return fly(request, stored: outcome.stored, isShared: false)
       }
       answer(response, isLast: false)
-    case .failure(let error): complete(.failure(error))
+    case .failure(var error):
+      if case .timedOut = error.kind, !redirects.isEmpty { error.cause = "the limit is \(timeout)" }
+      complete(.failure(error))
     }
   }
 

@@ -1,5 +1,5 @@
-extension Future where Output: Sendable {
-  /// A future whose promise may be called from any thread.
+extension Future {
+  /// Starts work that calls a promise, on any thread.
   ///
   ///     Future<Data, any Error> { promise in
   ///       download(url) { promise($0) }     // on whatever thread it answers
@@ -61,7 +61,8 @@ extension Future {
 
 /// The state of a future whose result comes from outside the stream.
 private final class OutsideWaits: FutureWaits {
-  let home = StreamHome.current
+  // In a lane of several threads, a result would bring its thread to all that waits there.
+  let home = Home.current?.isForAnyThread == true ? StreamHome(domain: nil) : .current
   /// The task that fulfils it; cancelled when the future is released.
   var task: Task<Void, Never>?
   /// True while a promise may still be called and a subscriber waits for it.
@@ -93,7 +94,7 @@ private final class OutsideWaits: FutureWaits {
 
 /// A promise that several threads may call. It retains its future, as in Combine.
 // @unchecked: what it holds is touched and released at the future's home only.
-private final class HeldPromise<Output: Sendable, Failure: Error>: @unchecked Sendable {
+private final class HeldPromise<Output, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let held: Held
 
@@ -119,10 +120,12 @@ private final class HeldPromise<Output: Sendable, Failure: Error>: @unchecked Se
 
   func fulfill(_ result: Result<Output, Failure>) {
     guard home.domain?.isHere == false else { return deliver(result) }
+    // The caller has given the result away.
+    let given = Carried(uncheckedly: result)
     let errand = LoopErrand {
-      self.deliver(result)
+      self.deliver(given.value)
     } dropped: {
-      StreamDiagnostics.dropped(result, "Future", .terminated)
+      StreamDiagnostics.dropped(given.value, "Future", .terminated)
     }
     home.run { errand.run() }
   }

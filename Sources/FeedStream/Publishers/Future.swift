@@ -11,8 +11,8 @@
 public final class Future<Output, Failure: Error>: Publisher {
   /// Fulfils the future. Only the first call counts; a later one is dropped and reported.
   ///
-  /// A promise of a `Sendable` output may be called from any thread; one of another output belongs to the stream's
-  /// thread (`CONTRACT.md`, rule 1).
+  /// Safe from any thread. The caller must not use an output that isn't `Sendable` after the call: it belongs to the
+  /// stream's thread then.
   public typealias Promise = @Sendable (Result<Output, Failure>) -> Void
 
   @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
@@ -22,13 +22,6 @@ public final class Future<Output, Failure: Error>: Publisher {
   @exclusivity(unchecked) @usableFromInline var waits: FutureWaits?
   /// Guards `result` and `waiting` of a future without a loop, whose promise any thread may call.
   @usableFromInline let mutex: SystemMutex?
-
-  /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
-  @inlinable public init(_ attemptToFulfill: (@escaping Promise) -> Void) {
-    mutex = nil
-    let promise = OwnPromise(self)
-    attemptToFulfill { promise.fulfill($0) }
-  }
 
   /// A future whose result comes from outside the stream.
   init(_ waits: FutureWaits) {
@@ -86,23 +79,6 @@ extension Future {
     }
     guard let subscriptions else { return StreamDiagnostics.dropped(result, "Future", .terminated) }
     for subscription in subscriptions { subscription.lane?.post { subscription.fulfillInLane(result) } }
-  }
-}
-
-/// The promise of an output that stays on its thread.
-// @unchecked: called on the stream's thread alone, which is checked.
-@usableFromInline final class OwnPromise<Output, Failure: Error>: @unchecked Sendable {
-  private let future: Future<Output, Failure>
-  private var place = SubjectConfinement()
-
-  @usableFromInline init(_ future: Future<Output, Failure>) {
-    self.future = future
-    place.check("Future")
-  }
-
-  @usableFromInline func fulfill(_ result: Result<Output, Failure>) {
-    place.check("Future")
-    future.fulfill(result)
   }
 }
 

@@ -13,7 +13,7 @@ public protocol ObservableObject: AnyObject {
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
   /// Signals before a ``Published`` property is set; one publisher for all properties, including those of superclasses.
   ///
-  /// An object without such properties gets a new publisher on each call.
+  /// An object without such properties has one publisher, too, which its own code calls ``ObservableObjectPublisher/send()`` on.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
     var mirror: Mirror? = Mirror(reflecting: self)
@@ -21,6 +21,7 @@ extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPu
       properties += level.children.compactMap { $0.value as? any ObservedProperty }
       mirror = level.superclassMirror
     }
+    if properties.isEmpty { return ObjectPublishers.publisher(of: self) }
     let publisher = properties.lazy.compactMap(\.objectWillChange).first ?? ObservableObjectPublisher()
     for property in properties { property.objectWillChange = publisher }
     return publisher
@@ -48,6 +49,38 @@ public final class ObservableObjectPublisher: Publisher {
 
   /// Signals to the subscribers.
   @inlinable public func send() { _ = conduits.send(()) }
+}
+
+/// The publishers of objects that have no ``Published`` property to keep them in.
+private enum ObjectPublishers {
+  // @unchecked: the publishers are only stored here. Each is used where its object is.
+  private struct Table: @unchecked Sendable {
+    struct Entry {
+      weak var object: AnyObject?
+      let publisher: ObservableObjectPublisher
+    }
+    var entries: [ObjectIdentifier: Entry] = [:]
+    /// The number of entries at which those of released objects are removed.
+    var limit = 64
+  }
+
+  private static let table = Locked(Table())
+
+  static func publisher(of object: AnyObject) -> ObservableObjectPublisher {
+    let found = table.withLock { table in
+      let key = ObjectIdentifier(object)
+      // An object at the address of a released one has another publisher.
+      if let entry = table.entries[key], entry.object === object { return Carried(uncheckedly: entry.publisher) }
+      if table.entries.count >= table.limit {
+        table.entries = table.entries.filter { $0.value.object != nil }
+        table.limit = max(64, 2 * table.entries.count)
+      }
+      let publisher = ObservableObjectPublisher()
+      table.entries[key] = Table.Entry(object: object, publisher: publisher)
+      return Carried(uncheckedly: publisher)
+    }
+    return found.value
+  }
 }
 
 private protocol ObservedProperty {

@@ -28,11 +28,20 @@ extension AnySubscriber {
 
 /// A subject that cancels its upstreams when it is deallocated, and so can be reached without a weak reference: loading
 /// one takes 50 ns per value.
-@usableFromInline protocol UpstreamCancelling: Subject {}
+@usableFromInline protocol UpstreamCancelling: Subject {
+  /// The lane in which it was made, if it is part of a stream that lives in one.
+  var lane: SerialLane? { get }
+}
 
-extension PassthroughSubject: UpstreamCancelling {}
-extension CurrentValueSubject: UpstreamCancelling {}
-extension ReplaySubject: UpstreamCancelling {}
+extension PassthroughSubject: UpstreamCancelling {
+  @usableFromInline var lane: SerialLane? { conduits.lane }
+}
+extension CurrentValueSubject: UpstreamCancelling {
+  @usableFromInline var lane: SerialLane? { conduits.lane }
+}
+extension ReplaySubject: UpstreamCancelling {
+  @usableFromInline var lane: SerialLane? { conduits.lane }
+}
 
 /// Feeds a subject from a publisher. It is the subscriber and, for the subject, the subscription. Holds the subject
 /// until the subscription arrives, but not longer.

@@ -97,4 +97,21 @@ import Testing
       #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .seconds(18)])
     }
   }
+
+  @Test func `a timeout after a redirect names the limit of the whole request`() {
+    withVirtualTime { time in
+      let world = CacheWorld(time)
+      world.origin.answers = [redirect(302, "/b", "no-store"), .failure(.timedOut(.waiting))]
+      world.origin.latency = .milliseconds(11_500)
+      var cause = ""
+      let getting = world.client.get(world.request()).sink { completion in
+        if case .failure(let error) = completion { cause = error.cause }
+      } receiveValue: { _ in
+      }
+      time.run()
+      #expect(world.origin.requests.map(\.timeout) == [.seconds(30), .milliseconds(18_500)])
+      #expect(cause == "the limit is 30.0 seconds")
+      getting.cancel()
+    }
+  }
 }

@@ -41,6 +41,23 @@ import Testing
     subscription.cancel()
   }
 
+  @Test func `an object without @Published properties has one publisher`() {
+    final class Plain: ObservableObject {
+      var count = 0 { willSet { objectWillChange.send() } }
+    }
+    let (model, other) = (Plain(), Plain())
+    var signals: [Int] = []
+    let subscription = model.objectWillChange.sink { signals.append(model.count) }
+    (model.count, other.count) = (1, 1)
+    model.count = 2
+    #expect(signals == [0, 1])
+    #expect(model.objectWillChange !== other.objectWillChange)
+    // Each gets the address of a released one.
+    let publishers = (0..<1_000).map { _ in ObjectIdentifier(Plain().objectWillChange) }
+    #expect(publishers.allSatisfy { $0 != ObjectIdentifier(model.objectWillChange) })
+    subscription.cancel()
+  }
+
   @Test func `assign(to:) sets the property until its owner is released`() {
     let subject = PassthroughSubject<Int, Never>()
     do {

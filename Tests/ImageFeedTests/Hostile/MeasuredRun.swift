@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// One run of `feed` in a process of its own: what it said, how long it took, and how much memory it had at most.
 struct MeasuredRun: Sendable {
@@ -26,25 +27,18 @@ struct MeasuredRun: Sendable {
       [Self.feed] + arguments + (cache ? ["--cache", folder.file("feeds.db")] : []), environment, output: output,
       errors: errors)
     // Not `ru_maxrss`: a child's begins with what its parent had when it was started.
-    var (status, most): (Int32, Int) = (0, 0)
+    var (status, most): (Int32, Double) = (0, 0)
     while waitpid(process, &status, WNOHANG) == 0 {
-      most = max(most, Self.peak(of: process) ?? 0)
+      most = max(most, ProcessMemory.mebibytes("VmHWM", of: process))
       usleep(4_000)
     }
     seconds = Double(DispatchTime.now().uptimeNanoseconds - begin) / 1e9
-    peak = Double(most) / 1024
+    peak = most
     // As a shell shows it; wait(2)'s macros do not reach Swift.
     self.status = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
     // Repaired where it is not UTF-8.
     self.output = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
     self.errors = String(decoding: try Data(contentsOf: URL(filePath: errors)), as: UTF8.self)
-  }
-
-  /// The process's peak memory as the kernel noted it so far, in KiB.
-  private static func peak(of process: pid_t) -> Int? {
-    guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8) else { return nil }
-    return status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-      .flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) }
   }
 
   private static func spawn(

@@ -16,6 +16,9 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True if threads take turns, so that code on any thread may use objects that live here.
   var isForAnyThread: Bool { get }
 
+  /// True if a queue runs what lives here, so that it may be code of the main queue.
+  var isOnQueue: Bool { get }
+
   /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe from any thread.
   func bring(_ action: @escaping @Sendable () -> Void)
 
@@ -50,6 +53,7 @@ package protocol StreamDomain: AnyObject, Sendable {
 
 extension StreamDomain {
   package var isForAnyThread: Bool { false }
+  package var isOnQueue: Bool { false }
   package var subscriptions: LiveSubscriptions? { nil }
   package var taskExecutor: (any TaskExecutor)? { nil }
   package var instant: Int64? { nil }

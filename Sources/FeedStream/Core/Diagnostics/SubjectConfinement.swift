@@ -70,10 +70,11 @@ public import CThread
     if isFirst {
       home = place
       isOfTask = isInTask
-      isOfMainQueue = place == nil && MainQueueCode.isRunning
+      isOfMainQueue = domain?.isOnQueue ?? true && MainQueueCode.isRunning
       return
     }
-    if isOfMainQueue, place == nil, MainQueueCode.isRunning { return }
+    // Whatever lane it is in: that queue runs one piece of code at a time.
+    if isOfMainQueue, MainQueueCode.isRunning { return }
     if place == home, place != nil || isOfTask || isInTask { return }
     if isOfTask, home == nil, maker == 0 {
       // A task may build a stream for a loop, and give it away.
@@ -91,12 +92,13 @@ public import CThread
 
   @usableFromInline static let adviceOnSchedulers = """
     A stream crosses to a DispatchQueue, an OperationQueue, RunLoop.main, and every scheduler whose type says so. If this one runs \
-    its work on other threads, say so: extension MyScheduler { static var usesOtherThreads: Bool { true } }.
+    its work on other threads, say so: extension MyScheduler { public static var usesOtherThreads: Bool { true } }.
     """
 
   @usableFromInline static let advice = """
     Send by subject.sender(on: loop), which any thread may use, take values off the loop by publisher.values, or build the \
-    stream in loop.execute { }.
+    stream in loop.execute { }. If a publisher delivers on threads of its own, make the EventLoop before the stream, or write \
+    .receive(on:) directly below that publisher.
     """
 }
 

@@ -61,7 +61,7 @@
     lane = queue.newLane(options, holder: holder)
     home = CrossedHome(surroundings ?? SerialLane(), holder: holder, isOnMainQueue: lane.mayBeOnMainQueue)
     super.init()
-    confinement = Confinement(home: lane)
+    confinement = lane.confinement
     lane.whenClosed { [weak self] in self?.laneClosed() }
   }
 
@@ -178,9 +178,13 @@
   /// A request for zero values is passed on, because the publisher that serves the demand decides about it.
   override var takesNone: Bool { true }
 
-  override func requested(_ demand: Subscribers.Demand) { if isLive { ask(demand) } }
+  override func requested(_ demand: Subscribers.Demand) {
+    if lane.isOnUnknownThread, !lane.isHere { return lane.post { [self] in requested(demand) } }
+    if isLive { ask(demand) }
+  }
 
   override func cancelled() {
+    if lane.isOnUnknownThread, !lane.isHere { return lane.revoke { [self] in cancelled() } }
     guard isLive else { return }
     isLive = false
     home.domain?.perform { [self] in

@@ -72,6 +72,14 @@ import Synchronization
   /// True for a lane without a queue.
   package var isForAnyThread: Bool { start == nil }
 
+  package var isOnQueue: Bool { start != nil }
+
+  /// True for a scheduler of the user's: requests and cancellations outside of its work are moved to it.
+  var isOnUnknownThread: Bool { isOnThread == nil && place == .mainQueueOrTask }
+
+  /// What code outside of the lane may do with a subscription in it.
+  var confinement: Confinement { isOnUnknownThread ? .anywhere : Confinement(home: self) }
+
   /// True when the main queue, or another that one thread serves, may run the lane's work.
   var mayBeOnMainQueue: Bool { place == .mainQueueOrTask }
 
@@ -211,5 +219,10 @@ import Synchronization
   @inline(never) @usableFromInline static func other(than lane: SerialLane?) -> SerialLane? {
     guard let current, current !== lane else { return nil }
     return current
+  }
+
+  /// Runs `body` outside of the lane in which the calling code runs, unless it is `lane`.
+  @inline(never) @usableFromInline static func leavingOthers(than lane: SerialLane?, _ body: () -> Void) {
+    if other(than: lane) == nil { body() } else { CurrentDomain.outside(body) }
   }
 }

@@ -71,7 +71,12 @@ extension Publishers {
       let subscriber = SubjectSubscriber(subject) { [weak self] in self?.hasCompleted = true }
       let outer = connecting
       connecting = subscriber
-      upstream.receive(home: subscriber)
+      if let subject = subject as? any UpstreamCancelling {
+        // A subscriber's lane may run on any thread, and what feeds the subject stays where the subject is.
+        SerialLane.leavingOthers(than: subject.lane) { upstream.receive(home: subscriber) }
+      } else {
+        upstream.receive(home: subscriber)
+      }
       connecting = outer
       return AnyCancellable(subscriber)
     }
