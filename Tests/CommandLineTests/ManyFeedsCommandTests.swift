@@ -141,7 +141,7 @@ private final class RequestCount: @unchecked Sendable {
     try RunningFeed(["watch"] + urls + ["--every", "50ms", "--cache", cache] + more)
   }
 
-  @Test func `watch --new writes only new images, also after a restart`() async throws {
+  @Test func `watch --new writes only new images, even after a restart`() async throws {
     try await withOrigin(serving: blog("A", [("a1", 1), ("a2", 2)])) { origin, url, cache in
       let run = try watch([url], cache, "--new", "--format", "json", "--count", "2")
       let first = try #require(await run.output.line())

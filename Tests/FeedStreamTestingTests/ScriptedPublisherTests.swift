@@ -6,7 +6,7 @@ import Testing
 @Suite(.settled) struct ScriptedPublisherTests {
   let time = VirtualTimeScheduler()
 
-  @Test func `a cold script starts anew for each subscriber, and waits for demand`() {
+  @Test func `a cold script starts again for each subscriber, and waits for demand`() {
     let source: ScriptedPublisher<Int, MarbleFailure> = time.cold("12|")
     let first = source.record(on: time)
     time.advance(by: 1)

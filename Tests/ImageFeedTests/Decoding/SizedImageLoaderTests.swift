@@ -11,7 +11,7 @@ import Testing
 @Suite(.settled) struct SizedImageLoaderTests {
   private let world = SizedWorld()
 
-  @Test func `an image is scaled down once and cached, also for the next process`() throws {
+  @Test func `an image is scaled down once, and the next process finds it in the cache`() throws {
     world.serve(makePNG(1, count: 9_000))
     #expect(world.outcome(width: 400) == .success(LoadedImage(try world.small(400), source: .remote)))
     #expect(world.asked == [400])

@@ -4,7 +4,7 @@ import FeedStreamTesting
 /// Values of several publishers as they arrive. While the demand is limited each is asked for one value at a time, and a
 /// value that has not been asked for is held.
 class Merging: Model {
-  private var held: [(value: Int, source: Int)] = []
+  private(set) var held: [(value: Int, source: Int)] = []
   private var demand = 0
   /// True while what is held is being delivered: what arrives meanwhile follows.
   private var isDelivering = false
@@ -53,12 +53,13 @@ class Merging: Model {
     case 1: return demand == .max ? open.sorted().flatMap(more) : []
     case 2: return deliver()
     case 3: return more(source)
+    case 5: return delivered(source)
     default: break
     }
     if demand > 0, !held.isEmpty {
       takeOne()
       let (value, source) = held.removeFirst()
-      return [.emit(value), .then(3, source), .then(0)]
+      return [.emit(value), .then(3, source), .then(5, source), .then(0)]
     }
     isDelivering = false
     return settle()
@@ -77,6 +78,8 @@ class Merging: Model {
     return (failure == nil ? settle() : []) + more
   }
   func left(_ source: Int) -> [Effect] { [] }
+  /// Called when a value of this source that was held has been delivered.
+  func delivered(_ source: Int) -> [Effect] { [] }
 }
 
 private final class Merge: Merging {
@@ -99,6 +102,8 @@ private final class FlatMap: Merging {
   private lazy var limit = [1, 2, Int.max][parameters[0, below: 3]]
   private var isOuterOpen = true
   private var hasBegun = false
+  /// The publishers that have finished, and whose values are still held.
+  private var leftEarly: Set<Int> = []
   override func began(_ source: Int) -> [Effect] {
     source == 0 ? [.handOut(), .then(4), .request(0, limit)] : joined(source)
   }
@@ -111,9 +116,19 @@ private final class FlatMap: Merging {
     source == 0 ? [.subscribe(1 + value % 2)] : super.value(value, source)
   }
   override func left(_ source: Int) -> [Effect] {
-    if source == 0 { isOuterOpen = false }
-    return source > 0 && limit != .max ? [.request(0, 1)] : []
+    if source == 0 {
+      isOuterOpen = false
+      return []
+    }
+    guard isHeld(source) else { return next() }
+    leftEarly.insert(source)
+    return []
   }
+  override func delivered(_ source: Int) -> [Effect] {
+    !isHeld(source) && leftEarly.remove(source) != nil ? next() : []
+  }
+  private func isHeld(_ source: Int) -> Bool { held.contains { $0.source == source } }
+  private func next() -> [Effect] { limit != .max ? [.request(0, 1)] : [] }
   override func isComplete() -> Bool { hasBegun && !isOuterOpen && open.isEmpty }
   // An ending within the handing out comes after it.
   override func settle() -> [Effect] { hasBegun ? super.settle() : [] }

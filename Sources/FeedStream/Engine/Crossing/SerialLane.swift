@@ -77,7 +77,7 @@ import Synchronization
   /// True for a scheduler of the user's: requests and cancellations outside of its work are moved to it.
   var isOnUnknownThread: Bool { isOnThread == nil && place == .mainQueueOrTask }
 
-  /// What code outside of the lane may do with a subscription in it.
+  /// The check of code outside of the lane that uses a subscription in it.
   var confinement: Confinement { isOnUnknownThread ? .anywhere : Confinement(home: self) }
 
   /// True when the main queue, or another that one thread serves, may run the lane's work.

@@ -31,6 +31,10 @@ extension Port {
   @exclusivity(unchecked) @usableFromInline final var index: Int
   /// For the owner's use: true when it has requested everything.
   @exclusivity(unchecked) @usableFromInline final var isUnlimited = false
+  /// For the owner's use: the number of its values that wait for demand.
+  @exclusivity(unchecked) @usableFromInline final var waiting = 0
+  /// For the owner's use: true when it has finished and some of them still wait.
+  @exclusivity(unchecked) @usableFromInline final var finishesLate = false
   @exclusivity(unchecked) @usableFromInline final var isLive = false
   @exclusivity(unchecked) @usableFromInline final var isEnded = false
   /// For the owner's use: true when a subscription that arrives after the completion is neither used nor refused.

@@ -30,7 +30,7 @@
     finishIfDone()
   }
 
-  /// Called when an upstream has finished; `flatMap` requests the next one.
+  /// Called when an upstream has finished and its values have been delivered; `flatMap` requests the next one.
   @inlinable func inletFinished() {}
 
   @inlinable final func began(_ inlet: Inlet<MergePort<Output, Failure>>) {
@@ -45,6 +45,7 @@
       _ = down.receive(value)
     } else if demand == .none || isDraining || !waiting.isEmpty {
       waiting.append((inlet, value))
+      inlet.waiting += 1
       return .none
     } else {
       demand.takeOne()
@@ -68,7 +69,9 @@
     switch completion {
     case .finished:
       finishIfDone()
-      if isActive { inletFinished() }
+      // As long as its values wait, another upstream would only add to them.
+      inlet.finishesLate = inlet.waiting > 0
+      if isActive, !inlet.finishesLate { inletFinished() }
     case .failure:
       fail(completion)
     }
@@ -104,9 +107,14 @@
     isDraining = true
     while isActive, demand > .none, let (inlet, value) = waiting.popFirst() {
       demand.takeOne()
+      inlet.waiting -= 1
       demand += down.receive(value)
       let more = more(for: inlet)
       if more > .none { inlet.request(more) }
+      if inlet.finishesLate, inlet.waiting == 0, isActive {
+        inlet.finishesLate = false
+        inletFinished()
+      }
     }
     isDraining = false
     if let failure { fail(failure) } else { finishIfDone() }

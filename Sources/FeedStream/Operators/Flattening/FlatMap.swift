@@ -12,7 +12,8 @@ extension Publisher {
   /// **Demand:** `maxPublishers` values are requested from upstream at a time. Each publisher is given unlimited demand
   /// while the demand is unlimited, and otherwise one value at a time is requested. **Failure:** the first failure,
   /// upstream's or a publisher's, ends all; values held are dropped and reported. **Cancellation:** cancels all.
-  /// **Policy:** holds values that have not been requested, one of each publisher that respects the demand.
+  /// **Policy:** holds values that have not been requested, one of each publisher that respects the demand. A publisher
+  /// that has finished counts as active while it has such a value.
   ///
   /// - Parameters:
   ///   - maxPublishers: the number of publishers that may be active at the same time; this many values are requested

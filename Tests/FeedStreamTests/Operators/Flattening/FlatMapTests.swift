@@ -57,4 +57,18 @@ import Testing
     #expect(result?.says("flatMap(maxPublishers: .none)") == true)
     #expect(result?.says("use .max(1) or more") == true)
   }
+
+  @Test func `flatMap(maxPublishers:) requests no more from upstream while as many values wait`() {
+    var made = 0
+    let values = (1...100).publisher.flatMap(maxPublishers: .max(2)) { value in
+      made += 1
+      return Just(value)
+    }
+    .record(demand: .max(3))
+    #expect(made == 5)
+    values.request(.max(1))
+    #expect(made == 6)
+    values.request(.unlimited)
+    #expect(made == 100)
+  }
 }

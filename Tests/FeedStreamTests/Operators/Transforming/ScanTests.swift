@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite(.settled) struct ScanTests {
-  @Test func `scan starts anew for each subscription`() {
+  @Test func `scan starts again for each subscription`() {
     let sums = [1, 2, 3].publisher.eraseToAnyPublisher().scan(0, +)
     #expect(sums.record().values == [1, 3, 6])
     #expect(sums.record().values == [1, 3, 6])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ImageFeed
 
-/// What is at the path of a cache, judged while another process works with it.
+/// The file at the path of a cache, judged while another process works with it.
 @Suite struct CacheFileTests {
   private let folder = TemporaryFolder()
 
