@@ -6,7 +6,7 @@ import Testing
 /// `feed serve` when it is stopped while clients are connected.
 @Suite(.settled, .timeLimit(.minutes(5))) struct ServeStopTests {
   @Test(arguments: [1, 3])
-  func `a stop responds to requests that cross it, and ends event streams after a whole event`(loops: Int) async throws {
+  func `a stop responds to requests that cross it, and event streams end with a whole event`(loops: Int) async throws {
     try await withFolder { folder in
       let origin = try PictureOrigin()
       let url = try await origin.start(["sea"])

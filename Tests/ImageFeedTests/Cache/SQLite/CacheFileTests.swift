@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ImageFeed
 
 /// The file at the path of a cache, judged while another process works with it.
-@Suite struct CacheFileTests {
+@Suite(.settled) struct CacheFileTests {
   private let folder = TemporaryFolder()
 
   @Test func `a cache file isn't foreign while its log is copied into it during the check`() throws {
