@@ -103,7 +103,7 @@ let package = Package(
     .target(
       name: "FeedStreamTesting",
       dependencies: [
-        "CThread", "FeedStream",
+        "FeedStream",
         .product(name: "IssueReporting", package: "xctest-dynamic-overlay", condition: testing),
         // Without it, on Linux, a failure is printed and the test passes.
         .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay", condition: testing),

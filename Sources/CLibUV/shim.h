@@ -22,9 +22,6 @@
 
 // `uv_thread_t` is an integer on Linux and a pointer on Darwin.
 
-/// The calling thread, never 0.
-static inline uintptr_t clibuv_thread_self(void) { return (uintptr_t)uv_thread_self(); }
-
 static inline uintptr_t clibuv_thread_to_int(uv_thread_t thread) { return (uintptr_t)thread; }
 static inline uv_thread_t clibuv_thread_from_int(uintptr_t number) { return (uv_thread_t)number; }
 

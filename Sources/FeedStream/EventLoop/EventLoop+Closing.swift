@@ -28,7 +28,7 @@ extension EventLoop {
     let held = Unmanaged.passRetained(self)
     defer { held.release() }
     let owner = self.owner.exchange(CurrentDomain.threadNumber, ordering: .relaxed)
-    runner.store(UInt(clibuv_thread_self()), ordering: .relaxed)
+    runner.store(currentThread(), ordering: .relaxed)
     let leave = { [self] in
       runner.store(0, ordering: .relaxed)
       // Only its jobs are this thread's, not what else lived here.
@@ -39,7 +39,7 @@ extension EventLoop {
 
   /// Runs the queued jobs, as the loop would.
   private func finishJobs() {
-    runner.store(UInt(clibuv_thread_self()), ordering: .relaxed)
+    runner.store(currentThread(), ordering: .relaxed)
     defer { runner.store(0, ordering: .releasing) }
     var count: Int
     repeat {

@@ -191,7 +191,7 @@ extension EventLoop: StreamDomain {
   /// Makes the calling thread the one that runs the loop.
   func enter() -> UnsafeMutableRawPointer? {
     precondition(!isClosed, "EventLoop.run: the loop is closed; make a new one")
-    let thread = UInt(clibuv_thread_self())
+    let thread = currentThread()
     let (entered, _) = runner.compareExchange(expected: 0, desired: thread, ordering: .acquiringAndReleasing)
     precondition(
       entered, "EventLoop.run: the loop is already running; stop() it first, or give it work with execute { }")
@@ -218,7 +218,7 @@ extension EventLoop: StreamDomain {
   }
 
   /// True when the calling thread is running this loop.
-  public var isCurrent: Bool { runner.load(ordering: .relaxed) == UInt(clibuv_thread_self()) }
+  public var isCurrent: Bool { runner.load(ordering: .relaxed) == currentThread() }
 
   /// The loop that the calling thread is running, the innermost if there are several.
   public static var current: EventLoop? { CurrentDomain.get() as? EventLoop }

@@ -13,7 +13,8 @@ public protocol ObservableObject: AnyObject {
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
   /// Signals before a ``Published`` property is set; one publisher for all properties, including those of superclasses.
   ///
-  /// An object without such properties has one publisher, too, which its own code calls ``ObservableObjectPublisher/send()`` on.
+  /// An object without such properties has one publisher as well, on which its own code calls
+  /// ``ObservableObjectPublisher/send()``.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
     var mirror: Mirror? = Mirror(reflecting: self)
@@ -67,19 +68,27 @@ private enum ObjectPublishers {
   private static let table = Locked(Table())
 
   static func publisher(of object: AnyObject) -> ObservableObjectPublisher {
-    let found = table.withLock { table in
-      let key = ObjectIdentifier(object)
+    let key = ObjectIdentifier(object)
+    // What the table lets go of is released outside of the lock: that may run code of the program, which comes back here.
+    let (publisher, _) = table.withLock { table in
+      var released: [Any?] = []
       // An object at the address of a released one has another publisher.
-      if let entry = table.entries[key], entry.object === object { return Carried(uncheckedly: entry.publisher) }
+      if let entry = table.entries[key], entry.object != nil {
+        return Carried(uncheckedly: (entry.publisher, released))
+      }
       if table.entries.count >= table.limit {
-        table.entries = table.entries.filter { $0.value.object != nil }
+        for (key, entry) in table.entries {
+          let object = entry.object
+          released.append(object)
+          if object == nil { released.append(table.entries.removeValue(forKey: key)) }
+        }
         table.limit = max(64, 2 * table.entries.count)
       }
       let publisher = ObservableObjectPublisher()
-      table.entries[key] = Table.Entry(object: object, publisher: publisher)
-      return Carried(uncheckedly: publisher)
-    }
-    return found.value
+      released.append(table.entries.updateValue(Table.Entry(object: object, publisher: publisher), forKey: key))
+      return Carried(uncheckedly: (publisher, released))
+    }.value
+    return publisher
   }
 }
 

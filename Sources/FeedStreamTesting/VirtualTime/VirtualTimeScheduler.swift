@@ -1,4 +1,3 @@
-import CThread
 import FeedStream
 import Synchronization
 
@@ -138,7 +137,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// - Returns: a message about endless work, or `nil`.
   private func move(to target: StreamInstant?, _ site: CallSite) -> String? {
     precondition(
-      mover.exchange(cthread_self(), ordering: .acquiring) == 0,
+      mover.exchange(currentThread(), ordering: .acquiring) == 0,
       "\(site): advance or run was called while time is moving; schedule what should happen later instead")
     let outer = CurrentDomain.enter(pass)
     defer {
@@ -188,7 +187,7 @@ extension VirtualTimeScheduler: StreamDomain {
     if isCurrent { return true }
     let mover = mover.load(ordering: .acquiring)
     // A lane of several threads delivers within what time runs.
-    return mover == 0 || mover == cthread_self() && CurrentDomain.get()?.isForAnyThread == true
+    return mover == 0 || mover == currentThread() && CurrentDomain.get()?.isForAnyThread == true
   }
 
   /// This scheduler, so that tasks are part of virtual time.

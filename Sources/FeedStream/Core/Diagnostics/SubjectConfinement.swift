@@ -70,7 +70,7 @@ public import CThread
     if isFirst {
       home = place
       isOfTask = isInTask
-      isOfMainQueue = domain?.isOnQueue ?? true && MainQueueCode.isRunning
+      isOfMainQueue = (domain?.isOnQueue ?? true) && MainQueueCode.isRunning
       return
     }
     // Whatever lane it is in: that queue runs one piece of code at a time.
@@ -103,7 +103,7 @@ public import CThread
 }
 
 /// The calling thread, never 0.
-@inlinable @inline(__always) func currentThread() -> UInt { cthread_self() }
+@inlinable @inline(__always) package func currentThread() -> UInt { cthread_self() }
 
 /// Code of the main queue.
 enum MainQueueCode {
