@@ -45,8 +45,10 @@
   /// From now on the alarm fires within the gate of the stage that sets it, there and nowhere else.
   func fire(within gate: ThreadGate) { self.gate = gate }
 
-  /// Runs `action` once, when the time has come.
-  @usableFromInline func set(_ action: @escaping () -> Void) {
+  /// Runs `action` when the time has come.
+  ///
+  /// - Parameter repeats: whether the alarm stays set, and fires again each time that the scheduler repeats its work.
+  @usableFromInline func set(repeats: Bool = false, _ action: @escaping () -> Void) {
     if gate == nil { place.checkScheduled(by: scheduler) }
     setting &+= 1
     let present = setting
@@ -54,7 +56,7 @@
     let fire = { [self] in
       if gate == nil { place.checkScheduled(by: scheduler) }
       guard setting == present else { return }
-      cancel()
+      if !repeats { cancel() }
       action()
     }
     let timer = start { [gate] in if let gate { gate.run(fire) } else { fire() } }

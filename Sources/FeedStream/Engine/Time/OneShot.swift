@@ -26,6 +26,9 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
     self.options = options
   }
 
+  /// Whether the scheduler can cancel work that runs once.
+  var canBeCanceled: Bool { revoking != nil }
+
   /// If the scheduler can't cancel it, the work runs and must have no effect; until then, it retains its captured
   /// values, as in Combine.
   ///

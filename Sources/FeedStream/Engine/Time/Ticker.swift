@@ -1,12 +1,15 @@
 /// Ticks at a regular interval, at most once per wake-up.
 ///
 /// A tick is due one interval after the last one was due. If the scheduler is so late that the next tick is already
-/// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall.
+/// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall. A scheduler of
+/// somebody else's repeats the work itself, as for Combine's timers: it keeps the timer's place among what is due at the
+/// same time, and decides what becomes of missed ticks.
 @usableFromInline final class Ticker<Context: Scheduler> {
   private let interval: Context.SchedulerTimeType.Stride
   private let scheduler: Context
   private let alarm: Alarm
   private let due: Due
+  private let schedulerRepeats: Bool
   private var isSetting = false
   /// Is held from the start to the stop.
   private let hold: CrossedHome?
@@ -27,6 +30,7 @@
     let due = Due(scheduler.now)
     self.due = due
     let timer = OneShot(scheduler, tolerance: tolerance, options: options)
+    schedulerRepeats = !timer.canBeCanceled && !scheduler.isQueue
     alarm = Alarm(of: Context.self, hold: scheduler.newHold()) { timer.start(at: due.date, period: interval, $0) }
   }
 
@@ -40,10 +44,11 @@
 
   private func waitForNext(_ tick: @escaping (Context.SchedulerTimeType) -> Void) {
     isSetting = true
-    alarm.set { [self] in
+    alarm.set(repeats: schedulerRepeats) { [self] in
       precondition(
         !isSetting, "interval: this scheduler's time does not advance; use one that has time, such as an EventLoop")
       let now = scheduler.now
+      guard !schedulerRepeats else { return tick(now) }
       let next = due.date.advanced(by: interval)
       due.date = next > now ? next : now.advanced(by: interval)
       // Set before the tick, which may stop it.
