@@ -31,11 +31,11 @@ def width(text, size):
 
 
 def svg(width, height, title, description, body):
-    """A whole document, whose body uses the colours by name."""
+    """A whole document, whose body uses the colors by name."""
     def rules(theme):
-        fills = "".join(f".{name}{{fill:{colour[theme]}}}" for name, colour in COLOURS.items() if f'"{name}"' in body)
+        fills = "".join(f".{name}{{fill:{color[theme]}}}" for name, color in COLOURS.items() if f'"{name}"' in body)
         return fills + "".join(
-            f".{name}{{fill:none;stroke:{COLOURS[colour][theme]}}}" for name, colour in STROKES.items() if f'"{name}"' in body)
+            f".{name}{{fill:none;stroke:{COLOURS[color][theme]}}}" for name, color in STROKES.items() if f'"{name}"' in body)
 
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{n(width)}" height="{n(height)}" '
@@ -44,18 +44,18 @@ def svg(width, height, title, description, body):
         f"<style>{rules(0)}\n@media (prefers-color-scheme: dark){{{rules(1)}}}</style>\n{body}\n</svg>\n")
 
 
-def text(x, y, words, size=13, colour="ink", anchor="start", weight=""):
+def text(x, y, words, size=13, color="ink", anchor="start", weight=""):
     weight = f' font-weight="{weight}"' if weight else ""
     anchor = f' text-anchor="{anchor}"' if anchor != "start" else ""
     return (
-        f'<text class="{colour}" x="{n(x)}" y="{n(y)}" font-size="{n(size)}"{anchor}{weight} '
+        f'<text class="{color}" x="{n(x)}" y="{n(y)}" font-size="{n(size)}"{anchor}{weight} '
         f'xml:space="preserve">{escape(words)}</text>')
 
 
-def box(x, y, wide, high, words, colour, size=13):
+def box(x, y, wide, high, words, color, size=13):
     """A filled box with its name in it."""
     return (
-        f'<rect x="{n(x)}" y="{n(y)}" width="{n(wide)}" height="{n(high)}" rx="8" fill="{colour}"/>\n'
+        f'<rect x="{n(x)}" y="{n(y)}" width="{n(wide)}" height="{n(high)}" rx="8" fill="{color}"/>\n'
         f'<text x="{n(x + wide / 2)}" y="{n(y + high / 2 + size * 0.35)}" font-size="{n(size)}" fill="#fff" '
         f'text-anchor="middle">{escape(words)}</text>')
 

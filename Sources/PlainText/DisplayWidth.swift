@@ -18,7 +18,7 @@ extension StringProtocol {
   public var columns: Int {
     var (total, rest) = (0, self[...])
     while let first = rest.first {
-      if let end = rest.endOfColour {
+      if let end = rest.endOfColor {
         rest = rest[end...]
       } else {
         total += first.columns
@@ -31,7 +31,7 @@ extension StringProtocol {
 
 extension StringProtocol {
   /// The end of the color sequence at the beginning of the text: `ESC [ 3 1 m`.
-  var endOfColour: Index? {
+  var endOfColor: Index? {
     guard first == "\u{1B}" else { return nil }
     let parameters = dropFirst()
     guard parameters.first == "[" else { return nil }

@@ -70,7 +70,7 @@ private struct Wrapping {
       breakLine()
     }
     while let first = rest.first {
-      if let end = rest.endOfColour {
+      if let end = rest.endOfColor {
         text += rest[..<end]
         rest = rest[end...]
         continue

@@ -9,11 +9,11 @@ import Testing
 @testable import feed
 
 @Suite(.settled, .timeLimit(.minutes(5))) struct PicturesCommandTests {
-  private static let colours = ["TERM": "xterm-256color", "COLORTERM": "truecolor"]
+  private static let colors = ["TERM": "xterm-256color", "COLORTERM": "truecolor"]
 
   /// The output of `feed load` for a feed of pictures with these descriptions, of which only the first is a picture.
   private func output(
-    _ descriptions: [String], _ arguments: [String], _ environment: [String: String] = colours,
+    _ descriptions: [String], _ arguments: [String], _ environment: [String: String] = colors,
     again: [String]? = nil
   ) async throws -> (first: String, again: String, asked: [String]) {
     try await withFolder { folder in
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test func `without colors, images are drawn as dots, and nothing is highlighted`() async throws {
-    let shown = try await output(["first"], ["--pictures", "always"], Self.colours.merging(["NO_COLOR": "1"]) { $1 })
+    let shown = try await output(["first"], ["--pictures", "always"], Self.colors.merging(["NO_COLOR": "1"]) { $1 })
     #expect(!shown.first.contains("\u{1B}"))
     #expect(shown.first.contains("1. first"))
   }
@@ -111,7 +111,7 @@ import Testing
     try #require(
       PictureBlocks(
         screen: (columns, rows), count: 12, isGrid: isGrid,
-        abilities: TerminalAbilities(environment: Self.colours.merging(["NO_COLOR": "1"]) { $1 }), hasColour: false))
+        abilities: TerminalAbilities(environment: Self.colors.merging(["NO_COLOR": "1"]) { $1 }), hasColor: false))
   }
 
   @Test func `text next to an image is wrapped, and a long URL stays whole on a line below`() throws {
@@ -152,7 +152,7 @@ import Testing
 
   @Test func `a terminal that is too small shows no images`() {
     let abilities = TerminalAbilities(environment: [:])
-    #expect(PictureBlocks(screen: (20, 24), count: 1, isGrid: false, abilities: abilities, hasColour: false) == nil)
-    #expect(PictureBlocks(screen: (80, 5), count: 1, isGrid: false, abilities: abilities, hasColour: false) == nil)
+    #expect(PictureBlocks(screen: (20, 24), count: 1, isGrid: false, abilities: abilities, hasColor: false) == nil)
+    #expect(PictureBlocks(screen: (80, 5), count: 1, isGrid: false, abilities: abilities, hasColor: false) == nil)
   }
 }

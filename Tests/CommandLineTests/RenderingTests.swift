@@ -72,9 +72,9 @@ import Testing
   }
 
   @Test func `output with color differs from output without color only in the color`() {
-    let coloured = FeedText(address: sampleURL, style: Style(hasColour: true)).text(of: cached())
-    #expect(coloured.contains("\u{1B}[1m"))
-    #expect(coloured.replacing(/\u{1B}\[\d+m/, with: "") == text.text(of: cached()))
+    let colored = FeedText(address: sampleURL, style: Style(hasColor: true)).text(of: cached())
+    #expect(colored.contains("\u{1B}[1m"))
+    #expect(colored.replacing(/\u{1B}\[\d+m/, with: "") == text.text(of: cached()))
   }
 }
 

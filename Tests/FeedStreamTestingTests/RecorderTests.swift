@@ -51,14 +51,14 @@ import Testing
   }
 
   @Test(arguments: [
-    (Misbehaviour.emitsAfterEnding, "delivered after the completion"),
+    (Misbehavior.emitsAfterEnding, "delivered after the completion"),
     (.completesTwice, "delivered after the completion"),
     (.subscribesTwice, "second subscription"), (.emitsBeforeSubscription, "before a subscription"),
     (.completesBeforeSubscription, "before a subscription"),
   ])
-  func `a recorder reports every violation of the rules`(_ misbehaviour: Misbehaviour, _ words: String) {
+  func `a recorder reports every violation of the rules`(_ misbehavior: Misbehavior, _ words: String) {
     let failures = failures {
-      let source = MisbehavingPublisher<Int, Never>(misbehaviour, values: [1, 2], on: time)
+      let source = MisbehavingPublisher<Int, Never>(misbehavior, values: [1, 2], on: time)
       _ = source.record(on: time).events
     }
     #expect(failures.contains { $0.message.contains(words) })

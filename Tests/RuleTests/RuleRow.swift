@@ -27,7 +27,7 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
   ///   - expects: what must be delivered of what was given.
   init<P: Publisher & SendableMetatype>(
     _ file: String, _ name: String, _ traits: StreamRules.Traits = [],
-    survives: Set<Misbehaviour> = StreamRules.usualMisbehaviours,
+    survives: Set<Misbehavior> = StreamRules.usualMisbehaviors,
     expects: (@Sendable (Given) -> Due<P.Output>)? = nil, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ build: @escaping @Sendable (Upstream) -> P
@@ -41,7 +41,7 @@ struct RuleRow: Sendable, CustomTestStringConvertible {
   /// For an operator that uses time.
   init<P: Publisher & SendableMetatype>(
     _ file: String, _ name: String, timed traits: StreamRules.Traits,
-    survives: Set<Misbehaviour> = StreamRules.usualMisbehaviours,
+    survives: Set<Misbehavior> = StreamRules.usualMisbehaviors,
     expects: (@Sendable (Given) -> Due<P.Output>)? = nil, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ build: @escaping @Sendable (Upstream, VirtualTimeScheduler) -> P

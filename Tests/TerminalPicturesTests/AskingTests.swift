@@ -52,10 +52,10 @@ import Testing
         ])
       time.advance(by: .milliseconds(20))
       var expected = TerminalAbilities(environment: xterm)
-      (expected.hasAnswered, expected.sixel, expected.sixelColours) = (true, true, 1024)
+      (expected.hasAnswered, expected.sixel, expected.sixelColors) = (true, true, 1024)
       (expected.cell, expected.background, expected.depth) = (CellSize(width: 9, height: 18), RGB(255, 255, 238), .full)
       #expect(asked.abilities == [expected])
-      #expect(expected.mode == .sixel(colours: 256, on: RGB(255, 255, 238)))
+      #expect(expected.mode == .sixel(colors: 256, on: RGB(255, 255, 238)))
       #expect(expected.isLight)
       #expect(asked.keys == [])
       asked.subscription = nil
@@ -94,7 +94,7 @@ import Testing
         ])
       time.advance(by: .milliseconds(20))
       #expect(asked.keys == [.character("a"), .character("b"), .up, .character("c"), .control("c")])
-      #expect(asked.abilities.map(\.mode) == [.sixel(colours: 16)])
+      #expect(asked.abilities.map(\.mode) == [.sixel(colors: 16)])
       asked.subscription = nil
     }
   }
@@ -140,18 +140,18 @@ import Testing
   }
 
   @Test(arguments: [
-    (["TERM": "xterm-256color"], ColourDepth.palette), (["TERM": "xterm-256color", "COLORTERM": "truecolor"], .full),
+    (["TERM": "xterm-256color"], ColorDepth.palette), (["TERM": "xterm-256color", "COLORTERM": "truecolor"], .full),
     (["TERM": "xterm-direct"], .full), (["TERM": "dumb", "COLORTERM": "truecolor"], .none),
     (["TERM": "xterm-256color", "COLORTERM": "24bit", "NO_COLOR": "1"], .none), (["TERM": "linux"], .sixteen),
     ([:], .none),
   ])
-  func `the environment determines the color depth`(_ environment: [String: String], _ depth: ColourDepth) {
+  func `the environment determines the color depth`(_ environment: [String: String], _ depth: ColorDepth) {
     #expect(TerminalAbilities(environment: environment).depth == depth)
   }
 
   @Test func `NO_COLOR turns colors off, whatever the terminal supports`() {
     var abilities = TerminalAbilities(environment: ["TERM": "xterm", "NO_COLOR": "1"])
-    abilities.take(.fullColour(true))
+    abilities.take(.fullColor(true))
     #expect(abilities.mode == .dots(onLight: false))
     abilities.take(.background(.white))
     #expect(abilities.mode == .dots(onLight: true))

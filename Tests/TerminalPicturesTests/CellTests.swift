@@ -55,10 +55,10 @@ import Testing
     #expect(cells(.filled(2, 4, .black), .dots(onLight: false), cell) == [Cell()])
     #expect(cells(.filled(2, 4, .black), .dots(onLight: true), cell) == [Cell("⣿")])
     #expect(cells(.of(2, 4) { x, y in x == 0 && y < 2 ? .white : .black }, .dots(onLight: false), cell) == [Cell("⠃")])
-    let grey = cells(.filled(40, 80, RGB(128, 128, 128)), .dots(onLight: false), cell)
+    let gray = cells(.filled(40, 80, RGB(128, 128, 128)), .dots(onLight: false), cell)
     var dots = 0
-    for cell in grey where cell.text != " " { dots += (cell.text.unicodeScalars.first!.value & 0xFF).nonzeroBitCount }
-    #expect((30...70).contains(dots * 100 / (grey.count * 8)))
+    for cell in gray where cell.text != " " { dots += (cell.text.unicodeScalars.first!.value & 0xFF).nonzeroBitCount }
+    #expect((30...70).contains(dots * 100 / (gray.count * 8)))
   }
 
   @Test(arguments: [CellSize(width: 8, height: 16), CellSize(width: 10, height: 10), CellSize(width: 6, height: 17)])

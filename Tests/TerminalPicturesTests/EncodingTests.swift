@@ -7,11 +7,11 @@ import Testing
   func `sixels decode to the image that was encoded`(_ width: Int, _ height: Int) throws {
     // Few enough colors for each to be there.
     let picture = Bitmap.of(width, height) { x, y in RGB(UInt8(x / 8 * 50 % 256), UInt8(y / 8 * 60 % 256), 40) }
-    let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: 256)))
+    let decoded = try #require(SixelDecoder(Sixel.encode(picture, colors: 256)))
     #expect((decoded.width, decoded.height) == (width, height))
     for y in 0..<height {
       for x in 0..<width {
-        let (shown, wanted) = (try #require(decoded.colour(x, y)), picture.colour(x, y))
+        let (shown, wanted) = (try #require(decoded.color(x, y)), picture.color(x, y))
         // A share of a hundred is not a byte.
         #expect(abs(Int(shown.red) - Int(wanted.red)) <= 2 && abs(Int(shown.green) - Int(wanted.green)) <= 2)
       }
@@ -21,15 +21,15 @@ import Testing
   @Test(arguments: [2, 16, 64, 256])
   func `sixels use at most the terminal's number of colors, and keep the brightness`(_ count: Int) throws {
     let picture = Bitmap.slope(96, 60)
-    let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: count)))
+    let decoded = try #require(SixelDecoder(Sixel.encode(picture, colors: count)))
     #expect(decoded.registers.count == count)
     #expect(decoded.registers.keys.allSatisfy { (0..<count).contains($0) })
     #expect(decoded.pixels.count == 96 * 60)
     var (shown, wanted) = (0, 0)
     for y in 0..<60 {
       for x in 0..<96 {
-        shown += decoded.colour(x, y)!.brightness
-        wanted += picture.colour(x, y).brightness
+        shown += decoded.color(x, y)!.brightness
+        wanted += picture.color(x, y).brightness
       }
     }
     #expect(abs(shown - wanted) / (96 * 60) < (count == 2 ? 40 : 6))
@@ -37,12 +37,12 @@ import Testing
 
   @Test func `sixels leave transparent pixels unchanged`() throws {
     let picture = Bitmap.of(8, 8) { x, y in (x + y) % 2 == 0 ? .fullRed : nil }
-    let decoded = try #require(SixelDecoder(Sixel.encode(picture, colours: 16)))
+    let decoded = try #require(SixelDecoder(Sixel.encode(picture, colors: 16)))
     #expect(decoded.isTransparent)
     #expect(decoded.pixels.count == 32)
-    #expect(decoded.colour(0, 0) == .fullRed)
-    #expect(decoded.colour(1, 0) == nil)
-    let nothing = try #require(SixelDecoder(Sixel.encode(Bitmap.of(3, 3) { _, _ in nil }, colours: 16)))
+    #expect(decoded.color(0, 0) == .fullRed)
+    #expect(decoded.color(1, 0) == nil)
+    let nothing = try #require(SixelDecoder(Sixel.encode(Bitmap.of(3, 3) { _, _ in nil }, colors: 16)))
     #expect(nothing.pixels.isEmpty)
   }
 
@@ -50,11 +50,11 @@ import Testing
     let quarter: [UInt8] = [255, 0, 0, 64]
     let veil = Bitmap(width: 6, height: 6, rgba: Array(repeating: quarter, count: 36).flatMap { $0 })
     let drawing = Drawing(
-      veil, columns: 3, rows: 3, mode: .sixel(colours: 16, on: .white), cell: CellSize(width: 2, height: 2))
+      veil, columns: 3, rows: 3, mode: .sixel(colors: 16, on: .white), cell: CellSize(width: 2, height: 2))
     guard case .sixel(let bytes) = drawing.content else { throw Missing() }
     let decoded = try #require(SixelDecoder(bytes))
     #expect(decoded.pixels.count == 36)
-    let shown = try #require(decoded.colour(3, 3))
+    let shown = try #require(decoded.color(3, 3))
     #expect(shown.red == 255 && abs(Int(shown.green) - 191) <= 2 && abs(Int(shown.blue) - 191) <= 2)
     let clear = Bitmap(width: 2, height: 1, rgba: [9, 9, 9, 0, 0, 0, 255, 255]).blended(over: .white)
     #expect(clear.rgba == [9, 9, 9, 0, 0, 0, 255, 255], "what is not seen stays empty")
@@ -63,7 +63,7 @@ import Testing
   private struct Missing: Error {}
 
   @Test func `repeated sixels are run-length encoded`() {
-    let bytes = Sixel.encode(.filled(500, 6, .fullRed), colours: 256)
+    let bytes = Sixel.encode(.filled(500, 6, .fullRed), colors: 256)
     #expect(text(bytes) == "\u{1B}P0;1;0q\"1;1;500;6#0;2;100;0;0#0!500~\u{1B}\\")
   }
 
@@ -99,8 +99,8 @@ import Testing
   @Test func `kitty gets the pixels in chunks of at most 4096 bytes`() throws {
     let picture = Bitmap.slope(70, 50)
     let (pixels, keys) = try received(Kitty(picture).shown(columns: 9, rows: 4))
-    let colours: [UInt8] = (0..<70 * 50).flatMap { Array(picture.rgba[$0 * 4..<$0 * 4 + 3]) }
-    #expect(pixels == colours)
+    let colors: [UInt8] = (0..<70 * 50).flatMap { Array(picture.rgba[$0 * 4..<$0 * 4 + 3]) }
+    #expect(pixels == colors)
     #expect(keys.first == "a=T,f=24,s=70,v=50,c=9,r=4,C=1,q=2,m=1")
     #expect(keys.dropFirst().dropLast().allSatisfy { $0 == "q=2,m=1" })
     #expect(keys.last == "q=2,m=0")

@@ -31,7 +31,7 @@ import Testing
   @Test func `an image is drawn over lines that reserve its place`() {
     var grid = Grid(columns: 8, rows: 3)
     let drawing = Drawing(
-      .filled(4, 4, .fullRed), columns: 4, rows: 2, mode: .sixel(colours: 16), cell: .init(width: 2, height: 2))
+      .filled(4, 4, .fullRed), columns: 4, rows: 2, mode: .sixel(colors: 16), cell: .init(width: 2, height: 2))
     grid.place(drawing, row: 0, column: 1)
     grid.write("ab", row: 1, column: 5)
     #expect(grid.plainText == [" ##", " ##  ab", ""])
@@ -76,12 +76,12 @@ import Testing
     return grid
   }
 
-  @Test(arguments: [PictureMode.kitty, .sixel(colours: 16), .blocks(.full)])
+  @Test(arguments: [PictureMode.kitty, .sixel(colors: 16), .blocks(.full)])
   func `after each update the screen shows the grid, whatever it showed before`(_ mode: PictureMode) {
     let cell = CellSize(width: 2, height: 2)
-    let colours = [RGB.fullRed, .fullBlue, .white]
-    let pictures = colours.enumerated().map { index, colour in
-      Drawing(.filled(6 + index * 2, 4, colour), columns: 5, rows: 2, mode: mode, cell: cell)
+    let colors = [RGB.fullRed, .fullBlue, .white]
+    let pictures = colors.enumerated().map { index, color in
+      Drawing(.filled(6 + index * 2, 4, color), columns: 5, rows: 2, mode: mode, cell: cell)
     }
     for round in 0..<20 {
       var screen = ScriptedScreen(columns: 24, rows: 6)

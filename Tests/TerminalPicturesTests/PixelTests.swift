@@ -23,9 +23,9 @@ import Testing
   @Test func `scaling down averages the pixels, and transparent ones don't affect the color`() {
     let halves = Bitmap.of(4, 4) { x, _ in x < 2 ? .black : .white }
     #expect(halves.scaled(toWidth: 2, height: 1) == Bitmap.of(2, 1) { x, _ in x == 0 ? .black : .white })
-    #expect(halves.scaled(toWidth: 1, height: 1).colour(0, 0) == RGB(128, 128, 128))
+    #expect(halves.scaled(toWidth: 1, height: 1).color(0, 0) == RGB(128, 128, 128))
     let third = Bitmap.of(3, 1) { x, _ in x == 0 ? .black : .white }.scaled(toWidth: 2, height: 1)
-    #expect(third.colour(0, 0) == RGB(85, 85, 85))
+    #expect(third.color(0, 0) == RGB(85, 85, 85))
     let seen = Bitmap.of(2, 1) { x, _ in x == 0 ? .fullRed : nil }.scaled(toWidth: 1, height: 1)
     #expect(seen.rgba == [255, 0, 0, 128])
   }

@@ -43,7 +43,7 @@ final class Browser {
   private var helpers: [String: AnyCancellable] = [:]
   private let updates: AnyPublisher<FeedReport, Never>
   private(set) var state: BrowseState
-  private var depth: ColourDepth
+  private var depth: ColorDepth
   private var writer: ScreenWriter
   private var outbox: [UInt8] = []
   private var isWriting = false

@@ -22,22 +22,22 @@ struct PictureBlocks: Sendable {
   let across: Int
   let box: PictureBox
   /// The style of text; images use their own mode.
-  private let depth: ColourDepth
-  private let hasColour: Bool
+  private let depth: ColorDepth
+  private let hasColor: Bool
   private let isGrid: Bool
   private let digits: Int
 
   /// - Parameters:
   ///   - screen: how many characters the terminal has.
   ///   - count: how many images there are.
-  ///   - hasColour: true when text is highlighted.
+  ///   - hasColor: true when text is highlighted.
   /// - Returns: `nil` when there is no room for images.
   init?(
-    screen: (columns: Int, rows: Int), count: Int, isGrid: Bool, abilities: TerminalAbilities, hasColour: Bool
+    screen: (columns: Int, rows: Int), count: Int, isGrid: Bool, abilities: TerminalAbilities, hasColor: Bool
   ) {
     columns = screen.columns
     self.isGrid = isGrid
-    self.hasColour = hasColour
+    self.hasColor = hasColor
     digits = String(count).count
     depth = abilities.depth
     let cell = abilities.cell ?? .usual
@@ -83,9 +83,9 @@ struct PictureBlocks: Sendable {
     var grid = Grid(columns: columns, rows: max(height, lines.count))
     draw(result, in: &grid, row: 0, column: 0, rows: height)
     for (row, line) in lines.enumerated() { grid.write(line.text, line.ink, row: row, column: left) }
-    var bytes = grid.lines(hasColour ? depth : pictureDepth)
+    var bytes = grid.lines(hasColor ? depth : pictureDepth)
     // A long URL is not shortened, so that it can be copied.
-    if !isShort { bytes += "\(ink(.dim).opening(hasColour))\(address)\(ink(.dim).closing(hasColour))\n".utf8 }
+    if !isShort { bytes += "\(ink(.dim).opening(hasColor))\(address)\(ink(.dim).closing(hasColor))\n".utf8 }
     return bytes + [UInt8(ascii: "\n")]
   }
 
@@ -107,7 +107,7 @@ struct PictureBlocks: Sendable {
         grid.write(origin, ink(.dim), row: height + captions[index].count, column: left, room: box.columns)
       }
     }
-    return grid.lines(hasColour ? depth : pictureDepth) + [UInt8(ascii: "\n")]
+    return grid.lines(hasColor ? depth : pictureDepth) + [UInt8(ascii: "\n")]
   }
 
   private func draw(
@@ -123,9 +123,9 @@ struct PictureBlocks: Sendable {
   }
 
   /// The look of text, unless no color is wanted.
-  private func ink(_ ink: Ink) -> Ink { hasColour ? ink : .plain }
+  private func ink(_ ink: Ink) -> Ink { hasColor ? ink : .plain }
 
-  private var pictureDepth: ColourDepth { if case .blocks(let depth) = box.mode { depth } else { .none } }
+  private var pictureDepth: ColorDepth { if case .blocks(let depth) = box.mode { depth } else { .none } }
 }
 
 extension Ink {

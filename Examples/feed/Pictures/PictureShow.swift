@@ -61,7 +61,7 @@ final class PictureShow {
   private func output(of list: List, on abilities: TerminalAbilities) -> AnyPublisher<[UInt8], Never> {
     let blocks = PictureBlocks(
       screen: screen, count: list.count, isGrid: options.grid, abilities: abilities,
-      hasColour: session.outputStyle.hasColour)
+      hasColor: session.outputStyle.hasColor)
     guard let blocks, options.choice == .always || abilities.mode.isGraphic, !list.entries.isEmpty else {
       return worker.publisher { list.plain() }
     }

@@ -2,16 +2,16 @@ import Foundation
 
 /// Highlights text on the screen.
 struct Style: Equatable {
-  let hasColour: Bool
+  let hasColor: Bool
 
   /// Does not highlight.
-  static let plain = Style(hasColour: false)
+  static let plain = Style(hasColor: false)
 
   /// The style for a descriptor: color on a terminal that supports it, unless the user wants none (no-color.org).
   static func suiting(
     _ descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> Style {
-    Style(hasColour: isScreen(descriptor, environment: environment) && environment["NO_COLOR", default: ""].isEmpty)
+    Style(hasColor: isScreen(descriptor, environment: environment) && environment["NO_COLOR", default: ""].isEmpty)
   }
 
   /// True when a descriptor is a terminal with more than plain text.
@@ -35,6 +35,6 @@ struct Style: Equatable {
   func bad(_ text: String) -> String { wrap(text, "31") }
 
   private func wrap(_ text: String, _ code: String) -> String {
-    hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
   }
 }

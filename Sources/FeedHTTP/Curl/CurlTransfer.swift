@@ -22,7 +22,7 @@ final class CurlTransfer {
   // The number of progress reports of libcurl in the turn with this number.
   private var steps = (turn: 0, calls: 0)
   private var offersContentCodings = true
-  // libcurl writes a sentence here when a request fails; it keeps the URL as long as the handle.
+  // libcurl writes a sentence here when a request fails; it keeps the pointer as long as the handle exists.
   let sentence = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let names: [String: [String]]
@@ -141,7 +141,7 @@ final class CurlTransfer {
   /// Checks a looked-up address before connecting to it.
   private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
     guard let exchange, isDirect else { return true }
-    // It is larger than its type: libcurl has room for the longest URL after it.
+    // It is larger than its type: libcurl has room for the longest socket address after it.
     let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let place = UnsafeRawPointer(address) + offset
     guard let peer = NetworkAddress(place, count: Int(address.pointee.addrlen)) else { return true }

@@ -63,7 +63,7 @@ extension Future {
 private final class OutsideWaits: FutureWaits {
   // In a lane of several threads, a result would bring its thread to all that waits there.
   let home = SerialLane.current?.isForAnyThread == true ? StreamHome(domain: nil) : .current
-  /// The task that fulfils it; cancelled when the future is released.
+  /// The task that fulfills it; cancelled when the future is released.
   var task: Task<Void, Never>?
   /// True while a promise may still be called and a subscriber waits for it.
   private var isHeld = false

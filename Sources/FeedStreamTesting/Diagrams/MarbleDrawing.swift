@@ -20,7 +20,7 @@ struct MarbleDrawing {
   private let diagram: MarbleDiagram
   private let layout: MarbleLayout
   private let margin: Double
-  private var colours: [String: String] = [:]
+  private var colors: [String: String] = [:]
   private var lines: [String] = []
 
   init(_ diagram: MarbleDiagram) {
@@ -31,8 +31,8 @@ struct MarbleDrawing {
     let title = lanes.map { MarbleLayout.textWidth($0.title, size: 13) }.max()!
     margin = title > 0 ? title + 18 : 8
     for lane in lanes {
-      for case .value(let label) in lane.marks.map(\.kind) where colours[label] == nil {
-        colours[label] = MarbleDrawing.palette[colours.count % MarbleDrawing.palette.count]
+      for case .value(let label) in lane.marks.map(\.kind) where colors[label] == nil {
+        colors[label] = MarbleDrawing.palette[colors.count % MarbleDrawing.palette.count]
       }
     }
   }
@@ -155,7 +155,7 @@ struct MarbleDrawing {
       add(
         """
         <rect x="\(n(x - width / 2))" y="\(n(y - height / 2))" width="\(n(width))" height="\(n(height))" \
-        rx="\(n(height / 2))" fill="\(colours[label]!)"/>
+        rx="\(n(height / 2))" fill="\(colors[label]!)"/>
         """)
       addText(label, x: x, y: y, size: 14, fill: "#fff")
     case .finished:

@@ -83,11 +83,11 @@ struct RuleRun<P: Publisher> {
   private func source(
     _ script: RuleScript, _ time: VirtualTimeScheduler
   ) -> (AnyPublisher<Int, MarbleFailure>, () -> [SubscriptionRecord], () -> Bool) {
-    if case .misbehaving(let misbehaviour) = script.source {
-      let source = MisbehavingPublisher<Int, MarbleFailure>(misbehaviour, values: script.values, on: time)
+    if case .misbehaving(let misbehavior) = script.source {
+      let source = MisbehavingPublisher<Int, MarbleFailure>(misbehavior, values: script.values, on: time)
       return (
         AnyPublisher(source), { [] },
-        { misbehaviour == .subscribesTwice && source.cancellations.count > 1 && !source.cancellations[1] }
+        { misbehavior == .subscribesTwice && source.cancellations.count > 1 && !source.cancellations[1] }
       )
     }
     var events = script.values.map {

@@ -9,7 +9,7 @@ struct RuleScript: CustomStringConvertible {
     case subject
     /// Delivers at its own times, and waits for demand.
     case scheduled
-    case misbehaving(Misbehaviour)
+    case misbehaving(Misbehavior)
   }
 
   enum Cancellation: Equatable {
@@ -65,7 +65,7 @@ struct RuleScript: CustomStringConvertible {
       case .synchronous: count == 0 ? "a source that completes immediately" : "a synchronous source"
       case .subject: "a subject"
       case .scheduled: "a scheduled source"
-      case .misbehaving(let misbehaviour): "a source that \(misbehaviour)"
+      case .misbehaving(let misbehavior): "a source that \(misbehavior)"
       }
     let cancel =
       switch cancellation {
@@ -117,13 +117,13 @@ struct RuleScript: CustomStringConvertible {
   }
 
   /// Scripts with a source that breaks the rules, also while values wait to be requested.
-  static func misbehaving(_ misbehaviours: Set<Misbehaviour>) -> [RuleScript] {
-    Misbehaviour.allCases.filter(misbehaviours.contains).flatMap { misbehaviour in
+  static func misbehaving(_ misbehaviors: Set<Misbehavior>) -> [RuleScript] {
+    Misbehavior.allCases.filter(misbehaviors.contains).flatMap { misbehavior in
       [1, 3].flatMap { count in
         (Demand.all.prefix(2) + [.late]).flatMap { demand in
           ([.never] + (0...2).map { Cancellation.within(callback: $0) }).map {
             RuleScript(
-              source: .misbehaving(misbehaviour), count: count, fails: false, demand: demand, cancellation: $0)
+              source: .misbehaving(misbehavior), count: count, fails: false, demand: demand, cancellation: $0)
           }
         }
       }

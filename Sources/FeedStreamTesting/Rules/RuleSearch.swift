@@ -16,7 +16,7 @@ struct RuleSearch<P: Publisher> {
   }
 
   /// - Returns: the message, beginning after the operator's name.
-  mutating func shortestBreach(survives: Set<Misbehaviour>) -> String? {
+  mutating func shortestBreach(survives: Set<Misbehavior>) -> String? {
     for count in 0...4 {
       let scripts = RuleScript.plain(count: count)
       var runs: [(script: RuleScript, result: RuleRun<P>.Result, reference: RuleRun<P>.Result)] = []

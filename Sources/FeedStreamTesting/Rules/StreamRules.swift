@@ -55,7 +55,7 @@ public enum StreamRules {
   }
 
   /// The kinds of misbehavior that an operator with state must survive.
-  public static let usualMisbehaviours: Set<Misbehaviour> = [
+  public static let usualMisbehaviors: Set<Misbehavior> = [
     .emitsAfterEnding, .completesTwice, .ignoresCancel, .subscribesTwice,
   ]
 
@@ -69,7 +69,7 @@ public enum StreamRules {
   ///   - build: applies the operator.
   /// - Returns: a summary of the check.
   @discardableResult public static func verify<P: Publisher>(
-    _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehaviour> = usualMisbehaviours,
+    _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehavior> = usualMisbehaviors,
     expects: ((Given) -> Due<P.Output>)? = nil,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ build: @escaping (AnyPublisher<Int, MarbleFailure>) -> P
@@ -82,7 +82,7 @@ public enum StreamRules {
 
   /// Checks the operator that `build` applies; for an operator that uses time.
   @discardableResult public static func verify<P: Publisher>(
-    _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehaviour> = usualMisbehaviours,
+    _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehavior> = usualMisbehaviors,
     expects: ((Given) -> Due<P.Output>)? = nil,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ build: @escaping (AnyPublisher<Int, MarbleFailure>, VirtualTimeScheduler) -> P

@@ -5,10 +5,10 @@ package struct TerminalAbilities: Hashable, Sendable {
   package var kitty = false
   package var sixel = false
   /// `nil` if the terminal doesn't report it.
-  package var sixelColours: Int?
+  package var sixelColors: Int?
   package var cell: CellSize?
   package var background: RGB?
-  package var depth: ColourDepth
+  package var depth: ColorDepth
 
   /// The abilities that are known from the environment, before the terminal is queried.
   package init(environment: [String: String]) {
@@ -16,10 +16,10 @@ package struct TerminalAbilities: Hashable, Sendable {
     if environment["NO_COLOR", default: ""] != "" { depth = .none }
   }
 
-  private static func depth(_ name: String, _ colours: String) -> ColourDepth {
+  private static func depth(_ name: String, _ colors: String) -> ColorDepth {
     if name == "dumb" || name.isEmpty { return .none }
-    if colours == "truecolor" || colours == "24bit" || name.hasSuffix("-direct") { return .full }
-    return ["linux", "vt100", "ansi"].contains(name) && colours.isEmpty ? .sixteen : .palette
+    if colors == "truecolor" || colors == "24bit" || name.hasSuffix("-direct") { return .full }
+    return ["linux", "vt100", "ansi"].contains(name) && colors.isEmpty ? .sixteen : .palette
   }
 
   package mutating func take(_ answer: TerminalAnswer) {
@@ -29,9 +29,9 @@ package struct TerminalAbilities: Hashable, Sendable {
       sixel = numbers.contains(4)
     case .kitty(let isKnown): kitty = isKnown
     case .cell(let size): cell = size
-    case .sixelColours(let count): sixelColours = count
-    case .background(let colour): background = colour
-    case .fullColour(let isFull): if isFull, depth > .none { depth = .full }
+    case .sixelColors(let count): sixelColors = count
+    case .background(let color): background = color
+    case .fullColor(let isFull): if isFull, depth > .none { depth = .full }
     }
   }
 
@@ -39,7 +39,7 @@ package struct TerminalAbilities: Hashable, Sendable {
   /// `NO_COLOR`.
   package var mode: PictureMode {
     if kitty { return .kitty }
-    if sixel { return .sixel(colours: min(sixelColours ?? 256, 256), on: background ?? RGB(0, 0, 0)) }
+    if sixel { return .sixel(colors: min(sixelColors ?? 256, 256), on: background ?? RGB(0, 0, 0)) }
     return depth == .none ? .dots(onLight: isLight) : .blocks(depth)
   }
 

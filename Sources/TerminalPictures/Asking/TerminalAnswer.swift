@@ -10,10 +10,10 @@ package enum TerminalAnswer: Hashable, Sendable {
   /// The size of a character, in pixels.
   case cell(CellSize)
   /// The number of colors that sixels may have (XTSMGRAPHICS).
-  case sixelColours(Int)
+  case sixelColors(Int)
   case background(RGB)
   /// True if it shows 24-bit color.
-  case fullColour(Bool)
+  case fullColor(Bool)
 }
 
 extension TerminalAnswer {
@@ -26,8 +26,8 @@ extension TerminalAnswer {
       switch body.first {
       case "[": Self.control(body.dropFirst())
       case "_": body.hasPrefix("_Gi=\(Kitty.questionNumber)") ? .kitty(body.contains(";OK")) : nil
-      case "]": body.hasPrefix("]11;rgb:") ? Self.colour(body.dropFirst(8)).map(TerminalAnswer.background) : nil
-      case "P": body.hasPrefix("P1$r") ? .fullColour(body.contains("48:2:") || body.contains("48;2;")) : nil
+      case "]": body.hasPrefix("]11;rgb:") ? Self.color(body.dropFirst(8)).map(TerminalAnswer.background) : nil
+      case "P": body.hasPrefix("P1$r") ? .fullColor(body.contains("48:2:") || body.contains("48;2;")) : nil
       default: nil
       }
     guard let found else { return nil }
@@ -43,13 +43,13 @@ extension TerminalAnswer {
       guard (1...512).contains(numbers[1]), (1...512).contains(numbers[2]) else { return nil }
       return .cell(CellSize(width: numbers[2], height: numbers[1]))
     case "S" where body.hasPrefix("?") && numbers.count == 3 && numbers[0] == 1 && numbers[1] == 0:
-      return numbers[2] > 1 ? .sixelColours(numbers[2]) : nil
+      return numbers[2] > 1 ? .sixelColors(numbers[2]) : nil
     default: return nil
     }
   }
 
   /// `ffff/0000/8080`, of one to four digits each (XParseColor).
-  private static func colour(_ body: Substring) -> RGB? {
+  private static func color(_ body: Substring) -> RGB? {
     let parts = body.prefix { $0.isHexDigit || $0 == "/" }.split(separator: "/").map { part -> UInt8? in
       guard part.count <= 4, let value = Int(part, radix: 16) else { return nil }
       return UInt8(value * 255 / ((1 << (4 * part.count)) - 1))

@@ -30,7 +30,7 @@ enum BlockDrawing {
       let (x, y) = (place % columns * parts, place / columns * parts)
       for row in y..<min(y + parts, picture.height) {
         for column in x..<min(x + parts, picture.width) where picture.isSolid(column, row) {
-          sums.add(picture.colour(column, row), column - x, row - y)
+          sums.add(picture.color(column, row), column - x, row - y)
         }
       }
       // An image of a few pixels is seen too.
@@ -97,9 +97,9 @@ private struct BlockSums {
   var columns = [BlockSum](repeating: BlockSum(), count: BlockDrawing.parts)
   var quarters = [BlockSum](repeating: BlockSum(), count: 4)
 
-  mutating func add(_ colour: RGB, _ x: Int, _ y: Int) {
+  mutating func add(_ color: RGB, _ x: Int, _ y: Int) {
     let half = BlockDrawing.parts / 2
-    let one = BlockSum(sum: SIMD3(Int(colour.red), Int(colour.green), Int(colour.blue)), count: 1)
+    let one = BlockSum(sum: SIMD3(Int(color.red), Int(color.green), Int(color.blue)), count: 1)
     all += one
     rows[y] += one
     columns[x] += one
@@ -118,15 +118,15 @@ enum DotDrawing {
   ///   - isLight: true on a light screen, where a dot darkens.
   static func cells(of picture: Bitmap, columns: Int, rows: Int, onLight isLight: Bool) -> [Cell] {
     var palette = Palette([RGB(0, 0, 0), RGB(255, 255, 255)])
-    var grey: [UInt8] = []
-    grey.reserveCapacity(picture.rgba.count)
+    var gray: [UInt8] = []
+    gray.reserveCapacity(picture.rgba.count)
     for y in 0..<picture.height {
       for x in 0..<picture.width {
-        let level = UInt8(picture.colour(x, y).brightness)
-        grey += [level, level, level, picture.rgba[(y * picture.width + x) * 4 + 3]]
+        let level = UInt8(picture.color(x, y).brightness)
+        gray += [level, level, level, picture.rgba[(y * picture.width + x) * 4 + 3]]
       }
     }
-    let levels = palette.dithered(Bitmap(width: picture.width, height: picture.height, rgba: grey))
+    let levels = palette.dithered(Bitmap(width: picture.width, height: picture.height, rgba: gray))
     // The dots of a character from above, left and right (Unicode 17, chapter 21.1).
     let dots: [UInt32] = [0x01, 0x08, 0x02, 0x10, 0x04, 0x20, 0x40, 0x80]
     return (0..<rows * columns).map { place in

@@ -1,5 +1,5 @@
 /// The number of colors that a terminal shows.
-package enum ColourDepth: Int, Hashable, Sendable, Comparable {
+package enum ColorDepth: Int, Hashable, Sendable, Comparable {
   /// None, or none by request (no-color.org).
   case none = 0
   /// The terminal's own 16 colors.
@@ -9,33 +9,33 @@ package enum ColourDepth: Int, Hashable, Sendable, Comparable {
   /// 24 bits.
   case full
 
-  package static func < (one: ColourDepth, other: ColourDepth) -> Bool { one.rawValue < other.rawValue }
+  package static func < (one: ColorDepth, other: ColorDepth) -> Bool { one.rawValue < other.rawValue }
 }
 
 /// A color of text.
-package enum Colour: Hashable, Sendable {
+package enum Color: Hashable, Sendable {
   /// The terminal's own.
   case standard
   /// One of the eight named colors of terminals.
   case named(Int)
   case rgb(RGB)
 
-  package static let red = Colour.named(1)
-  package static let green = Colour.named(2)
-  package static let yellow = Colour.named(3)
-  package static let cyan = Colour.named(6)
+  package static let red = Color.named(1)
+  package static let green = Color.named(2)
+  package static let yellow = Color.named(3)
+  package static let cyan = Color.named(6)
 }
 
 /// The look of a character.
 package struct Ink: Hashable, Sendable {
-  package var foreground = Colour.standard
-  package var background = Colour.standard
+  package var foreground = Color.standard
+  package var background = Color.standard
   package var isBold = false
   package var isDim = false
   package var isReversed = false
 
   package init(
-    _ foreground: Colour = .standard, on background: Colour = .standard, bold: Bool = false, dim: Bool = false,
+    _ foreground: Color = .standard, on background: Color = .standard, bold: Bool = false, dim: Bool = false,
     reversed: Bool = false
   ) {
     self.foreground = foreground
@@ -49,7 +49,7 @@ package struct Ink: Hashable, Sendable {
 
   /// The sequence that sets this look, whatever the previous look was (ECMA-48, 8.3.117). Without colors, bold, dim and
   /// reversed remain.
-  package func sequence(_ depth: ColourDepth) -> String {
+  package func sequence(_ depth: ColorDepth) -> String {
     var codes = "0"
     if isBold { codes += ";1" }
     if isDim { codes += ";2" }
@@ -58,9 +58,9 @@ package struct Ink: Hashable, Sendable {
     return "\u{1B}[\(codes)m"
   }
 
-  private static func code(_ colour: Colour, _ depth: ColourDepth, _ base: Int) -> String {
+  private static func code(_ color: Color, _ depth: ColorDepth, _ base: Int) -> String {
     guard depth > .none else { return "" }
-    switch colour {
+    switch color {
     case .standard: return ""
     case .named(let number): return ";\(base + number)"
     case .rgb(let rgb):
@@ -83,9 +83,9 @@ extension RGB {
     let (r, g, b) = (step(red), step(green), step(blue))
     let inCube = RGB(value(r), value(g), value(b))
     let mean = (Int(red) + Int(green) + Int(blue)) / 3
-    let grey = min(max((mean - 3) / 10, 0), 23)
-    let shade = UInt8(8 + grey * 10)
-    return distance(to: RGB(shade, shade, shade)) < distance(to: inCube) ? 232 + grey : 16 + 36 * r + 6 * g + b
+    let gray = min(max((mean - 3) / 10, 0), 23)
+    let shade = UInt8(8 + gray * 10)
+    return distance(to: RGB(shade, shade, shade)) < distance(to: inCube) ? 232 + gray : 16 + 36 * r + 6 * g + b
   }
 
   /// The nearest of the eight.

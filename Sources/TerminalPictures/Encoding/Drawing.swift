@@ -3,9 +3,9 @@ package enum PictureMode: Hashable, Sendable {
   /// kitty's graphics protocol.
   case kitty
   /// Sixels with that many colors, on a background: partly transparent pixels are mixed with it.
-  case sixel(colours: Int, on: RGB = RGB(0, 0, 0))
+  case sixel(colors: Int, on: RGB = RGB(0, 0, 0))
   /// Blocks in that many colors.
-  case blocks(ColourDepth)
+  case blocks(ColorDepth)
   /// Dots without color.
   case dots(onLight: Bool)
 
@@ -58,8 +58,8 @@ package struct Drawing: Sendable {
     content =
       switch mode {
       case .kitty: .kitty(Kitty(scaled))
-      case .sixel(let colours, let background):
-        .sixel(Sixel.encode(scaled.blended(over: background), colours: colours))
+      case .sixel(let colors, let background):
+        .sixel(Sixel.encode(scaled.blended(over: background), colors: colors))
       case .blocks: .cells(BlockDrawing.cells(of: scaled, columns: fit.columns, rows: fit.rows))
       case .dots(let isLight):
         .cells(DotDrawing.cells(of: scaled, columns: fit.columns, rows: fit.rows, onLight: isLight))

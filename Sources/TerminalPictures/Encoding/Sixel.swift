@@ -2,34 +2,34 @@
 package enum Sixel {
   /// The sequence that draws the image at the cursor. Where the image is transparent, the screen is unchanged.
   ///
-  /// - Parameter colours: the number of colors that the terminal supports for it: 2 to 256.
-  package static func encode(_ picture: Bitmap, colours: Int) -> [UInt8] {
-    var palette = Palette(of: picture, count: colours)
+  /// - Parameter colors: the number of colors that the terminal supports for it: 2 to 256.
+  package static func encode(_ picture: Bitmap, colors: Int) -> [UInt8] {
+    var palette = Palette(of: picture, count: colors)
     let pixels = palette.dithered(picture)
     let (width, height) = (picture.width, picture.height)
     var bytes = Array("\u{1B}P0;1;0q\"1;1;\(width);\(height)".utf8)
-    for (index, colour) in palette.colours.enumerated() {
+    for (index, color) in palette.colors.enumerated() {
       func share(_ part: UInt8) -> Int { (Int(part) * 100 + 127) / 255 }
-      bytes += "#\(index);2;\(share(colour.red));\(share(colour.green));\(share(colour.blue))".utf8
+      bytes += "#\(index);2;\(share(color.red));\(share(color.green));\(share(color.blue))".utf8
     }
-    var bits = [UInt8](repeating: 0, count: palette.colours.count * width)
+    var bits = [UInt8](repeating: 0, count: palette.colors.count * width)
     for top in stride(from: 0, to: height, by: 6) {
       if top > 0 { bytes.append(UInt8(ascii: "-")) }
-      var used = [Bool](repeating: false, count: palette.colours.count)
+      var used = [Bool](repeating: false, count: palette.colors.count)
       for y in top..<min(top + 6, height) {
         for x in 0..<width {
-          let colour = Int(pixels[y * width + x])
-          guard colour >= 0 else { continue }
-          used[colour] = true
-          bits[colour * width + x] |= 1 << UInt8(y - top)
+          let color = Int(pixels[y * width + x])
+          guard color >= 0 else { continue }
+          used[color] = true
+          bits[color * width + x] |= 1 << UInt8(y - top)
         }
       }
       var isFirst = true
-      for colour in palette.colours.indices where used[colour] {
+      for color in palette.colors.indices where used[color] {
         if !isFirst { bytes.append(UInt8(ascii: "$")) }
         isFirst = false
-        bytes += "#\(colour)".utf8
-        let row = colour * width..<(colour + 1) * width
+        bytes += "#\(color)".utf8
+        let row = color * width..<(color + 1) * width
         append(bits[row], to: &bytes)
         for place in row { bits[place] = 0 }
       }

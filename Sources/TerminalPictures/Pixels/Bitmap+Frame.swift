@@ -41,9 +41,9 @@ extension Bitmap {
   /// An index into these colors for each pixel, dithered.
   ///
   /// - Precondition: no pixel is transparent, and there are 1 to 256 colors.
-  package func indexed(in colours: [RGB]) -> [UInt8] {
-    precondition((1...256).contains(colours.count), "Bitmap.indexed(in:): \(colours.count) colors; give it 1 to 256")
-    var palette = Palette(colours)
+  package func indexed(in colors: [RGB]) -> [UInt8] {
+    precondition((1...256).contains(colors.count), "Bitmap.indexed(in:): \(colors.count) colors; give it 1 to 256")
+    var palette = Palette(colors)
     return palette.dithered(self).map { UInt8(clamping: $0) }
   }
 }

@@ -17,7 +17,7 @@ package struct Bitmap: Hashable, Sendable {
   package var isOpaque: Bool { stride(from: 3, to: rgba.count, by: 4).allSatisfy { rgba[$0] == 255 } }
 
   /// The color at a position, without its opacity.
-  package func colour(_ x: Int, _ y: Int) -> RGB {
+  package func color(_ x: Int, _ y: Int) -> RGB {
     let place = (y * width + x) * 4
     return RGB(rgba[place], rgba[place + 1], rgba[place + 2])
   }

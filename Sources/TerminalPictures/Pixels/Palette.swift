@@ -1,11 +1,11 @@
 /// A few colors that represent all of an image's, found by dividing the colors where they differ most, until there are
 /// enough groups (median cut, with variance for the choice).
 struct Palette {
-  let colours: [RGB]
+  let colors: [RGB]
   /// The nearest color of each of 32,768, filled as they are requested; -1 if not yet requested.
   private var nearest = [Int16](repeating: -1, count: 32_768)
 
-  init(_ colours: [RGB]) { self.colours = colours }
+  init(_ colors: [RGB]) { self.colors = colors }
 
   /// - Parameter count: the maximum number of colors: 2 to 256.
   init(of picture: Bitmap, count: Int) {
@@ -13,12 +13,12 @@ struct Palette {
   }
 
   /// The index of the nearest color, of those that have the same five leading bits in each part.
-  mutating func index(of colour: RGB) -> Int {
-    let key = Int(colour.red >> 3) << 10 | Int(colour.green >> 3) << 5 | Int(colour.blue >> 3)
+  mutating func index(of color: RGB) -> Int {
+    let key = Int(color.red >> 3) << 10 | Int(color.green >> 3) << 5 | Int(color.blue >> 3)
     if nearest[key] >= 0 { return Int(nearest[key]) }
-    let middle = RGB(colour.red & 0xF8 | 4, colour.green & 0xF8 | 4, colour.blue & 0xF8 | 4)
+    let middle = RGB(color.red & 0xF8 | 4, color.green & 0xF8 | 4, color.blue & 0xF8 | 4)
     var (best, least) = (0, Int.max)
-    for (index, one) in colours.enumerated() {
+    for (index, one) in colors.enumerated() {
       let distance = one.distance(to: middle)
       if distance < least { (best, least) = (index, distance) }
     }
@@ -112,12 +112,12 @@ extension Palette {
       for step in 0..<width {
         let x = isForward ? step : width - 1 - step
         guard picture.isSolid(x, y) else { continue }
-        let colour = picture.colour(x, y)
-        let wanted = SIMD3(Int(colour.red), Int(colour.green), Int(colour.blue)) &+ here[x + 1] / 16
+        let color = picture.color(x, y)
+        let wanted = SIMD3(Int(color.red), Int(color.green), Int(color.blue)) &+ here[x + 1] / 16
         let shown = wanted.clamped(lowerBound: .zero, upperBound: SIMD3(repeating: 255))
         let index = index(of: RGB(UInt8(shown.x), UInt8(shown.y), UInt8(shown.z)))
         result[y * width + x] = Int16(index)
-        let chosen = colours[index]
+        let chosen = colors[index]
         let error = shown &- SIMD3(Int(chosen.red), Int(chosen.green), Int(chosen.blue))
         let ahead = isForward ? 1 : -1
         here[x + 1 + ahead] &+= error &* 7

@@ -1,7 +1,7 @@
 extension Grid {
   /// The grid as lines of a terminal that scrolls, each ended by a line break. Images are drawn over them afterwards,
   /// so that the lines have made room for them; the cursor is then below the last line.
-  package func lines(_ depth: ColourDepth) -> [UInt8] {
+  package func lines(_ depth: ColorDepth) -> [UInt8] {
     var bytes: [UInt8] = []
     for row in 0..<rows {
       append(row, depth, to: &bytes)
@@ -20,7 +20,7 @@ extension Grid {
     return bytes
   }
 
-  private func append(_ row: Int, _ depth: ColourDepth, to bytes: inout [UInt8]) {
+  private func append(_ row: Int, _ depth: ColorDepth, to bytes: inout [UInt8]) {
     let line = cells[row * columns..<(row + 1) * columns]
     guard let last = line.lastIndex(where: { $0.text != " " || $0.ink.isSeen }) else { return }
     var ink = Ink.plain

@@ -2,7 +2,7 @@ internal import FeedStream
 
 /// The bytes that turn a terminal's screen from one grid into another: the cells that differ, and the images.
 package struct ScreenWriter {
-  private let depth: ColourDepth
+  private let depth: ColorDepth
   private let memory: Int
   private var shown: Grid?
   /// The images that the terminal keeps (kitty), the most recently used last: their numbers and approximate sizes in
@@ -12,7 +12,7 @@ package struct ScreenWriter {
   private var count = 0
 
   /// - Parameter memory: the number of bytes of hidden images that the terminal keeps; 32 MiB by default.
-  package init(depth: ColourDepth, memory: Int = 32 << 20) {
+  package init(depth: ColorDepth, memory: Int = 32 << 20) {
     self.depth = depth
     self.memory = memory
   }

@@ -11,7 +11,7 @@ import Testing
     "Sources/FeedStream/Engine/Crossing/HomeSubscriber.swift",
     "Sources/FeedStream/Engine/Subscriptions/DetachableSubscription.swift",
     // They break rules on purpose, or record how others do.
-    "Sources/FeedStreamTesting/Scripted/Misbehaviour.swift",
+    "Sources/FeedStreamTesting/Scripted/Misbehavior.swift",
     "Sources/FeedStreamTesting/Scripted/SubscriptionRecord.swift",
     // The pollers', which are being joined into one.
     "Sources/FeedFleet/Gateway/FollowingRun.swift",

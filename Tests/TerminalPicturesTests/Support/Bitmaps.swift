@@ -2,21 +2,21 @@ import TerminalPictures
 
 extension Bitmap {
   /// A picture whose pixels a function of their place gives; `nil` is transparent.
-  static func of(_ width: Int, _ height: Int, _ colour: (Int, Int) -> RGB?) -> Bitmap {
+  static func of(_ width: Int, _ height: Int, _ color: (Int, Int) -> RGB?) -> Bitmap {
     var bytes: [UInt8] = []
     for y in 0..<height {
       for x in 0..<width {
-        guard let colour = colour(x, y) else {
+        guard let color = color(x, y) else {
           bytes += [0, 0, 0, 0]
           continue
         }
-        bytes += [colour.red, colour.green, colour.blue, 255]
+        bytes += [color.red, color.green, color.blue, 255]
       }
     }
     return Bitmap(width: width, height: height, rgba: bytes)
   }
 
-  static func filled(_ width: Int, _ height: Int, _ colour: RGB) -> Bitmap { of(width, height) { _, _ in colour } }
+  static func filled(_ width: Int, _ height: Int, _ color: RGB) -> Bitmap { of(width, height) { _, _ in color } }
 
   /// Colors that change slowly, as a photograph's do.
   static func slope(_ width: Int, _ height: Int) -> Bitmap {

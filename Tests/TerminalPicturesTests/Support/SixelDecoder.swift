@@ -16,7 +16,7 @@ struct SixelDecoder {
     let introducer = rest.prefix { $0 != UInt8(ascii: "q") }
     isTransparent = text(Array(introducer)).split(separator: ";", omittingEmptySubsequences: false)[1] == "1"
     rest = rest.dropFirst(introducer.count + 1)
-    var (x, band, colour) = (0, 0, 0)
+    var (x, band, color) = (0, 0, 0)
     func numbers() -> [Int] {
       let digits = rest.prefix { $0 == UInt8(ascii: ";") || (0x30...0x39).contains($0) }
       rest = rest.dropFirst(digits.count)
@@ -25,7 +25,7 @@ struct SixelDecoder {
     func draw(_ sixel: UInt8, _ count: Int) -> Bool {
       for place in x..<x + count {
         for bit in 0..<6 where sixel & 1 << UInt8(bit) != 0 {
-          guard place < width, band * 6 + bit < height, let shade = registers[colour] else { return false }
+          guard place < width, band * 6 + bit < height, let shade = registers[color] else { return false }
           pixels[(band * 6 + bit) * width + place] = shade
         }
       }
@@ -40,11 +40,11 @@ struct SixelDecoder {
         (width, height) = (sizes[2], sizes[3])
       case UInt8(ascii: "#"):
         let parts = numbers()
-        colour = parts[0]
+        color = parts[0]
         if parts.count == 5 {
           guard parts[1] == 2, parts[2...].allSatisfy({ $0 <= 100 }) else { return nil }
           func part(_ share: Int) -> UInt8 { UInt8((share * 255 + 50) / 100) }
-          registers[colour] = RGB(part(parts[2]), part(parts[3]), part(parts[4]))
+          registers[color] = RGB(part(parts[2]), part(parts[3]), part(parts[4]))
         }
       case UInt8(ascii: "!"):
         let count = numbers()[0]
@@ -61,5 +61,5 @@ struct SixelDecoder {
     return nil
   }
 
-  func colour(_ x: Int, _ y: Int) -> RGB? { pixels[y * width + x] }
+  func color(_ x: Int, _ y: Int) -> RGB? { pixels[y * width + x] }
 }

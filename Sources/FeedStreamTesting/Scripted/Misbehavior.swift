@@ -1,7 +1,7 @@
 import FeedStream
 
 /// A way for a publisher to break the rules.
-public enum Misbehaviour: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
+public enum Misbehavior: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
   case emitsBeyondDemand = "emits values without demand"
   case emitsAfterEnding = "emits a value after its completion"
   case completesTwice = "completes twice"
@@ -15,10 +15,10 @@ public enum Misbehaviour: String, CaseIterable, Hashable, Sendable, CustomString
 
 /// A publisher that breaks one rule on purpose, by name, to prove that operators survive it.
 ///
-/// Otherwise it is correct: values on request, one completion. The values of ``Misbehaviour/ignoresCancel`` come a
+/// Otherwise it is correct: values on request, one completion. The values of ``Misbehavior/ignoresCancel`` come a
 /// millisecond apart; values that were not requested are left out.
 public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
-  private let misbehaviour: Misbehaviour
+  private let misbehavior: Misbehavior
   private let values: [Output]
   private let ending: Subscribers.Completion<Failure>
   private let time: VirtualTimeScheduler
@@ -29,12 +29,12 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private var subscriptions: [MisbehavingSubscription] = []
 
   public init(
-    _ misbehaviour: Misbehaviour, values: [Output], ending: Subscribers.Completion<Failure> = .finished,
+    _ misbehavior: Misbehavior, values: [Output], ending: Subscribers.Completion<Failure> = .finished,
     on time: VirtualTimeScheduler, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
   ) {
     precondition(!values.isEmpty, "MisbehavingPublisher: it needs values to misbehave with; give it one or more")
-    self.misbehaviour = misbehaviour
+    self.misbehavior = misbehavior
     self.values = values
     self.ending = ending
     self.time = time
@@ -42,26 +42,26 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   }
 
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    switch misbehaviour {
+    switch misbehavior {
     case .emitsBeforeSubscription: _ = subscriber.receive(values[0])
     case .completesBeforeSubscription: subscriber.receive(completion: ending)
     default: break
     }
     subscribe(subscriber)
-    if misbehaviour == .subscribesTwice { subscribe(subscriber) }
+    if misbehavior == .subscribesTwice { subscribe(subscriber) }
   }
 
   private func subscribe<S: Subscriber>(_ subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscription = MisbehavingSubscription()
     subscriptions.append(subscription)
     var upcoming = values[...]
-    let end = { [misbehaviour, ending, values] in
+    let end = { [misbehavior, ending, values] in
       subscription.onRequest = nil
       subscriber.receive(completion: ending)
-      if misbehaviour == .completesTwice { subscriber.receive(completion: ending) }
-      if misbehaviour == .emitsAfterEnding { _ = subscriber.receive(values[0]) }
+      if misbehavior == .completesTwice { subscriber.receive(completion: ending) }
+      if misbehavior == .emitsAfterEnding { _ = subscriber.receive(values[0]) }
     }
-    switch misbehaviour {
+    switch misbehavior {
     case .emitsBeyondDemand:
       subscription.onRequest = { _ in
         guard let value = upcoming.popFirst() else { return }
