@@ -12,6 +12,8 @@ actor GenerationOrigin {
   /// The answers to the requests that are held back.
   private var held: [Int: () -> Void] = [:]
   private var holds = 0
+  /// Resumed when a request has arrived.
+  private var waiting: [CheckedContinuation<Void, Never>] = []
   private let thread: EventLoopThread
   private var running: (server: HTTPServer, serving: AnyCancellable)?
 
@@ -20,18 +22,22 @@ actor GenerationOrigin {
   /// Answers with this generation from now on.
   func choose(_ number: Int) { chosen = number }
 
-  /// Keeps the answers to the next requests back, until they are let go.
+  /// Holds the responses to the next requests until ``letGo(_:)`` is called for each.
   func hold(next count: Int) { holds = count }
 
-  /// Lets the answer to a request go that is kept back: the first request is 1.
+  /// Sends the response to a held request, and waits for the request if need be. The first request is 1.
   func letGo(_ request: Int) async {
-    while held[request] == nil { await Task.yield() }
+    while held[request] == nil { await nextRequest() }
     held.removeValue(forKey: request)?()
   }
 
-  /// Waits until there were `count` requests.
+  /// Waits until `count` requests have arrived.
   func wait(for count: Int) async {
-    while requests < count { await Task.yield() }
+    while requests < count { await nextRequest() }
+  }
+
+  private func nextRequest() async {
+    await withCheckedContinuation { waiting.append($0) }
   }
 
   func start() throws -> String {
@@ -48,6 +54,11 @@ actor GenerationOrigin {
 
   private func answer() -> Future<HTTPServer.Response, Never> {
     requests += 1
+    // They continue after this function, when the response is held.
+    defer {
+      for waiter in waiting { waiter.resume() }
+      waiting = []
+    }
     let response = HTTPServer.Response(body: Chunk(Generation.document(chosen ?? requests)))
     return Future<HTTPServer.Response, Never> { promise in
       guard holds > 0 else { return promise(.success(response)) }
