@@ -2,13 +2,14 @@
 /// `Result.Publisher`.
 ///
 /// An operator on such a publisher is applied immediately, when the chain is assembled, and returns a publisher of the
-/// same kind, as in Combine: `Just(2).map { $0 * 2 }` is `Just(4)`. The operators common to the three are here.
+/// same kind, as in Combine: `Just(2).map { $0 * 2 }` is `Just(4)`. This protocol provides the operators that the three
+/// share.
 public protocol ConstantPublisher<Output, Failure>: Publisher {
-  /// The value that it delivers, no value, or its failure.
+  /// The value that the publisher delivers, `nil` if it delivers none, or its failure.
   var constant: Result<Output?, Failure> { get }
 }
 
-// MARK: - Of one value: itself
+// MARK: - Operators that leave a single value as it is
 
 extension ConstantPublisher {
   /// Like `first()` of any publisher, applied immediately.
@@ -29,7 +30,7 @@ extension ConstantPublisher {
   /// Like `retry(_:)` of any publisher, applied immediately: a retry would fail in the same way.
   @inlinable public func retry(_ retries: Int) -> Self { self }
 
-  /// Like `ignoreOutput()` of any publisher, applied immediately; but as in Combine, a failure is left out with the
+  /// Like `ignoreOutput()` of any publisher, applied immediately. As in Combine, it drops a failure as well as the
   /// value.
   @inlinable public func ignoreOutput() -> Empty<Output, Failure> { Empty() }
 }

@@ -10,16 +10,16 @@
 ///     downstream  --a------bc|
 ///
 /// The closure runs once per subscriber, when it subscribes, after the subscriber has received its subscription. An
-/// error that it throws ends the stream. A source that can wait sends only requested values: see
+/// error that it throws ends the stream. If your source can wait, send only requested values: see
 /// ``Emitter/onRequest(_:)``. Callbacks on other threads send through ``Emitter/sender``.
 ///
 /// **Demand:** a value sent before it is requested is held. The completion follows the held values, and needs no
 /// request.
-/// **Policy:** holds up to `size` values, 256 by default; when they do not fit, `whenFull` decides, and by default the
-/// newest is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's error passes
-/// immediately if the held values have not been requested; the error of `whenFull` passes with the next request, after
-/// the values that this request delivers. Values that are still held then are dropped and reported. **Cancellation:**
-/// runs the cleanup given to ``Emitter/onCancel(_:)``, and drops the held values.
+/// **Policy:** holds up to `size` values, 256 by default. When a value does not fit, `whenFull` decides; by default,
+/// the new value is dropped. Drops are reported to ``StreamDiagnostics/onDrop(_:)``. **Failure:** the closure's error
+/// is delivered immediately if the held values have not been requested. The error of `whenFull` is delivered with the
+/// next request, after the values that this request delivers. Values that are still held at that point are dropped and
+/// reported. **Cancellation:** runs the cleanup given to ``Emitter/onCancel(_:)``, and drops the held values.
 public struct Create<Output, Failure: Error>: Publisher {
   @usableFromInline let size: Int
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
@@ -27,7 +27,7 @@ public struct Create<Output, Failure: Error>: Publisher {
 
   /// - Parameters:
   ///   - size: the number of unrequested values to hold; more than zero, `.max` for no limit.
-  ///   - whenFull: the treatment of a value for which there is no room.
+  ///   - whenFull: decides what happens to a value for which there is no room.
   ///   - body: sends values and the completion, now or later; throws to end the stream.
   @inlinable public init(
     size: Int = 256, whenFull: Publishers.BufferingStrategy<Failure> = .dropNewest,
@@ -59,10 +59,11 @@ public struct Create<Output, Failure: Error>: Publisher {
     private var cleanUps: [() -> Void] = []
     private var asks: ((Subscribers.Demand) throws(Failure) -> Void)?
     private var isAsking = false
-    /// True when a completion has been sent; after a cancellation, values aren't expected to arrive.
+    /// True when a completion has been sent. Sending a value after that causes a warning; sending one after a
+    /// cancellation doesn't.
     private var hasCompleted = false
     private var mustAskAgain = false
-    /// Senders' callback for requests and the end.
+    /// Callbacks that tell each sender about requests and about the end of the stream.
     var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
     @usableFromInline init(_ buffer: BufferStage<Output, Failure>) { self.buffer = buffer }
@@ -78,7 +79,7 @@ public struct Create<Output, Failure: Error>: Publisher {
       guard let buffer else { return refuse(value) }
       let standing = buffer.demand
       _ = buffer.receive(value)
-      // Sending subtracts one; the subscriber's answer leaves as many or more.
+      // The delivery subtracts one from the demand. If the demand has not fallen, the subscriber has requested more.
       if buffer.demand > .none, standing != .unlimited, buffer.demand >= standing { requested() }
     }
 
@@ -100,7 +101,7 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// Runs `produce` whenever the subscriber requests values, immediately if it already has, with the outstanding
     /// demand.
     ///
-    /// If a source sends that many values and then waits, none is held or dropped:
+    /// If a source sends that many values and then waits, no value is held or dropped:
     ///
     ///     emitter.onRequest { _ in
     ///       while emitter.demand > .none, let line = readLine() { emitter.send(line) }
@@ -114,7 +115,7 @@ public struct Create<Output, Failure: Error>: Publisher {
       requested()
     }
 
-    /// Runs `cleanUp` once, when the subscriber cancels or the stream ends; immediately if that has happened.
+    /// Runs `cleanUp` once, when the subscriber cancels or the stream ends; immediately if this has already happened.
     public func onCancel(_ cleanUp: @escaping () -> Void) {
       if isActive { cleanUps.append(cleanUp) } else { cleanUp() }
     }

@@ -9,16 +9,16 @@
 /// promise. **Cancellation:** a subscriber cancels its own subscription only; the work continues. **Policy:** keeps its
 /// one result. **Confinement:** not `Sendable`; see ``Promise``.
 public final class Future<Output, Failure: Error>: Publisher {
-  /// Fulfils the future. Only the first call counts; a later one is dropped and reported.
+  /// Fulfills the future. Only the first call counts; a later one is dropped and reported.
   ///
-  /// Safe from any thread. The caller must not use an output that isn't `Sendable` after the call: it belongs to the
-  /// stream's thread then.
+  /// Safe from any thread. After the call, an output that isn't `Sendable` belongs to the stream's thread; the caller
+  /// must no longer use it.
   public typealias Promise = @Sendable (Result<Output, Failure>) -> Void
 
   @exclusivity(unchecked) @usableFromInline var result: Result<Output, Failure>?
   /// The subscribers that have not received the result, in the order in which they subscribed.
   @exclusivity(unchecked) @usableFromInline var waiting: [FutureSubscription<Output, Failure>] = []
-  /// Notified when subscribers wait, for a result that comes from outside the stream.
+  /// Notified when subscribers begin or stop waiting for a result that comes from outside the stream.
   @exclusivity(unchecked) @usableFromInline var waits: FutureWaits?
   /// Guards `result` and `waiting` of a future without a loop, whose promise any thread may call.
   @usableFromInline let mutex: SystemMutex?
@@ -56,8 +56,9 @@ public final class Future<Output, Failure: Error>: Publisher {
 }
 
 extension Future {
-  // Each subscription has a lane, in which it is handed down, asked and fulfilled: threads take turns in it. What joins
-  // several publishers, and subscribers that cancel elsewhere, know lanes from those of queues.
+  // Each subscription has its own lane, in which threads take turns: the subscription is handed down, receives
+  // requests, and is fulfilled there. Stages that join several publishers, and subscribers that cancel on another
+  // thread, already support lanes, because queues use them.
   @inline(never) @usableFromInline
   func receive(_ subscriber: ErasedSubscriber<Output, Failure>, under mutex: SystemMutex) {
     Home.usesQueues()
@@ -82,7 +83,7 @@ extension Future {
   }
 }
 
-/// Notified when subscribers wait for a future whose result comes from outside the stream.
+/// Notified when subscribers begin or stop waiting for a future whose result comes from outside the stream.
 @usableFromInline class FutureWaits {
   /// True if there is no loop to move the result to.
   @usableFromInline var isForAnyThread: Bool { false }
@@ -92,7 +93,8 @@ extension Future {
 extension Future where Output: Sendable, Failure == Never {
   /// Waits for the value.
   ///
-  /// It runs where its caller runs. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
+  /// It runs in the caller's isolation. **Cancellation:** has no effect; waiting continues until the future is
+  /// fulfilled.
   public nonisolated(nonsending) var value: Output {
     get async {
       await withUnsafeContinuation { continuation in
@@ -105,7 +107,8 @@ extension Future where Output: Sendable, Failure == Never {
 extension Future where Output: Sendable {
   /// Waits for the value.
   ///
-  /// It runs where its caller runs. **Cancellation:** has no effect; waiting continues until the future is fulfilled.
+  /// It runs in the caller's isolation. **Cancellation:** has no effect; waiting continues until the future is
+  /// fulfilled.
   ///
   /// - Throws: the failure of the future.
   public nonisolated(nonsending) var value: Output {

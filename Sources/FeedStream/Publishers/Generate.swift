@@ -8,7 +8,8 @@
 ///     demand      1--2--∞
 ///     downstream  1--24-8|
 ///
-/// Unlike with `sequence(state:next:).publisher`, operators are applied as values pass, so the stream may be endless.
+/// Unlike with `sequence(state:next:).publisher`, operators are applied to values as they pass, so the stream may be
+/// infinite.
 ///
 /// **Demand:** as many values as requested, during the request; one is computed ahead. **Failure:** none.
 /// **Cancellation:** immediately. **Policy:** computes the requested values and one more; drops nothing.

@@ -6,9 +6,9 @@
 /// Cold: every subscription has its own count. There is no burst after a stall: ticks that a busy scheduler missed are
 /// skipped and not counted.
 ///
-/// **Demand:** each tick takes one of the requested values. **Policy:** a tick that has not been requested is dropped,
-/// reported and counted, so that the numbers show a gap. So after a poll that takes longer than the interval, the next
-/// regular tick follows, not the missed ones. **Failure:** none. **Cancellation:** immediately.
+/// **Demand:** each tick takes one of the requested values. **Policy:** a tick that has not been requested is dropped
+/// and reported. It still counts, so the delivered numbers show a gap. After a poll that takes longer than the
+/// interval, the next regular tick follows, not the missed ones. **Failure:** none. **Cancellation:** immediately.
 public struct Interval<Context: Scheduler>: Publisher {
   public typealias Output = Int
   public typealias Failure = Never
@@ -20,8 +20,8 @@ public struct Interval<Context: Scheduler>: Publisher {
   public let options: Context.SchedulerOptions?
 
   /// - Parameters:
-  ///   - delay: the time from the subscription to the first tick; by default `interval`, and `.zero` for the
-  ///     scheduler's next opportunity.
+  ///   - delay: the time from the subscription to the first tick; `interval` by default. With `.zero`, the first tick
+  ///     comes at the scheduler's next opportunity.
   ///   - interval: the time between ticks, on `scheduler`.
   ///   - tolerance: the maximum delay of a tick; by default the scheduler's minimum.
   ///   - scheduler: measures the time, and delivers.
@@ -59,7 +59,7 @@ public struct Interval<Context: Scheduler>: Publisher {
 }
 
 extension Interval {
-  /// Counts every `Duration`.
+  /// Counts at an interval that is a `Duration`.
   @_documentation(visibility: internal) @_disfavoredOverload
   public init(
     after delay: Duration? = nil, every interval: Duration, tolerance: Duration? = nil, scheduler: Context,

@@ -77,7 +77,7 @@ extension Just: ConstantPublisher {
   }
 }
 
-// A form that may fail is a `Result`'s publisher.
+// As in Combine, these operators return a `Result.Publisher`.
 extension Just {
   @inlinable var asResult: Result<Output, Never>.Publisher { Result.Publisher(output) }
 

@@ -7,8 +7,8 @@ extension Optional {
   ///     Optional(1).publisher          1|
   ///     Optional<Int>.none.publisher   |
   ///
-  /// **Demand:** the value waits for the first request; the completion of an empty one needs none. **Failure:** none.
-  /// **Cancellation:** immediately. **Policy:** forwards.
+  /// **Demand:** the value waits for the first request; without a value, the completion needs no request. **Failure:**
+  /// none. **Cancellation:** immediately. **Policy:** forwards.
   @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Wrapped
     public typealias Failure = Never
@@ -51,20 +51,24 @@ extension Optional.Publisher {
     Optional<[Wrapped]>.Publisher(output.map { [$0] } ?? [])
   }
 
-  /// Like `count()` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
+  /// Like `count()` of any publisher, applied immediately. As in Combine, the result is empty if there is no value.
   @inlinable public func count() -> Optional<Int>.Publisher { map { _ in 1 } }
 
-  /// Like `allSatisfy(_:)` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
+  /// Like `allSatisfy(_:)` of any publisher, applied immediately. As in Combine, the result is empty if there is no
+  /// value.
   @inlinable public func allSatisfy(_ predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// Like `contains(where:)` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
+  /// Like `contains(where:)` of any publisher, applied immediately. As in Combine, the result is empty if there is no
+  /// value.
   @inlinable public func contains(where predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// Like `contains(_:)` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
+  /// Like `contains(_:)` of any publisher, applied immediately. As in Combine, the result is empty if there is no
+  /// value.
   @inlinable
   public func contains(_ output: Wrapped) -> Optional<Bool>.Publisher where Wrapped: Equatable { map { $0 == output } }
 
-  /// Like `reduce(_:_:)` of any publisher, applied immediately. As in Combine, it delivers nothing without a value.
+  /// Like `reduce(_:_:)` of any publisher, applied immediately. As in Combine, the result is empty if there is no
+  /// value.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }

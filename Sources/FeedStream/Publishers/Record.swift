@@ -8,7 +8,7 @@ public struct Record<Output, Failure: Error>: Publisher {
   /// The recorded values and the completion.
   public let recording: Recording
 
-  /// Makes a recording with `record`; if that adds no completion, the recording finishes.
+  /// Makes a recording with `record`; if `record` adds no completion, the recording finishes.
   public init(record: (inout Recording) -> Void) {
     var recording = Recording()
     record(&recording)

@@ -12,7 +12,7 @@ extension Result {
   @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Success
 
-    /// The result that it delivers.
+    /// The result that this publisher delivers.
     public let result: Result<Success, Failure>
 
     @inlinable public init(_ result: Result<Success, Failure>) { self.result = result }
@@ -102,8 +102,8 @@ extension Result.Publisher {
   }
 }
 
-// As in Combine, the `try` forms of operators that compare two values call their closure with the one value twice, so
-// that an error it throws is delivered.
+// As in Combine, the `try` forms of operators that compare two values pass the only value to their closure twice, so
+// that an error thrown by the closure is delivered.
 extension Result.Publisher {
   /// Like `tryMap(_:)` of any publisher, applied immediately.
   @inlinable public func tryMap<T>(_ transform: (Success) throws -> T) -> Result<T, any Error>.Publisher {

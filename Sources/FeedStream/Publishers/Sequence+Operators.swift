@@ -1,7 +1,7 @@
-// Operators that the sequence itself applies immediately, when the chain is assembled, as in Combine: `[1,
-// 2].publisher.map { $0 * 2 }` is `[2, 4].publisher`.
+// Operators that are applied to the sequence immediately, when the chain is assembled, as in Combine:
+// `[1, 2].publisher.map { $0 * 2 }` is `[2, 4].publisher`.
 
-// MARK: - A sequence again
+// MARK: - Operators that return a sequence
 
 extension Publishers.Sequence {
   /// Like `map(_:)` of any publisher, applied immediately.
@@ -168,7 +168,8 @@ extension Publishers.Sequence where Elements: Collection {
   @inlinable public func count() -> Result<Int, Failure>.Publisher { .init(sequence.count) }
 }
 
-// `Just` is the better result type where there is no failure; random access distinguishes this from the method above.
+// If the publisher cannot fail, `count()` returns a `Just`. The constraint to random-access collections keeps these
+// overloads from being ambiguous with the one above.
 extension Publishers.Sequence where Elements: RandomAccessCollection {
   /// Like `count()` of any publisher, applied immediately.
   @inlinable public func count() -> Result<Int, Failure>.Publisher { .init(sequence.count) }

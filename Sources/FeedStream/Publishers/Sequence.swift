@@ -7,10 +7,10 @@ extension Publishers {
   /// Delivers a sequence's elements, then finishes.
   ///
   ///     demand                   1--2---
-  ///     [1, 2, 3, 4].publisher   1--23--     (4, and the ending with it, wait for another request)
+  ///     [1, 2, 3, 4].publisher   1--23--     (4 and the completion wait for another request)
   ///
   /// **Demand:** as many values as requested, within the request. **Failure:** none. **Cancellation:** immediately.
-  /// **Policy:** forwards; takes one element more from the sequence than is requested.
+  /// **Policy:** forwards; reads one more element from the sequence than requested.
   @frozen public struct Sequence<Elements: Swift.Sequence, Failure: Error>: Publisher {
     public typealias Output = Elements.Element
 

@@ -15,7 +15,7 @@ extension Scheduler {
     Publishers.Timer(every: interval, tolerance: tolerance, scheduler: self, options: options)
   }
 
-  /// A timer that ticks every `Duration`.
+  /// A timer whose interval is a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publishers/Timer``.
   @_documentation(visibility: internal) @_disfavoredOverload public func timer(
@@ -45,12 +45,12 @@ extension Publishers {
   ///     timer(every: 3)
   ///     downstream  ---3--6--9…
   ///
-  /// It is hot, as Combine's `Timer.TimerPublisher`; ``Interval`` is the cold form. There is no burst after a stall:
+  /// It is hot, like Combine's `Timer.TimerPublisher`; ``Interval`` is the cold form. There is no burst after a stall:
   /// ticks that a busy scheduler missed are skipped.
   ///
   /// **Demand:** each tick takes one of the values that a subscriber has requested. **Policy:** a subscriber that has
-  /// not requested a tick misses it, which is reported. **Failure:** none. **Cancellation:** ends a subscription
-  /// immediately; the timer runs until every connection has been cancelled.
+  /// not requested a tick misses it; the missed tick is reported. **Failure:** none. **Cancellation:** ends a
+  /// subscription immediately; the timer runs until every connection has been cancelled.
   public final class Timer<Context: Scheduler>: ConnectablePublisher {
     public typealias Output = Context.SchedulerTimeType
     public typealias Failure = Never
@@ -76,7 +76,7 @@ extension Publishers {
       self.options = options
     }
 
-    /// A timer that ticks every `Duration`.
+    /// A timer whose interval is a `Duration`.
     @_documentation(visibility: internal) @_disfavoredOverload public convenience init(
       every interval: Duration, tolerance: Duration? = nil, scheduler: Context,
       options: Context.SchedulerOptions? = nil
@@ -97,9 +97,10 @@ extension Publishers {
       ticks.receive(subscriber: subscriber)
     }
 
-    /// Starts the timer, or joins it if it is running.
+    /// Starts the timer if it isn't running.
     ///
-    /// - Returns: a cancellable; the last one to be cancelled stops the timer. Dropping it does not stop the timer.
+    /// - Returns: a cancellable. The timer stops when every cancellable that this method has returned is cancelled;
+    ///   dropping one has no effect.
     public func connect() -> any Cancellable {
       connections += 1
       if ticker == nil {

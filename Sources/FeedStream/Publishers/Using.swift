@@ -5,7 +5,7 @@ extension Publishers {
   ///
   ///     resource    open---------close
   ///     publisher   ----a--b--|
-  ///     downstream  ----a--b--|       (closed before the ending is delivered)
+  ///     downstream  ----a--b--|       (closed before the completion is delivered)
   ///
   /// **Demand, failure:** as in the publisher that it makes. **Cancellation:** disposes of the resource, and then
   /// passes through.
@@ -42,7 +42,7 @@ extension Publishers {
 
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let resource = resource()
-      // Disposes only once, even if that ends the stream.
+      // Disposes of the resource only once, even if doing so ends the stream.
       let lease = AnyCancellable { [dispose] in dispose(resource) }
       publisher(resource).subscribe(
         TapStage("Using", ErasedSubscriber(subscriber), reportsAfterEnd: false, onValue: nil) { event in

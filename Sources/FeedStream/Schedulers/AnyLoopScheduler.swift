@@ -1,7 +1,7 @@
-/// An ``EventLoop`` or its virtual twin, as one concrete type.
+/// An ``EventLoop`` or a virtual time scheduler, as one concrete type.
 ///
-/// Operators of time create it from `any LoopScheduler`; your code doesn't need to: `stream.debounce(for: pause,
-/// scheduler: scheduler)`.
+/// Time operators create it from `any LoopScheduler`; your code doesn't need to:
+/// `stream.debounce(for: pause, scheduler: scheduler)`.
 public struct AnyLoopScheduler: Scheduler {
   public typealias SchedulerTimeType = StreamInstant
   public typealias SchedulerOptions = Never

@@ -1,7 +1,7 @@
-/// A scheduler that runs work immediately, in the call that schedules it, whatever time is requested.
+/// A scheduler that runs work immediately, in the call that schedules it, even if that call requests a later time.
 ///
-/// It is for code that requires a scheduler without needing one. Its time does not advance: an operator that measures
-/// time traps on it, and repeated work runs once.
+/// Use it where an API requires a scheduler that your code doesn't need. Its time does not advance: an operator that
+/// measures time traps on it, and repeated work runs once.
 public struct ImmediateScheduler: Scheduler, Sendable {
   public typealias SchedulerOptions = Never
 
@@ -43,7 +43,7 @@ extension ImmediateScheduler {
 }
 
 extension ImmediateScheduler.SchedulerTimeType {
-  /// A duration, for which this scheduler does not wait.
+  /// A duration; this scheduler never waits.
   public struct Stride: ExpressibleByFloatLiteral, Comparable, SignedNumeric, Codable, Sendable,
     SchedulerTimeIntervalConvertible
   {

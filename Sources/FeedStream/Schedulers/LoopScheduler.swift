@@ -1,5 +1,5 @@
-/// A scheduler on which a whole application can live: an ``EventLoop``, or the virtual time scheduler of
-/// `FeedStreamTesting` instead.
+/// A scheduler on which a whole application can live: an ``EventLoop``, or in tests the virtual time scheduler of
+/// `FeedStreamTesting`.
 ///
 /// Besides time, it provides everything that an application needs from outside its thread, so that a test can replace
 /// everything asynchronous.

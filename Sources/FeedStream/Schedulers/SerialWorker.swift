@@ -4,7 +4,7 @@
 ///     disk.publisher { () throws(StoreError) in try store.read() }   // runs on the thread pool when somebody subscribes
 ///       .sink { print($0) } receiveValue: { print($0) }              // and is delivered on the loop
 ///
-/// Lives on its scheduler's thread, as streams do.
+/// Use it on its scheduler's thread, like a stream.
 public final class SerialWorker {
   private let scheduler: any LoopScheduler
   @exclusivity(unchecked) private var waiting = FIFO<AsideJob>()
@@ -14,7 +14,7 @@ public final class SerialWorker {
   ///   virtual time in a test.
   public init(on scheduler: any LoopScheduler) { self.scheduler = scheduler }
 
-  /// A publisher that runs `work` when it is subscribed to, delivers its result and finishes.
+  /// A publisher that runs `work` on subscription, delivers the result, and finishes.
   ///
   /// **Demand:** the work is requested at the subscription; its result is held until requested. **Failure:** the error
   /// that `work` throws. **Cancellation:** work that has not begun never runs; the result of work that has begun is
@@ -25,7 +25,7 @@ public final class SerialWorker {
     AsideWork(self, work).eraseToAnyPublisher()
   }
 
-  /// Requests `work` immediately.
+  /// Queues `work` immediately, without a publisher.
   ///
   /// - Parameters:
   ///   - work: runs off the loop, after all earlier work.
@@ -35,7 +35,8 @@ public final class SerialWorker {
   @inlinable @discardableResult public func perform<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T, completion: @escaping (Result<T, E>) -> Void
   ) -> any Cancellable {
-    // Unsafe but correct: only the work writes it, and it is read only after the scheduler has reported the end.
+    // Unsafe but correct: only the work writes the variable, and it is read only after the scheduler has reported that
+    // the work is done.
     nonisolated(unsafe) var outcome: Result<T, E>?
     let job = AsideJob {
       outcome = Result(catching: work)
@@ -64,8 +65,8 @@ public final class SerialWorker {
   }
 }
 
-/// One piece of a ``SerialWorker``'s work. It isn't generic: the closures are formed where the types are known, so
-/// nothing has to look up types when it passes the scheduler, which is only known as `any LoopScheduler`.
+/// One piece of a ``SerialWorker``'s work. It isn't generic: its closures are formed where the types are known, so that
+/// no types are looked up at run time when the job passes through `any LoopScheduler`.
 @usableFromInline final class AsideJob: Cancellable {
   @exclusivity(unchecked) private var work: (@Sendable () -> Void)?
   @exclusivity(unchecked) private var finish: (() -> Void)?

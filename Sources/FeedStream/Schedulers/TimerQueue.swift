@@ -2,7 +2,7 @@
 ///
 /// Adding and taking cost O(log n). Cancelled work stays in the heap until it reaches the top, or until half of the
 /// heap is cancelled and is swept; so cancelling costs O(1) amortized. ``EventLoop`` and the virtual time scheduler
-/// share it, and so they run work in the same order.
+/// share this type, so they run work in the same order.
 package struct TimerQueue {
   /// One piece of waiting work; cancelling it releases its action immediately.
   package final class Work: Cancellable {
@@ -14,7 +14,7 @@ package struct TimerQueue {
     @exclusivity(unchecked) package var note: AnyObject?
     private let onCancel: (Work) -> Void
 
-    /// Work that is in no queue until it is added to one.
+    /// Makes work that isn't in a queue yet.
     package init(
       deadline: StreamInstant, interval: Int64 = 0, action: @escaping () -> Void, onCancel: @escaping (Work) -> Void
     ) {

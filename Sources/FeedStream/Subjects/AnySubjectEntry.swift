@@ -2,20 +2,22 @@
 @usableFromInline class AnySubjectEntry {
   @exclusivity(unchecked) @usableFromInline final var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline final var isActive = true
-  /// True when the subscriber has missed the current value, and at the beginning.
+  /// True at first, and whenever the subscriber has missed the current value.
   @exclusivity(unchecked) @usableFromInline final var isBehind = true
-  /// Its position among the values ever sent: for a subject that keeps them, the next to deliver; for one that has a
-  /// current value, the one that it last asked for after it was sent.
+  /// The subscriber's position among all values ever sent. In a `ReplaySubject`, it is the position of the next value
+  /// to deliver. In a `CurrentValueSubject`, it is the version that was current when the subscriber last requested a
+  /// value that it had missed.
   @exclusivity(unchecked) @usableFromInline final var position = 0
-  /// True while it is being served from the values that the subject keeps.
+  /// True while a loop delivers values that the subject keeps to the subscriber.
   @exclusivity(unchecked) @usableFromInline final var isBeingServed = false
-  /// Its index in the subject's list.
+  /// The index of this entry in the subject's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int
-  /// The subscriber's subscription, as long as there is one. Unsafe but correct: a conduit clears it when it releases
-  /// this or is released, and a weak reference would cost every subscription an allocation.
+  /// The subscriber's subscription, as long as there is one. Unsafe but correct: the conduit clears this reference when
+  /// it releases the entry, or is deallocated itself. A weak reference would cost an allocation per subscription.
   @exclusivity(unchecked) @usableFromInline final unowned(unsafe) var conduit: Conduit?
 
-  /// The list. Unsafe but correct: it belongs to the subject, which a conduit retains until it releases this.
+  /// The subject's list. Unsafe but correct: the list belongs to the subject, which the conduit retains until it
+  /// releases this entry.
   @usableFromInline final unowned(unsafe) let list: AnySubscriberList
 
   @inlinable init(on list: AnySubscriberList) {
@@ -23,14 +25,14 @@
     index = list.outlets.count
   }
 
-  /// Subtracts a value from the demand. Returns false when there is no demand.
+  /// Subtracts one from the demand. Returns false when there is no demand.
   @inlinable final func spend() -> Bool {
     guard demand > .none else { return false }
     demand.takeOne()
     return true
   }
 
-  /// Counts arriving events; `nil` if it subscribed while the map was off.
+  /// Counts the events that the subscriber receives; `nil` if it subscribed while the map was off.
   @usableFromInline var tally: Tally? { nil }
 
   /// The subscriber, for mirrors.

@@ -1,8 +1,8 @@
 /// The subscribers of a subject, in the order in which they subscribed.
 ///
-/// A value is sent to those subscribed when the sending began, except those cancelled since. Adding and cancelling cost
-/// O(1) amortized: a cancelled entry leaves a vacancy, and the list is compacted when most are vacant and nothing is
-/// being sent.
+/// A value goes to the subscribers that were in the list when its sending began, except those cancelled since. Adding
+/// and cancelling cost O(1) amortized: a cancelled entry leaves a vacancy, and the list is compacted when most of it is
+/// vacant and nothing is being sent.
 ///
 /// The list holds its entries unmanaged, because retaining them for each value would take three times as long as the
 /// delivery (14 instead of 4 ns to one subscriber). That is safe because an entry taken off the list while a value is
@@ -11,15 +11,15 @@
   /// `nil` is a vacancy.
   @exclusivity(unchecked) @usableFromInline final var outlets: ContiguousArray<Unmanaged<AnySubjectEntry>?> = []
   @exclusivity(unchecked) @usableFromInline final var vacancies = 0
-  /// The number of sends that are in progress, one nested in the other.
+  /// The number of sends in progress, each nested in the one before it.
   @exclusivity(unchecked) @usableFromInline final var sendings = 0
   @exclusivity(unchecked) @usableFromInline final var retired: ContiguousArray<AnySubjectEntry> = []
-  /// The number of values that have been sent, for a subject that has a current one.
+  /// The number of values that have been sent. Only a `CurrentValueSubject` counts them.
   @exclusivity(unchecked) @usableFromInline final var version = 0
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @usableFromInline final let upstreams = UpstreamDemand()
   @exclusivity(unchecked) @usableFromInline final var confinement = SubjectConfinement()
-  /// The lane in which the subject was made, if it is part of a stream that lives in one.
+  /// The lane in which the subject was made, if it belongs to a stream that lives in a lane.
   @usableFromInline final let lane = SerialLane.current
 
   /// Called when a subscriber attaches, requests values or cancels, and when the subject completes. Most subjects have
@@ -30,7 +30,7 @@
 
   @usableFromInline init() {}
 
-  /// The place where a program made the subject, for the map.
+  /// The place in the program where the subject was made, for the map.
   @usableFromInline var madeAt: SourcePlace? { nil }
 
   /// The number of subscribers.
@@ -38,8 +38,9 @@
 
   deinit { empty() }
 
-  /// Called when the subject is deallocated: cancels its upstreams, and releases subscribers that have released their
-  /// subscriptions, once they have received the values being sent. The subject's upstreams may retain this list.
+  /// Called when the subject is deallocated. Cancels its upstreams, and releases the remaining subscribers, which no
+  /// longer hold a subscription; they still receive values that are being sent. The list may outlive the subject,
+  /// because an upstream may retain it.
   @usableFromInline final func abandon() {
     upstreams.cancel()
     guard sendings > 0 else { return empty() }
@@ -57,7 +58,7 @@
     for watcher in watchers { watcher.changed() }
   }
 
-  /// True when there is a subscriber and each has requested a value.
+  /// True when there is a subscriber, and every subscriber has requested a value.
   final var isWanted: Bool {
     var isWanted = false
     for case .some(let outlet) in outlets {
@@ -88,7 +89,7 @@
     for index in outlets.indices { outlets[index]?._withUnsafeGuaranteedRef { $0.index = index } }
   }
 
-  /// Releases the entries that were cancelled during the sending.
+  /// Releases the entries that were cancelled while values were being sent.
   @usableFromInline final func release() {
     let retired = self.retired.take()
     withExtendedLifetime(retired) { if isAbandoned { empty() } else { closeUp() } }

@@ -2,7 +2,7 @@
 @usableFromInline final class Conduit: GuardedSubscription {
   private let name: StaticString
   @exclusivity(unchecked) private var ledger: AnySubjectEntry?
-  // Kept until the completion: a subscriber keeps the subject alive, and its list.
+  // Retained until the completion, so that a subscription keeps the subject and its list alive.
   @exclusivity(unchecked) private var subject: AnyObject?
   @exclusivity(unchecked) private var onRequest: ((AnySubjectEntry) -> Void)?
   @exclusivity(unchecked) private var demandAtEnd = Subscribers.Demand.none
@@ -29,7 +29,7 @@
       withExtendedLifetime(subject) { ledger.list.upstreams.want() }
     }
     onRequest?(ledger)
-    // A value that was served may have ended this subscription, and released the subject.
+    // A value delivered by `onRequest` may have ended this subscription, and released the subject.
     if let ledger = self.ledger, !ledger.list.watchers.isEmpty { ledger.list.tellWatchers() }
   }
 
@@ -73,24 +73,23 @@
 }
 
 extension Conduit {
-  /// The subscriber that it serves, until it stops.
+  /// The subscriber, until the subscription ends.
   @usableFromInline var subscriber: Any { ledger?.subscriber ?? () }
 }
 
-/// Requests values from the publishers that feed a subject: unlimited, once a subscriber requests anything from the
-/// subject.
+/// Gives unlimited demand to the publishers that feed a subject, once a subscriber requests anything from the subject.
 @usableFromInline final class UpstreamDemand {
   fileprivate var upstreams: [any Subscription] = []
   fileprivate var isWanted = false
-  /// The number of upstreams from which on finished ones are removed, so that connecting repeatedly doesn't leak
-  /// memory.
+  /// The number of upstreams at which finished ones are removed, so that connecting repeatedly doesn't leak memory.
   private var sweepCount = 32
 
   @usableFromInline init() {}
 
   deinit { cancel() }
 
-  /// Called before the subject is deallocated: its upstreams can reach it until then.
+  /// Cancels the upstreams. Called before the subject is deallocated, because upstreams can reach it until they are
+  /// cancelled.
   @usableFromInline func cancel() {
     for upstream in upstreams.take() { upstream.cancel() }
   }

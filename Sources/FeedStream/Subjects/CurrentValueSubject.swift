@@ -4,12 +4,13 @@
 ///     subscriber     0-1---2--|
 ///
 /// **Demand, policy:** the current value is delivered on the first request. A value sent to a subscriber without demand
-/// waits for its request; `send(_:)` counts it as dropped. If a newer value replaces it, or the completion comes first,
-/// it is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the subject gets unlimited demand
-/// immediately. **Failure:** the completion goes to every subscriber immediately, requested or not, and to later
-/// subscribers, without a value. **Cancellation:** a subscriber cancels its own subscription only. **Re-entrancy:** a
-/// value sent while another is being delivered is delivered immediately, before the rest of the subscribers have
-/// received the first. **Confinement:** not `Sendable`; send to it on the thread of its subscribers.
+/// waits until the subscriber requests it; `send(_:)` counts it as dropped. If a newer value replaces it, or the
+/// completion comes first, the value is reported to ``StreamDiagnostics/onDrop(_:)``. A publisher that feeds the
+/// subject gets unlimited demand immediately. **Failure:** the completion goes to every subscriber immediately,
+/// requested or not, and to later subscribers, without a value. **Cancellation:** a subscriber cancels its own
+/// subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered immediately, before
+/// the rest of the subscribers have received the first. **Confinement:** not `Sendable`; send to it on the thread of
+/// its subscribers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -17,7 +18,8 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   @exclusivity(unchecked) @usableFromInline var current: Output
   /// True when a subscriber has missed the current value.
   @exclusivity(unchecked) @usableFromInline var isMissed = false
-  /// True when a subscriber missed a value sent during a delivery; it may request it when that delivery returns.
+  /// True when a subscriber missed a value that was sent during a delivery. The subscriber may request the value when
+  /// that delivery returns.
   @exclusivity(unchecked) @usableFromInline var isMissedWithin = false
 
   /// The current value; setting it sends it. After the completion, it can still be set, but no subscriber is notified.
@@ -45,7 +47,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
   @inlinable init(_ value: Output, at place: SourcePlace?) {
     conduits = SubscriberList("CurrentValueSubject", at: place)
     current = value
-    // A caller may read `value` at any time.
+    // Upstreams get demand immediately, because `value` may be read at any time.
     conduits.upstreams.want()
   }
 
@@ -55,11 +57,11 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     conduits.add(subscriber, to: self) { [self] in catchUp($0) }
   }
 
-  /// Delivers the current value to a subscriber that has not received it, and then values that are sent meanwhile. The
-  /// running loop serves requests made within it, so the stack stays flat.
+  /// Delivers the current value to a subscriber that has not received it, and then the values that are sent during the
+  /// delivery. The running loop serves requests made during a delivery, so the stack stays flat.
   @inlinable func catchUp(_ ledger: AnySubjectEntry) {
     guard ledger.isBehind else { return }
-    // It has requested the current value: one that is just being sent is not to come to it a second time.
+    // The loop below delivers the current value. Recorded first, so that a send in progress does not deliver it again.
     if ledger.demand > .none { ledger.position = conduits.version }
     guard !ledger.isBeingServed else { return }
     ledger.isBeingServed = true
@@ -76,7 +78,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   /// Sets the current value and delivers it to the subscribers that have requested one.
   ///
-  /// - Returns: the number of subscribers that received it, and of those that missed it.
+  /// - Returns: the number of subscribers that received the value, and the number of those that missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     guard conduits.isOpen else {
       let delivery = Delivery(isTerminated: true)
@@ -92,20 +94,20 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     conduits.version &+= 1
     let version = conduits.version
     let delivery = conduits.send(value, version: version)
-    // Within the delivery of another value, that one is still being sent.
+    // If `sendings` isn't 0, this call is nested in the delivery of another value.
     if delivery.dropped > 0 { noteMissed(value, isReplaced: version != conduits.version, conduits.sendings > 0) }
     if isMissedWithin, conduits.sendings == 0 { serveMissed() }
     return delivery
   }
 
   @inline(never) @usableFromInline func noteMissed(_ value: Output, isReplaced: Bool, _ isWithin: Bool) {
-    // Nobody can request it any more.
+    // A newer value has replaced this one, so it can no longer be requested.
     if isReplaced { return StreamDiagnostics.dropped(value, conduits.name, .bufferFull) }
     isMissed = true
     if isWithin { isMissedWithin = true }
   }
 
-  /// Delivers the current value to subscribers that requested it by the demand returned for the previous one.
+  /// Delivers the current value to subscribers that requested it with the demand they returned for the previous value.
   @inline(never) @usableFromInline func serveMissed() {
     while isMissedWithin {
       isMissedWithin = false

@@ -13,7 +13,7 @@ public protocol ObservableObject: AnyObject {
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
   /// Signals before a ``Published`` property is set; one publisher for all properties, including those of superclasses.
   ///
-  /// An object without such properties has one publisher as well, on which its own code calls
+  /// An object without such properties has a publisher too; the object's own code must call its
   /// ``ObservableObjectPublisher/send()``.
   public var objectWillChange: ObservableObjectPublisher {
     var properties: [any ObservedProperty] = []
@@ -52,16 +52,16 @@ public final class ObservableObjectPublisher: Publisher {
   @inlinable public func send() { _ = conduits.send(()) }
 }
 
-/// The publishers of objects that have no ``Published`` property to keep them in.
+/// The publishers of objects that have no ``Published`` property to store them.
 private enum ObjectPublishers {
-  // @unchecked: the publishers are only stored here. Each is used where its object is.
+  // @unchecked: the table only stores the publishers. Each publisher is used only where its object is used.
   private struct Table: @unchecked Sendable {
     struct Entry {
       weak var object: AnyObject?
       let publisher: ObservableObjectPublisher
     }
     var entries: [ObjectIdentifier: Entry] = [:]
-    /// The number of entries at which those of released objects are removed.
+    /// The number of entries at which the entries of released objects are removed.
     var limit = 64
   }
 
@@ -69,10 +69,10 @@ private enum ObjectPublishers {
 
   static func publisher(of object: AnyObject) -> ObservableObjectPublisher {
     let key = ObjectIdentifier(object)
-    // What the table lets go of is released outside of the lock: that may run code of the program, which comes back here.
+    // Removed objects are released outside of the lock, because releasing them may run code that calls this function.
     let (publisher, _) = table.withLock { table in
       var released: [Any?] = []
-      // An object at the address of a released one has another publisher.
+      // A new object at the address of a released one gets its own publisher.
       if let entry = table.entries[key], entry.object != nil {
         return Carried(uncheckedly: (entry.publisher, released))
       }

@@ -45,7 +45,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject {
 
   /// Delivers `value` to the subscribers that have requested one.
   ///
-  /// - Returns: the number of subscribers that received it, and of those that missed it.
+  /// - Returns: the number of subscribers that received the value, and the number of those that missed it.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery { conduits.pass(value) }
 
   public func send(completion: Subscribers.Completion<Failure>) { conduits.send(completion: completion) }

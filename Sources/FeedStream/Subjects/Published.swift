@@ -7,8 +7,9 @@
 ///     let subscription = search.$text.sink { print($0) }     // "", then every new text
 ///     search.text = "sea"                                          // Prints "", "sea"
 ///
-/// The publisher delivers a new value just before it is set: code that reads the property then still sees the old one.
-/// **Demand, policy:** as in ``CurrentValueSubject``. **Confinement:** not `Sendable`, and neither is the class.
+/// The publisher delivers a new value just before the property is set, so code that reads the property during the
+/// delivery sees the old value. **Demand, policy:** as in ``CurrentValueSubject``. **Confinement:** not `Sendable`, and
+/// neither is the class.
 @propertyWrapper
 public struct Published<Value> {
   @usableFromInline let state: PublishedState<Value>
@@ -19,7 +20,7 @@ public struct Published<Value> {
   /// The property's publisher.
   public var projectedValue: Publisher {
     get { Publisher(state: state) }
-    // `assign(to: &$property)` ends with an assignment of the publisher that is already there.
+    // Needed for `assign(to: &$property)`, which writes the same publisher back.
     nonmutating set { _ = newValue }
   }
 
@@ -95,7 +96,7 @@ extension Publisher where Failure == Never {
   }
 }
 
-/// Sets a published property. The property retains the subscription, which ends with it.
+/// Sets a published property. The property retains the subscription, and cancels it on deallocation.
 @usableFromInline final class PublishedSubscriber<Input>: Subscriber {
   @usableFromInline typealias Failure = Never
 

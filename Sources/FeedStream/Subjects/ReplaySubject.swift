@@ -3,12 +3,11 @@
 ///     sent                        1--2--3--4--|
 ///     subscriber of count: 2            23-4--|
 ///
-/// **Demand, policy:** every subscriber is served from the kept values, at its own pace and in order. A subscriber
-/// misses values that were discarded before it requested them, which is reported to ``StreamDiagnostics/onDrop(_:)``.
-/// The completion follows the last kept value. **Failure:** follows the last kept value, as the finish does.
-/// **Cancellation:** a subscriber cancels its own subscription only. **Re-entrancy:** a value sent while another is
-/// being delivered comes after it, for every subscriber. **Confinement:** not `Sendable`; send to it on the thread of
-/// its subscribers.
+/// **Demand, policy:** every subscriber receives the kept values in order, at its own pace. A subscriber misses values
+/// that were discarded before it requested them, which is reported to ``StreamDiagnostics/onDrop(_:)``. The completion
+/// follows the last kept value. **Failure:** follows the last kept value, too. **Cancellation:** a subscriber cancels
+/// its own subscription only. **Re-entrancy:** a value sent while another is being delivered is delivered after it, to
+/// every subscriber. **Confinement:** not `Sendable`; send to it on the thread of its subscribers.
 public final class ReplaySubject<Output, Failure: Error>: Subject {
   public typealias Receipt = Delivery
 
@@ -33,7 +32,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
   /// The position of the next value to be sent.
   @inlinable var end: Int { origin + kept.count }
   /// The number of deliveries that are in progress. Nothing is discarded during a delivery, so that a value sent during
-  /// one reaches every subscriber that has requested it.
+  /// a delivery reaches every subscriber that has requested it.
   @exclusivity(unchecked) @usableFromInline var servings = 0
   @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
 
@@ -83,7 +82,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     conduits.add(subscriber, to: self, from: start) { [self] ledger in
       serve(conduits.outlet(ledger))
     }
-    // Nothing is kept and the subject has ended: the completion needs no request.
+    // If the subject has completed and keeps no values, the completion needs no request.
     if completion != nil { conduits.visit(serve) }
   }
 
@@ -92,7 +91,8 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   /// Keeps `value` and delivers it to the subscribers that have requested it.
   ///
-  /// - Returns: the number of subscribers that received it, and of those that have not requested it yet.
+  /// - Returns: the number of subscribers that received the value, and the number of those that have not requested it
+  ///   yet.
   @inlinable @discardableResult public func send(_ value: Output) -> Delivery {
     conduits.confinement.check("ReplaySubject")
     guard completion == nil else {
@@ -106,7 +106,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     servings += 1
     conduits.visit { outlet in
       serve(outlet)
-      // Within a delivery, the loop that runs delivers it next when that much has been requested.
+      // During a delivery to this subscriber, the running loop delivers the value later, if enough has been requested.
       let isDue = outlet.isBeingServed && outlet.demand >= position - outlet.position
       if outlet.position >= position || isDue { delivery.delivered += 1 } else { delivery.dropped += 1 }
     }
@@ -124,11 +124,11 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
 
   public func send(subscription: any Subscription) { conduits.upstreams.add(subscription) }
 
-  // MARK: Keeping
+  // MARK: Kept values
 
   /// Delivers what the subscriber of `outlet` has requested, then the completion if it has received everything.
   @inlinable func serve(_ outlet: SubjectEntry<Output, Failure>) {
-    // The running loop serves a request made while it delivers: the stack stays flat.
+    // The running loop serves requests made during its deliveries, so that the stack stays flat.
     guard !outlet.isBeingServed else { return }
     giveUp()
     outlet.isBeingServed = true
@@ -145,7 +145,7 @@ public final class ReplaySubject<Output, Failure: Error>: Subject {
     if let completion, outlet.isActive, kept.isEmpty || outlet.position >= end { conduits.finish(outlet, completion) }
   }
 
-  /// Discards values that are too old or too many.
+  /// Discards values that are too old or exceed the limit.
   @inlinable func giveUp() {
     guard servings == 0 else { return }
     while kept.count > limit || (!kept.isEmpty && kept[0].isExpired?() ?? false) {

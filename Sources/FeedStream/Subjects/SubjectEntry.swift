@@ -1,8 +1,9 @@
-/// A subscriber in a subject's list. Its methods are constants, which a call needn't retain. At the completion, the
+/// A subscriber in a subject's list. Its methods are constants, so a call needn't retain them. At the completion, the
 /// list and the conduit release the entry, and the subscriber with it.
 @usableFromInline class SubjectEntry<Output, Failure: Error>: AnySubjectEntry {
   @usableFromInline final let methods: SubscriberMethods<Output, Failure>
-  /// The object that the methods take: the subscriber or its holder, which is this entry or is retained by it.
+  /// The object that is passed to the methods: the subscriber or its holder. The holder is this entry, or this entry
+  /// retains it.
   @exclusivity(unchecked) @usableFromInline final var holder: Unmanaged<AnyObject>
 
   @inlinable init(_ methods: SubscriberMethods<Output, Failure>, _ holder: AnyObject?, on list: AnySubscriberList) {
@@ -12,7 +13,7 @@
     if holder == nil { self.holder = .passUnretained(self) }
   }
 
-  /// Delivers a value that has been subtracted from the demand.
+  /// Delivers a value for which one has already been subtracted from the demand.
   @inlinable @inline(__always) final func deliver(_ input: Output) {
     let more = holder._withUnsafeGuaranteedRef { methods.next($0, input) }
     if more > .none, isActive { demand += more }
@@ -25,13 +26,13 @@
   }
 }
 
-/// An entry that contains its subscriber, which therefore needs no object of its own.
+/// An entry that contains its subscriber, so that the subscriber needs no object of its own.
 @usableFromInline final class SubjectEntryHolding<S: Subscriber>: SubjectEntry<S.Input, S.Failure>, SubscriberHolding {
   @usableFromInline let target: S
 
   @inlinable init(_ subscriber: S, on list: AnySubscriberList) {
     target = subscriber
-    // Known at compile time where this is specialized.
+    // In specialized code, the compiler evaluates these conditions.
     if let erased = subscriber as? ErasedSubscriber<S.Input, S.Failure> {
       super.init(erased.methods, erased.holder, on: list)
     } else if S.self is AnyObject.Type {

@@ -1,10 +1,10 @@
 /// The list of a subject's subscribers, with its output and failure types.
 @usableFromInline final class SubscriberList<Output, Failure: Error>: AnySubscriberList {
-  /// The completion of the subject, once it has one.
+  /// The completion of the subject, once it has completed.
   @exclusivity(unchecked) @usableFromInline var completion: Subscribers.Completion<Failure>?
   /// The name of the subject's subscriptions, under which its drops are reported.
   @usableFromInline let name: StaticString
-  /// The place where a program made the subject; `nil` for one that is part of an operator.
+  /// The place in the program where the subject was made; `nil` if the subject is part of an operator.
   @usableFromInline let place: SourcePlace?
   /// The reasons for which a warning has been issued.
   private var warned: Set<DroppedValue.Reason> = []
@@ -18,7 +18,7 @@
   /// Adds a subscriber, or delivers the completion to it immediately if the subject has completed.
   ///
   /// - Parameters:
-  ///   - position: the position of its first value among those that the subject keeps.
+  ///   - position: the position of the subscriber's first value among all values ever sent.
   ///   - onRequest: called when the subscriber requests values, after the demand is recorded.
   @inlinable func add<S: Subscriber<Output, Failure>>(
     _ subscriber: S, to subject: AnyObject, from position: Int = 0, onRequest: ((AnySubjectEntry) -> Void)? = nil
@@ -60,13 +60,14 @@
     CurrentDomain.outside { add(crossing, to: subject, from: position, onRequest: onRequest) }
   }
 
-  /// An entry of the list with its types.
+  /// `ledger`, an entry of this list, with its concrete types.
   @inlinable @inline(__always)
   func outlet(_ ledger: AnySubjectEntry) -> SubjectEntry<Output, Failure> {
     unsafeDowncast(ledger, to: SubjectEntry<Output, Failure>.self)
   }
 
-  /// Delivers `input` to every subscriber that has requested a value, and reports it unless all subscribers receive it.
+  /// Delivers `input` to every subscriber that has requested a value, and reports it as dropped unless there are
+  /// subscribers and all receive it.
   @inlinable func pass(_ input: Output) -> Delivery {
     let delivery = send(input)
     if delivery.isLost || delivery.dropped > 0 { report(input, delivery) }
@@ -82,25 +83,25 @@
     }
   }
 
-  /// Delivers `input`, the new current value of a subject, with its version number. Skips a subscriber that has already
-  /// received it, or a newer one, because it requested it during the sending.
+  /// Delivers `input`, the new current value of a subject, with its version number. Skips a subscriber that has
+  /// requested and received this value or a newer one while it was being sent.
   @inlinable func send(_ input: Output, version: Int) -> Delivery {
     sendToEach { entry in
       guard entry.position < version else { return entry.position == version }
       guard entry.spend() else {
-        // Within the sending of a newer value, which is another's.
+        // If a newer value has been sent, that send decides whether the subscriber is behind.
         if version == self.version { entry.isBehind = true }
         return false
       }
-      // Before the call: the subscriber may miss what is sent within it. An older value than the current one, which it
-      // may have missed within the sending of this one, does not make up for that.
+      // Set before the call, because the subscriber may miss a value sent during the call. The delivery of an outdated
+      // value leaves it as it is: the subscriber may have missed the current one.
       if version == self.version { entry.isBehind = false }
       outlet(entry).deliver(input)
       return true
     }
   }
 
-  /// Visits the subscribers with `deliver`, which returns true when the subscriber has received the value.
+  /// Calls `deliver` for each subscriber; `deliver` returns true when the subscriber has received the value.
   @inlinable @inline(__always) func sendToEach(_ deliver: (AnySubjectEntry) -> Bool) -> Delivery {
     confinement.check(name)
     guard isOpen else { return Delivery(isTerminated: true) }
@@ -108,7 +109,7 @@
     sendings &+= 1
     var index = 0
     let count = outlets.count
-    // The list is shorter when it was ended or compacted on the way.
+    // A completion sent during the loop empties the list.
     while index < count, index < outlets.count {
       outlets[index]?._withUnsafeGuaranteedRef {
         if deliver($0) {
@@ -132,7 +133,7 @@
     let ended = outlets.compactMap { $0?.takeRetainedValue() }
     outlets = []
     if sendings > 0 { retired.append(contentsOf: ended) }
-    // A subscriber that is cancelled by another's completion does not receive it.
+    // A subscriber that is cancelled while another receives the completion does not receive it.
     for ledger in ended where ledger.isActive { end(outlet(ledger), completion) }
     if !watchers.isEmpty { tellWatchers() }
   }
@@ -148,7 +149,7 @@
 // MARK: - For subjects that serve each subscriber at its own pace
 
 extension SubscriberList {
-  /// Visits the subscribers, except those cancelled meanwhile, and including those added meanwhile.
+  /// Calls `body` for each subscriber, including those added during the loop, except those cancelled during it.
   @inlinable func visit(_ body: (SubjectEntry<Output, Failure>) -> Void) {
     sendings &+= 1
     var index = 0
@@ -160,7 +161,7 @@ extension SubscriberList {
     if sendings == 0, !retired.isEmpty { release() }
   }
 
-  /// Completes one subscription, before or after the others.
+  /// Completes one subscription, independently of the others.
   @usableFromInline func finish(_ outlet: SubjectEntry<Output, Failure>, _ completion: Subscribers.Completion<Failure>)
   {
     remove(outlet)
@@ -172,7 +173,7 @@ extension SubscriberList {
     let reason: DroppedValue.Reason =
       delivery.isTerminated ? .terminated : delivery.dropped > 0 ? .noDemand : .noSubscriber
     StreamDiagnostics.dropped(value, name, reason, isPolicy: true)
-    // Once: naming the place again for each value would take more time than everything else.
+    // Warns only once per reason, because formatting the place for each value would take longer than everything else.
     guard let place, !warned.contains(reason), Warnings.areOn else { return }
     warned.insert(reason)
     Warnings.undelivered(name, reason, at: place)

@@ -23,7 +23,7 @@ extension Publisher where Failure == Never {
 }
 
 extension Subscribers {
-  /// Writes the values it receives to a property of an object, and releases the object at the completion.
+  /// Writes each value to a property of an object, and releases the object at the completion.
   public final class Assign<Root, Input>: Subscriber, Cancellable {
     public typealias Failure = Never
 
@@ -36,9 +36,9 @@ extension Subscribers {
     public private(set) var object: Root?
     public let keyPath: ReferenceWritableKeyPath<Root, Input>
     private var status = Status.waiting
-    /// The lane in which this lives, if its values arrive on a queue.
+    /// The lane in which this subscriber lives, if its values arrive on a queue.
     private var lane: SerialLane?
-    /// Upstream, if it may deliver on any thread; and true until its first event.
+    /// Upstream, if it may deliver on any thread. `isBeginning` is then true until its first event.
     private var unconfined: UnconfinedUpstream?
     private var isBeginning = false
 
@@ -71,7 +71,7 @@ extension Subscribers {
 
     public func receive(completion: Subscribers.Completion<Never>) { if begins() { end() } }
 
-    /// False if it was cancelled on another thread before the first event.
+    /// Returns false if another thread cancelled the subscription before the first event.
     private func begins() -> Bool {
       guard isBeginning, let unconfined else { return true }
       guard unconfined.begin() else { return false }
@@ -81,12 +81,13 @@ extension Subscribers {
 
     public func cancel() {
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
-      // The thread on which upstream delivers uses the rest.
+      // Another thread, on which upstream delivers, may be using this subscriber's other properties.
       if let unconfined, !unconfined.mayTouch() { return unconfined.cancelUpstream() }
       end()?.cancel()
     }
 
-    /// Releases the object outside of any access to this one, because releasing it may call back into this.
+    /// Releases the object outside of any access to this subscriber, because releasing it may call back into the
+    /// subscriber.
     @discardableResult private func end() -> (any Subscription)? {
       guard case .subscribed(let subscription) = status else { return nil }
       status = .ended

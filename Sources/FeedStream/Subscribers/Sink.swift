@@ -48,7 +48,8 @@ extension Publisher where Failure == Never {
 extension Subscribers {
   /// Passes the events that it receives to closures, and releases the closures at the completion.
   public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
-    // Optional, so that releasing them forms no closures: in code that is not specialized, each would be an allocation.
+    // Optional, so that they can be released by setting them to `nil`. In unspecialized code, each empty closure in
+    // their place would be an allocation.
     @exclusivity(unchecked) private var onValue: ((Input) -> Void)?
     @exclusivity(unchecked) private var onCompletion: ((Subscribers.Completion<Failure>) -> Void)?
 
@@ -60,12 +61,12 @@ extension Subscribers {
     @exclusivity(unchecked) private var subscription: (any Subscription)?
     /// Upstream, if it may deliver on any thread.
     @exclusivity(unchecked) private var unconfined: UnconfinedUpstream?
-    /// The lane in which this lives, if its values arrive on a queue.
+    /// The lane in which this sink lives, if its values arrive on a queue.
     @exclusivity(unchecked) private var lane: SerialLane?
-    /// Atomic, because a cancellation may come from another thread than upstream's values.
+    /// Atomic, because one thread may cancel while another delivers upstream's values.
     @usableFromInline let phase = Atomic(open)
 
-    /// The phase in which values are for the closure.
+    /// The phase in which values are passed to the closure.
     @inlinable static var open: UInt8 { 0 }
     /// The phase until the first event of an upstream that may deliver on any thread.
     private static var beginning: UInt8 { 1 }
@@ -102,10 +103,10 @@ extension Subscribers {
     }
 
     public func receive(completion: Subscribers.Completion<Failure>) {
-      // Otherwise, this has been cancelled, perhaps on another thread.
+      // False if the sink has been cancelled, perhaps on another thread.
       guard takesEvents else { return }
       subscription = nil
-      // Taken out before the call and released after it, as releasing them may call back into this.
+      // Taken out before the call and released after it, because releasing the closures may call back into this sink.
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()
       onCompletion?(completion)
@@ -113,10 +114,10 @@ extension Subscribers {
     }
 
     public func cancel() {
-      // What is below a queue is touched only there.
+      // If values arrive on a queue, only work in its lane may touch this sink.
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       let mayTouch = unconfined?.mayTouch() ?? true
-      // The subscription may still be on its way, as with `subscribe(on:)`: it will be refused.
+      // If the subscription has not arrived yet, as with `subscribe(on:)`, it will be refused.
       phase.store(Self.closed, ordering: .relaxed)
       guard mayTouch else { return unconfined?.cancelUpstream() ?? () }
       guard let subscription = subscription.take() else { return }
@@ -126,12 +127,13 @@ extension Subscribers {
       _ = (onCompletion, onValue)
     }
 
-    /// True when an event that arrives is for the closures.
+    /// True when an event that arrives is to be passed to the closures.
     @inlinable var takesEvents: Bool {
       @inline(__always) get { phase.load(ordering: .relaxed) == Self.open || begins() }
     }
 
-    /// True if this is the first event of an upstream that may deliver on any thread, unless it was cancelled before it.
+    /// Returns true for the first event of an upstream that may deliver on any thread, unless the sink was cancelled
+    /// before that event.
     @inline(never) @usableFromInline func begins() -> Bool {
       guard phase.load(ordering: .relaxed) == Self.beginning, let unconfined, unconfined.begin() else { return false }
       return phase.compareExchange(expected: Self.beginning, desired: Self.open, ordering: .relaxed).exchanged
@@ -161,8 +163,7 @@ extension Subscribers.Sink: LiveSubscriber {
 }
 
 extension SubscriptionWatch {
-  /// Subscribes a watched sink, whose events show that it is in use. It isn't inlined, because a watched chain is never
-  /// specialized.
+  /// Subscribes a sink whose events show that it is in use. Not inlined, because a watched chain is never specialized.
   @inline(never) @usableFromInline
   func subscribe<Upstream: Publisher>(
     _ sink: Subscribers.Sink<Upstream.Output, Upstream.Failure>, to upstream: Upstream,
@@ -194,8 +195,8 @@ private struct WatchedSinkLink<Input, Failure: Error>: Subscriber, CustomStringC
   var description: String { link.description }
 }
 
-/// The subscriber that `sink` attaches: it holds the value closure as a constant, which a call needn't retain, unlike a
-/// variable.
+/// The subscriber that `sink` attaches. It holds the value closure as a constant, because a closure in a variable would
+/// be retained for each call.
 @frozen @usableFromInline struct SinkLink<Input, Failure: Error>: Subscriber, CustomStringConvertible {
   @usableFromInline let sink: Subscribers.Sink<Input, Failure>
   @usableFromInline let receiveValue: (Input) -> Void

@@ -48,7 +48,7 @@ extension Publisher {
 /// Holds the values that the closures of a weak-owner sink capture.
 @usableFromInline final class OwnerHandle<Owner: AnyObject> {
   @usableFromInline private(set) weak var owner: Owner?
-  /// The reference is weak, because the sink retains the closures, and they retain this.
+  /// Weak, because the sink retains the closures, and the closures retain this handle.
   @usableFromInline weak var sink: (any AnyObject & Cancellable)?
 
   @usableFromInline init(_ owner: Owner) { self.owner = owner }

@@ -99,7 +99,7 @@ struct BreakpointStage<Upstream: Publisher, Downstream: Subscriber<Upstream.Outp
   }
 }
 
-/// Restores the signal's default action, because Swift's backtracer would handle the signal and let the process
+/// Raises `SIGTRAP` with its default action, because Swift's backtracer would handle the signal and let the process
 /// continue.
 @inline(never) @usableFromInline func stopInDebugger() {
   let handler = signal(SIGTRAP, SIG_DFL)

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Names this place of the pipeline, for the message when something goes wrong above it.
+  /// Names this place in the pipeline, for messages about problems above it.
   ///
   ///     http.get(url).tryMap(decode).timeout(…).checkpoint("load feed")
   ///
@@ -14,8 +14,8 @@ extension Publisher {
   ///   here is not handled below.
   ///
   /// This costs nothing until something goes wrong. Then an operator searches its chain of subscribers for the next
-  /// checkpoint, and a failure records the checkpoints that it passes. A subject, `share` and a scheduler end that
-  /// search and that record: put a checkpoint on both sides of them.
+  /// checkpoint, and a failure records the checkpoints that it passes. The search and the record end at a subject, at
+  /// `share`, and where a scheduler delivers: put a checkpoint on both sides.
   ///
   /// **Demand, failure, cancellation:** pass through; values pass at no cost. **Policy:** forwards.
   ///

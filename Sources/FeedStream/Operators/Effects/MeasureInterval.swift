@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the time since the previous value instead of each value; the first counts from the subscription.
+  /// Replaces each value with the time since the previous value or, for the first value, since the subscription.
   ///
   ///     upstream    --a----b-c--|
   ///     measureInterval(using: loop)

@@ -79,7 +79,7 @@ extension Publishers {
   }
 }
 
-// One map with the composed closure: fused operators do not nest.
+// Fused operators form one map with a composed closure instead of nesting.
 
 extension Publishers.Map {
   /// Like `map(_:)` of any publisher, fused with this operator.

@@ -15,10 +15,9 @@ extension Publisher {
   ///     dematerialize()
   ///     downstream  --a---------#
   ///
-  /// **Demand:** passes through, and one more signal is requested, which may be the completion, because a completion
-  /// needs no demand.
-  /// **Cancellation:** passes through; a completion among the signals cancels upstream. **Failure:** the signals';
-  /// upstream itself cannot fail. **Policy:** forwards, and holds one value that has not been requested.
+  /// **Demand:** passes through. One more signal is requested, because it may be the completion, which needs no demand.
+  /// **Cancellation:** passes through; a completion among the signals cancels upstream. **Failure:** that of the
+  /// signals; upstream itself cannot fail. **Policy:** forwards, and holds one value that has not been requested.
   @inlinable public func dematerialize<T, E: Error>() -> Publishers.Dematerialize<Self, T, E>
   where Output == Signal<T, E>, Failure == Never {
     Publishers.Dematerialize(upstream: self)
@@ -119,7 +118,7 @@ final class MaterializeStage<Input, Failure: Error>: ValuesAndLastStage<Signal<I
     if isLive { up?.request(more) }
   }
 
-  /// Delivers the held value, if it is requested, and the completion that waits for it.
+  /// Delivers the held value, if it is requested, and then the completion that waits for it.
   ///
   /// - Returns: the subscriber's further demand.
   @inline(never) @usableFromInline func deliverHeld() -> Subscribers.Demand {
