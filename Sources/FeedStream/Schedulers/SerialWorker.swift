@@ -1,7 +1,7 @@
 /// Runs blocking work off the loop, one piece at a time, in the order of the requests.
 ///
 ///     let disk = SerialWorker(on: loop)
-///     disk.publisher { () throws(StoreError) in try store.read() }   // runs on the thread pool when somebody subscribes
+///     disk.publisher { () throws(StoreError) in try store.read() }   // runs on the thread pool on subscription
 ///       .sink { print($0) } receiveValue: { print($0) }              // and is delivered on the loop
 ///
 /// Use it on its scheduler's thread, like a stream.

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Pairs the newest value of this publisher with the newest of another, whenever either delivers one.
+  /// Pairs the newest value of this publisher with the newest of another, whenever either delivers a value.
   ///
   ///     upstream    --a------b--------|
   ///     other       -----1--------2------|
@@ -10,15 +10,15 @@ extension Publisher {
   ///
   /// Both are subscribed to before the subscriber receives its subscription, even when the first is empty. Finishes
   /// when both have finished, or when one has finished without a value. **Demand:** passes to both. **Failure:** the
-  /// first ends both. **Cancellation:** cancels both. **Policy:** while there is no demand, newer values replace
-  /// undelivered older ones, by design. Combinations made within a delivery are held, as many as were requested, and
-  /// delivered after it.
+  /// first failure cancels the other publisher and ends the stream. **Cancellation:** cancels both. **Policy:** while
+  /// there is no demand, newer values replace undelivered older ones, by design. Combinations made during a delivery
+  /// are held, up to the requested number, and delivered after it.
   @inlinable
   public func combineLatest<P: Publisher>(_ other: P) -> Publishers.CombineLatest<Self, P> where P.Failure == Failure {
     Publishers.CombineLatest(self, other)
   }
 
-  /// Combines the newest values of two publishers with `transform`, whenever either delivers one.
+  /// Combines the newest values of two publishers with `transform`, whenever either delivers a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable public func combineLatest<P: Publisher, T>(
@@ -27,7 +27,7 @@ extension Publisher {
     combineLatest(other).map(transform)
   }
 
-  /// Combines the newest values of three publishers, whenever one delivers one.
+  /// Combines the newest values of three publishers, whenever one of them delivers a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable public func combineLatest<P: Publisher, Q: Publisher>(
@@ -36,7 +36,7 @@ extension Publisher {
     Publishers.CombineLatest3(self, publisher1, publisher2)
   }
 
-  /// Combines the newest values of three publishers with `transform`, whenever one delivers one.
+  /// Combines the newest values of three publishers with `transform`, whenever one of them delivers a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable public func combineLatest<P: Publisher, Q: Publisher, T>(
@@ -45,7 +45,7 @@ extension Publisher {
     combineLatest(publisher1, publisher2).map(transform)
   }
 
-  /// Combines the newest values of four publishers, whenever one delivers one.
+  /// Combines the newest values of four publishers, whenever one of them delivers a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable public func combineLatest<P: Publisher, Q: Publisher, R: Publisher>(
@@ -55,7 +55,7 @@ extension Publisher {
     Publishers.CombineLatest4(self, publisher1, publisher2, publisher3)
   }
 
-  /// Combines the newest values of four publishers with `transform`, whenever one delivers one.
+  /// Combines the newest values of four publishers with `transform`, whenever one of them delivers a value.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
   @inlinable public func combineLatest<P: Publisher, Q: Publisher, R: Publisher, T>(
@@ -164,7 +164,7 @@ extension Publishers.CombineLatest4: Equatable where A: Equatable, B: Equatable,
 
   @usableFromInline var held: [Int] { [first == nil ? 0 : 1, second == nil ? 0 : 1] }
 
-  /// Values that were not delivered are replaced by newer ones, by design.
+  /// Does nothing: undelivered values are not reported, because newer ones replace them by design.
   @usableFromInline mutating func dropRest() {}
 
   @inlinable func isExhausted(firstEnded: Bool, secondEnded: Bool) -> Bool {

@@ -1,4 +1,5 @@
-/// Combines the newest values of any number of publishers of different types into a tuple, whenever one delivers.
+/// Combines the newest values of any number of publishers of different types into a tuple, whenever one of them
+/// delivers a value.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``. Two to four publishers keep their
 /// types. Five or more publishers are erased, and unspecialized code subscribes to them: end a long chain with
@@ -10,7 +11,7 @@ public func combineLatest<Failure: Error, each Value>(
   Publishers.CombineLatestAll(repeat each publishers)
 }
 
-/// Combines the newest values of two publishers, whenever one delivers one.
+/// Combines the newest values of two publishers, whenever one of them delivers a value.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
 @inlinable public func combineLatest<A: Publisher, B: Publisher>(_ a: A, _ b: B) -> Publishers.CombineLatest<A, B>
@@ -18,7 +19,7 @@ where A.Failure == B.Failure {
   Publishers.CombineLatest(a, b)
 }
 
-/// Combines the newest values of three publishers, whenever one delivers one.
+/// Combines the newest values of three publishers, whenever one of them delivers a value.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
 @inlinable public func combineLatest<A: Publisher, B: Publisher, C: Publisher>(
@@ -27,7 +28,7 @@ where A.Failure == B.Failure {
   Publishers.CombineLatest3(a, b, c)
 }
 
-/// Combines the newest values of four publishers, whenever one delivers one.
+/// Combines the newest values of four publishers, whenever one of them delivers a value.
 ///
 /// **Demand, failure, cancellation, policy:** as in ``Publisher/combineLatest(_:)``.
 @inlinable public func combineLatest<A: Publisher, B: Publisher, C: Publisher, D: Publisher>(

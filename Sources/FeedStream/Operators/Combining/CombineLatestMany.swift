@@ -1,5 +1,6 @@
 extension Swift.Collection where Element: Publisher {
-  /// Delivers the newest value of each of these publishers as an array, whenever one delivers, once all have a value.
+  /// Delivers the newest values of these publishers as an array, whenever one of them delivers a value, once all have
+  /// delivered one.
   ///
   ///     a           --1---------2---------|
   ///     b           -----7-------------8----|
@@ -8,8 +9,8 @@ extension Swift.Collection where Element: Publisher {
   ///
   /// Finishes when all have finished, or when one has finished without a value; finishes immediately if there are no
   /// publishers.
-  /// **Demand:** passes to all. **Failure:** the first ends all. **Cancellation:** cancels all. **Policy:** while
-  /// nothing is requested, newer values replace older ones, by design.
+  /// **Demand:** passes to all. **Failure:** the first failure cancels the other publishers and ends the stream.
+  /// **Cancellation:** cancels all. **Policy:** while nothing is requested, newer values replace older ones, by design.
   public func combineLatest() -> Publishers.CombineLatestMany<Element> { Publishers.CombineLatestMany(self) }
 }
 

@@ -9,7 +9,7 @@ extension Publisher {
   /// ![append(other)](marbles-append.svg)
   ///
   /// The suffix is subscribed to during the completion of this publisher. **Demand:** the outstanding demand passes to
-  /// the next publisher. **Failure:** ends the stream; the suffix is not subscribed. **Cancellation:** cancels the
+  /// the next publisher. **Failure:** ends the stream; the suffix is not subscribed to. **Cancellation:** cancels the
   /// running publisher. **Policy:** forwards.
   @inlinable public func append<P: Publisher<Output, Failure>>(_ publisher: P) -> Publishers.Concatenate<Self, P> {
     Publishers.Concatenate(prefix: self, suffix: publisher)
@@ -64,7 +64,7 @@ extension Publisher {
 }
 
 extension Publisher {
-  /// Delivers the values of a publisher that cannot fail after this one has finished.
+  /// Delivers the values of this publisher, and then those of a publisher that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -74,7 +74,7 @@ extension Publisher {
     append(publisher.setFailureType(to: Failure.self))
   }
 
-  /// Delivers the values of a publisher that cannot fail first.
+  /// Delivers the values of a publisher that cannot fail, and then those of this publisher.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -86,7 +86,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Delivers the values of a publisher that can fail after this one, which cannot.
+  /// Delivers the values of this publisher, which cannot fail, and then those of a publisher that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/append(_:)-(P)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -96,7 +96,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).append(publisher)
   }
 
-  /// Delivers the values of a publisher that can fail before those of this one, which cannot.
+  /// Delivers the values of a publisher that can fail, and then those of this publisher, which cannot.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/prepend(_:)-(P)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -132,7 +132,7 @@ extension Publishers {
 
 extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equatable {}
 
-/// The stage as the suffix's subscriber: a separate type, so that it differs from the prefix's.
+/// The stage as the suffix's subscriber. A separate type, so that it differs from the prefix's subscriber.
 @frozen @usableFromInline struct SuffixStage<Downstream: Subscriber>: FusedStage {
   @usableFromInline typealias Input = Downstream.Input
   @usableFromInline typealias Failure = Downstream.Failure
@@ -142,12 +142,12 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @inlinable init(downstream: Downstream) { self.downstream = downstream }
 
   @inlinable func receive(_ input: Input) -> Subscribers.Demand { downstream.receive(input) }
-  // Does not count as a fused stage.
+  // This type does not count as a fused stage.
   @inlinable static var fusedStages: Int { @inline(__always) get { Downstream.fusedStages } }
   @usableFromInline var description: String { "\(downstream)" }
 }
 
-/// Plays one publisher after another; with `onlyIfEmpty`, only after one without a value.
+/// Delivers one publisher after another; with `onlyIfEmpty`, the second follows only if the first had no value.
 @usableFromInline final class ConcatenateStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline var suffix: ((Inlet<SequentialPort<Output, Failure>>) -> Void)?
   @exclusivity(unchecked) @usableFromInline var hasBegun = false
@@ -171,8 +171,8 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @inlinable override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
-    // Within the completion, as in Combine, even when that comes within the subscription. There is only one suffix, so the
-    // stack needs no loop.
+    // Subscribes during the completion, as in Combine, even if that arrives during the subscription. There is only one
+    // suffix, so the stack stays flat without a loop.
     upcoming = suffix
     subscribeToUpcoming()
   }

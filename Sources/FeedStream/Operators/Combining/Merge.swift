@@ -9,8 +9,8 @@ extension Publisher {
   /// ![merge(with: other)](marbles-merge.svg)
   ///
   /// Finishes when all have finished. **Demand:** requests everything while the demand is unlimited, otherwise one
-  /// value at a time from each publisher. **Failure:** the first ends all; held values are dropped and reported.
-  /// **Cancellation:** cancels all.
+  /// value at a time from each publisher. **Failure:** the first failure cancels the other publishers and ends the
+  /// stream; held values are dropped and reported. **Cancellation:** cancels all.
   /// **Policy:** holds values that have not been requested, one per publisher that respects the demand.
   @inlinable public func merge<B: Publisher<Output, Failure>>(with other: B) -> Publishers.Merge<Self, B> {
     Publishers.Merge(self, other)
@@ -42,7 +42,7 @@ extension Publishers {
         publishers.map { publisher in { publisher.receive(subscriber: $0) } })
     }
 
-    /// Delivers the values of one more publisher, too.
+    /// Merges one more publisher.
     ///
     /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
     @inlinable public func merge(with other: Upstream) -> MergeMany<Upstream> { MergeMany(publishers + [other]) }
@@ -55,14 +55,15 @@ extension Publishers {
 
     public let a: A
     public let b: B
-    /// Subscribes to the upstreams; those of a merge in ``a`` are listed one by one, so that one stage serves all.
+    /// Each closure subscribes to one upstream. If ``a`` is a merge, its upstreams are listed individually, so that one
+    /// stage serves all of them.
     @usableFromInline let upstreams: [MergeStage<Output, Failure>.Attach]
 
-    // Disfavored: of two that fit, the compiler would prefer this one, because it has no type parameters.
+    // Disfavored, because the compiler would otherwise prefer this initializer to the generic one below.
     @_disfavoredOverload
     @inlinable public init(_ a: A, _ b: B) { self.init(a, b, upstreams: [{ a.receive(subscriber: $0) }]) }
 
-    /// A merge of a merge.
+    /// Merges one more publisher with the publishers of a merge.
     @inlinable public init<P1, P2>(_ a: A, _ b: B) where A == Merge<P1, P2> {
       self.init(a, b, upstreams: a.upstreams)
     }
@@ -73,7 +74,7 @@ extension Publishers {
       self.upstreams = upstreams + [{ b.receive(subscriber: $0) }]
     }
 
-    /// Delivers the values of one more publisher, too.
+    /// Merges one more publisher.
     ///
     /// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``.
     @inlinable public func merge<C: Publisher<Output, Failure>>(with other: C) -> Merge<Self, C> {
@@ -99,7 +100,8 @@ extension MergeStage {
   @inlinable func start(_ upstreams: [Attach]) {
     guard entry.enter() else { return }
     down.receive(subscription: self)
-    // All are added before the first begins: one that finishes immediately must not look like the last.
+    // All inlets are added before the first is attached: an upstream that finishes immediately must not look like the
+    // last.
     for (attach, inlet) in zip(upstreams, upstreams.map { _ in addInlet() }) where isActive { attach(inlet) }
     close()
     entry.leave()

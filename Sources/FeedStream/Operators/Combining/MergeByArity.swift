@@ -1,5 +1,5 @@
-// Combine names a merge by its arity. Here the arity is in the types only: a merge of three is a merge of a merge, which
-// subscribes to all three on one stage.
+// Combine has a type for each number of merged publishers. Here, these types are aliases: a merge of three is a merge
+// of a merge, and one stage subscribes to all three.
 extension Publishers {
   /// See ``Publisher/merge(with:)-(B)``.
   public typealias Merge3<
@@ -145,8 +145,8 @@ extension Publisher {
 ///
 ///     merge(cached, remote, pushed).sink { print($0) }
 ///
-/// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``. For two to eight publishers, the
-/// method is faster, because this function erases the publishers' types.
+/// **Demand, failure, cancellation, policy:** as in ``Publisher/merge(with:)-(B)``. For two to eight publishers,
+/// `merge(with:)` is faster, because this function erases the publishers' types.
 public func merge<Value, Failure: Error>(
   _ publishers: any Publisher<Value, Failure>...
 ) -> Publishers.MergeMany<AnyPublisher<Value, Failure>> {

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the events of this publisher or another, whichever is first, and cancels the other.
+  /// Delivers the events of this publisher or another, whichever delivers first, and cancels the other.
   ///
   ///     upstream    -----a--b--|
   ///     other       --1--2--3----|
@@ -7,8 +7,8 @@ extension Publisher {
   ///     downstream  --1--2--3----|
   ///
   /// A completion counts as a delivery. A publisher that delivers or completes during its subscription wins: the later
-  /// ones are not subscribed to. **Demand:** passes to both until one has won, then to the winner. **Failure:** the
-  /// winner's.
+  /// ones are not subscribed to. **Demand:** passes to both until one has won, then to the winner. **Failure:** that of
+  /// the winner.
   /// **Cancellation:** cancels both. **Policy:** forwards the winner's values; the others deliver none.
   @inlinable public func race<B: Publisher<Output, Failure>>(with other: B) -> Publishers.Race<Self, B> {
     Publishers.Race(self, other)
@@ -16,7 +16,7 @@ extension Publisher {
 }
 
 extension Publisher {
-  /// Delivers the events of this publisher or of one that cannot fail, whichever is first.
+  /// Delivers the events of this publisher or of one that cannot fail, whichever delivers first.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/race(with:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -28,7 +28,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Delivers the events of this publisher, which cannot fail, or of one that can, whichever is first.
+  /// Delivers the events of this publisher, which cannot fail, or of one that can, whichever delivers first.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/race(with:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -86,7 +86,7 @@ extension Publishers.Race: Equatable where A: Equatable, B: Equatable {}
 extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class RaceStage<Output, Failure: Error>: Junction<Output, Failure> {
-  /// The only upstream for the rest of the stream.
+  /// The upstream that delivered first, and the only one from then on.
   @exclusivity(unchecked) @usableFromInline var winner: Inlet<RacePort<Output, Failure>>?
   @exclusivity(unchecked) private var runners: [Inlet<RacePort<Output, Failure>>] = []
 
@@ -114,7 +114,7 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
   fileprivate func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<RacePort<Output, Failure>>) {
     guard isActive else { return }
     if winner == nil { win(inlet) }
-    // It has ended: there is nothing to cancel.
+    // The winner has completed, so there is nothing to cancel.
     winner = nil
     end(completion)
   }
@@ -132,7 +132,7 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
   override func tell(_ facts: inout StreamFacts) {
     super.tell(&facts)
-    // A winner's demand is its own.
+    // From now on, requests go to the winner without being counted.
     if winner != nil { facts.demand = nil }
     facts.upstreams = (winner.map { [$0] } ?? runners).flatMap(\.visible)
   }
@@ -149,7 +149,7 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
   @usableFromInline static func began(_ inlet: Inlet<Self>) { inlet.owner.began(inlet) }
   @inlinable static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
-    // The first to arrive here cancels the others, which then cannot arrive.
+    // The first upstream to deliver cancels the others, which then cannot deliver.
     if inlet.owner.winner == nil { inlet.owner.win(inlet) }
     return inlet.isLive ? inlet.owner.down.receive(input) : .none
   }

@@ -8,8 +8,9 @@ extension Publisher {
   ///
   /// ![switchIfEmpty(other)](marbles-switchIfEmpty.svg)
   ///
-  /// **Demand:** the outstanding demand passes to the other publisher. **Failure:** passes through; only a finish
-  /// without a value continues with the other. **Cancellation:** cancels the running publisher. **Policy:** forwards.
+  /// **Demand:** the outstanding demand passes to the other publisher. **Failure:** passes through; the other publisher
+  /// follows only if this one finishes without a value. **Cancellation:** cancels the running publisher. **Policy:**
+  /// forwards.
   @inlinable public func switchIfEmpty<P: Publisher<Output, Failure>>(_ other: P) -> Publishers.SwitchIfEmpty<Self, P> {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }

@@ -8,18 +8,18 @@ extension Publisher {
   ///
   /// ![withLatestFrom(other) { $0 + $1 }](marbles-withLatestFrom.svg)
   ///
-  /// Finishes when upstream does, and when `other` finishes without a value; if `other` finishes after a value, its
-  /// last value stays in use. **Demand:** passes through to upstream; each value left out is replaced by requesting one
-  /// more. `other` is given unlimited demand, before upstream is subscribed to. **Failure:** the first failure, of
-  /// either.
-  /// **Cancellation:** cancels both. **Policy:** drops values that arrive before `other` has delivered, by design.
+  /// Finishes when upstream does, or when `other` finishes without a value; if `other` finishes after a value, its last
+  /// value stays in use. **Demand:** passes through to upstream; each dropped value is replaced by requesting one more.
+  /// `other` is given unlimited demand, before upstream is subscribed to. **Failure:** the first failure of either
+  /// publisher. **Cancellation:** cancels both. **Policy:** drops values that arrive before `other` has delivered, by
+  /// design.
   @inlinable
   public func withLatestFrom<P: Publisher>(_ other: P) -> Publishers.WithLatestFrom<Self, P, (Output, P.Output)>
   where P.Failure == Failure {
     withLatestFrom(other) { ($0, $1) }
   }
 
-  /// Combines each value with the newest value of another publisher with `transform`.
+  /// Combines each value with the newest value of another publisher, using `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in `withLatestFrom(_:)` where both may fail.
   @inlinable public func withLatestFrom<P: Publisher, T>(
@@ -41,7 +41,7 @@ extension Publisher {
     withLatestFrom(other.setFailureType(to: Failure.self))
   }
 
-  /// Combines each value with the newest value of a publisher that cannot fail with `transform`.
+  /// Combines each value with the newest value of a publisher that cannot fail, using `transform`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -105,7 +105,7 @@ final class WithLatestFromStage<Input, Other, Output, Failure: Error>: Stage<Out
   @usableFromInline let transform: (Input, Other) -> Output
   @exclusivity(unchecked) @usableFromInline var latest: Other?
   @exclusivity(unchecked) private var other: Inlet<LatestPort<Input, Other, Output, Failure>>?
-  /// The completion caused by the other publisher before upstream accepted.
+  /// The completion that the other publisher caused before upstream's subscription arrived.
   @exclusivity(unchecked) private var early: Subscribers.Completion<Failure>?
 
   @usableFromInline init(_ down: ErasedSubscriber<Output, Failure>, _ transform: @escaping (Input, Other) -> Output) {

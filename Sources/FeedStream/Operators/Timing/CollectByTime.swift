@@ -7,13 +7,13 @@ extension Publisher {
   ///
   /// ![collect(.byTime(time, 3))](marbles-collect-by-time.svg)
   ///
-  /// The periods follow one another from the subscription on; one without values makes no array.
+  /// The first period begins with the subscription, and each period follows the one before. A period without values
+  /// delivers no array.
   ///
   /// As in Combine, arrays and completions are delivered on the scheduler.
   ///
-  /// **Demand:** `.byTime` requests one value at a time from upstream, from the subscription on. `.byTimeOrCount`
-  /// requests as many values as the arrays that were requested can hold, and after an array, as many as the next one
-  /// lacks.
+  /// **Demand:** `.byTime` requests one value at a time from upstream, beginning with the subscription.
+  /// `.byTimeOrCount` requests only the values that the requested arrays still lack.
   /// **Failure:** passes through, on the scheduler; the collected values are dropped and reported. When upstream
   /// finishes, they are delivered first. **Cancellation:** immediate. **Policy:** keeps an array until it is requested,
   /// then delivers it immediately; with `.byTime` it grows without limit.
@@ -21,15 +21,15 @@ extension Publisher {
   /// - Parameters:
   ///   - strategy: the scheduler, the length of a period, and the number of values that fill an array.
   ///   - options: passed on to the scheduler.
-  /// - Precondition: the period is longer than zero, the count more than zero.
+  /// - Precondition: the period and the count are more than zero.
   @inlinable public func collect<S: Scheduler>(
     _ strategy: Publishers.TimeGroupingStrategy<S>, options: S.SchedulerOptions? = nil
   ) -> Publishers.CollectByTime<Self, S> {
     Publishers.CollectByTime(upstream: self, strategy: strategy, options: options)
   }
 
-  /// Delivers the values of each `interval` as one array: ``Publisher/collect(_:options:)`` by time, by ReactiveX's
-  /// name.
+  /// Delivers the values of each `interval` as one array: ReactiveX's name for ``Publisher/collect(_:options:)`` by
+  /// time.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/collect(_:options:)``.
   ///
@@ -46,7 +46,7 @@ extension Publishers {
   public enum TimeGroupingStrategy<Context: Scheduler> {
     /// The values of each period.
     case byTime(Context, Context.SchedulerTimeType.Stride)
-    /// The values of each period, or earlier when there are this many.
+    /// The values of each period; an array is delivered earlier if it has this many values.
     case byTimeOrCount(Context, Context.SchedulerTimeType.Stride, Int)
   }
 
@@ -107,7 +107,7 @@ extension Publishers {
         "CollectByTime", subscriber, count: count,
         hop: { [options, hold = scheduler.newHold()] in scheduler.schedule(holding: hold, options: options, $0) })
       scheduler.subscribe(stage, to: upstream)
-      // Upstream may have moved the home of the stage to a queue.
+      // Subscribing to upstream may have moved the home of the stage to a queue.
       start { [options] in stage.start(Interval(every: interval, scheduler: scheduler, options: options)) }
     }
   }

@@ -49,7 +49,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   /// The number of values that make an array without a trigger; `nil` for no limit.
   @usableFromInline let count: Int?
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
-  /// Arrays that are full, or that a trigger closed within a delivery, while there was demand for them.
+  /// Arrays that are full, or that a trigger closed during a delivery because they had been requested.
   @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// True if the collected values must be delivered as soon as they are requested; until then, the array may grow.
@@ -59,11 +59,12 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   @exclusivity(unchecked) @usableFromInline var isClosed = false
   /// The completion, which follows the remaining arrays.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Failure>?
-  /// The number of values that were requested from upstream and have not arrived: those of `collect(.byTimeOrCount)`.
+  /// The number of values that were requested from upstream and have not arrived; counted for
+  /// `collect(.byTimeOrCount)`.
   @exclusivity(unchecked) @usableFromInline var outstanding = Subscribers.Demand.none
-  /// Makes deliveries on the scheduler of `collect(.byTime)`; `nil` makes them immediately.
+  /// Runs deliveries on the scheduler of `collect(.byTime)`; if `nil`, they run immediately.
   @usableFromInline let hop: ((@escaping () -> Void) -> Void)?
-  /// The thread is checked when the scheduler calls, as in `ScheduledStage`.
+  /// Checks the thread on which the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) private var place = SubjectConfinement()
 
   @usableFromInline init(
@@ -77,7 +78,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   }
 
   @usableFromInline override func receive(subscription: any Subscription) {
-    // A queue's time is where upstream delivers; see `Scheduler.subscribe(_:to:)`.
+    // If the scheduler is a queue, upstream delivers in the stage's home there; see `Scheduler.subscribe(_:to:)`.
     if hop != nil, phase == .waiting { _ = gate.follow() }
     super.receive(subscription: subscription)
   }
@@ -149,8 +150,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     serve()
   }
 
-  /// A requested array must not grow while another one is being delivered. At the completion, everything is due, even
-  /// an empty array.
+  /// Closes a requested array that becomes due while another one is being delivered, so that it does not grow.
   private func closeWhatIsDue() {
     if isDelivering, isDue, !collected.isEmpty, demand > ready.count { closeArray() }
   }
@@ -162,7 +162,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
 
   override var needsTrigger: Bool { super.needsTrigger && !isClosed }
 
-  /// Delivers the arrays that are due or full, on demand, and then the completion.
+  /// Delivers requested arrays that are due or full, and then the completion.
   private func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -176,7 +176,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
     }
     isDelivering = false
     guard isLive, let ending else { return }
-    // Arrays that nobody has requested do not delay a failure.
+    // Arrays that have not been requested do not delay a failure.
     if case .failure = ending { reportRest() }
     if ready.isEmpty, collected.isEmpty { finish(ending) }
   }

@@ -7,13 +7,13 @@ extension Publisher {
   ///
   /// ![debounce(for: 2, scheduler: time)](marbles-debounce.svg)
   ///
-  /// **Policy:** drops a value that another follows too soon, by design; drops and reports a value that is due without
-  /// demand, and a value still waiting when upstream completes. **Demand:** requests everything from upstream.
-  /// **Failure:** at the scheduler's next opportunity. **Cancellation:** drops the waiting value, and a pending
-  /// completion.
+  /// **Policy:** drops a value that is followed by another too soon, by design; drops and reports a value that has not
+  /// been requested when it is due, and a value that is still waiting when upstream completes. **Demand:** requests
+  /// everything from upstream. **Failure:** is delivered at the scheduler's next opportunity. **Cancellation:** drops
+  /// the waiting value, and a pending completion.
   ///
   /// - Parameters:
-  ///   - dueTime: the time without another value, in `scheduler`'s time.
+  ///   - dueTime: the time that must pass without another value, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers.
   ///   - options: passed on to the scheduler.
   @inlinable public func debounce<S: Scheduler>(
@@ -71,7 +71,7 @@ extension Publishers {
   /// The waiting value.
   @exclusivity(unchecked) private var latest: Input?
   @exclusivity(unchecked) private var isOpen = true
-  /// The thread is checked when the scheduler calls, as in `ScheduledStage`.
+  /// Checks the thread on which the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) private var place = SubjectConfinement()
 
   @usableFromInline

@@ -5,8 +5,9 @@ extension Publisher {
   ///     delaySubscription(for: 3)
   ///     downstream  -----a-b-|
   ///
-  /// **Demand:** demand requested meanwhile goes to upstream with the subscription. **Failure:** passes through.
-  /// **Policy:** forwards. **Cancellation:** immediately; before the time has come, upstream is never subscribed to.
+  /// **Demand:** values requested during the delay are requested from upstream when it is subscribed to. **Failure:**
+  /// passes through. **Policy:** forwards. **Cancellation:** immediately; after a cancellation during the delay,
+  /// upstream is never subscribed to.
   ///
   /// - Parameters:
   ///   - interval: the delay, in `scheduler`'s time.

@@ -3,11 +3,11 @@ extension SchedulerTimeIntervalConvertible {
   public init(_ duration: Duration) { self = .nanoseconds(duration.wholeNanoseconds) }
 }
 
-// Every operator of time with a `Duration`, on any scheduler. Disfavored, so that `.seconds(1)` and a literal still mean
-// the scheduler's own stride; not in the documentation, where each would be next to its twin.
+// The time operators with a `Duration`, on any scheduler. They are disfavored, so that `.seconds(1)` and literals still
+// mean the scheduler's own stride. They are not in the documentation, where each would only repeat another operator.
 
 extension Publisher {
-  /// Waits for a `Duration`.
+  /// Delivers a value if no other value follows it for a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/debounce(for:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -37,7 +37,7 @@ extension Publisher {
     delaySubscription(for: S.SchedulerTimeType.Stride(interval), scheduler: scheduler, options: options)
   }
 
-  /// Divides the stream by a `Duration`.
+  /// Divides the stream into windows that last a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/window(for:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -142,7 +142,7 @@ extension Publishers.TimeGroupingStrategy {
     .byTime(scheduler, Context.SchedulerTimeType.Stride(period))
   }
 
-  /// The values of each period, which is a `Duration`, or earlier when there are this many.
+  /// The values of each period, which is a `Duration`; an array is delivered earlier if it has this many values.
   @_documentation(visibility: internal) @_disfavoredOverload
   public static func byTimeOrCount(_ scheduler: Context, _ period: Duration, _ count: Int) -> Self {
     .byTimeOrCount(scheduler, Context.SchedulerTimeType.Stride(period), count)

@@ -1,8 +1,9 @@
-// Every operator of time on `any LoopScheduler`: what it returns must not name the scheduler's type. Disfavored, so that
-// `.seconds(1)` on a scheduler whose type is known means that scheduler's stride; not in the documentation, where each would be next to its twin.
+// The time operators on `any LoopScheduler`: their return types must not name the scheduler's type. They are
+// disfavored, so that `.seconds(1)` on a scheduler whose type is known means that scheduler's stride. They are not in
+// the documentation, where each would only repeat another operator.
 
 extension Publisher {
-  /// Waits for a `Duration`.
+  /// Delivers a value if no other value follows it for a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/debounce(for:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -32,7 +33,7 @@ extension Publisher {
     delaySubscription(for: AnyLoopScheduler.Stride(interval), scheduler: AnyLoopScheduler(scheduler))
   }
 
-  /// Divides the stream by a `Duration`.
+  /// Divides the stream into windows that last a `Duration`.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/window(for:scheduler:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -128,7 +129,7 @@ extension Publisher {
     `repeat`(times, after: AnyLoopScheduler.Stride(pause), scheduler: AnyLoopScheduler(scheduler))
   }
 
-  /// Tries again, with the pauses on any loop scheduler.
+  /// Subscribes again after a failure, and measures the pauses on any loop scheduler.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/retry(_:scheduler:options:using:if:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -160,7 +161,7 @@ extension Publisher {
     subscribe(on: AnyLoopScheduler(scheduler))
   }
 
-  /// Measures with any loop scheduler.
+  /// Measures the time between values with any loop scheduler.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/measureInterval(using:options:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -178,7 +179,7 @@ extension Publishers.TimeGroupingStrategy where Context == AnyLoopScheduler {
     .byTime(AnyLoopScheduler(scheduler), AnyLoopScheduler.Stride(period))
   }
 
-  /// The values of each period, or earlier when there are this many, on any loop scheduler.
+  /// The values of each period, on any loop scheduler; an array is delivered earlier if it has this many values.
   @_documentation(visibility: internal) @_disfavoredOverload
   public static func byTimeOrCount(_ scheduler: some LoopScheduler, _ period: Duration, _ count: Int) -> Self {
     .byTimeOrCount(AnyLoopScheduler(scheduler), AnyLoopScheduler.Stride(period), count)

@@ -8,8 +8,9 @@ extension Publisher {
   /// **Policy:** keeps requested values until their turn. **Demand:** passes through. **Failure:** waits for its turn
   /// after the values. **Cancellation:** cancels upstream immediately; waiting values and a waiting completion are dropped.
   ///
-  /// With a `DispatchQueue`, the stream below it runs on the queue, one value at a time and in order, even if the queue is
-  /// concurrent. It doesn't use several cores: use ``Publisher/parallelMap(on:width:limit:ordering:_:)`` for that.
+  /// With a `DispatchQueue`, the stream below this operator runs on the queue, one value at a time and in order, even
+  /// if the queue is concurrent. To process values on several cores, use
+  /// ``Publisher/parallelMap(on:width:limit:ordering:_:)``.
   ///
   /// - Parameters:
   ///   - scheduler: delivers the values.
@@ -36,10 +37,10 @@ extension Publishers {
       self.init(upstream, scheduler, options, mayCross: false)
     }
 
-    /// Crosses to a scheduler on another thread: for values that are `Sendable`.
+    /// Crosses to a scheduler on another thread. Only for values that are `Sendable`.
     @inlinable package init(crossing upstream: Upstream, to scheduler: Context) {
       self.init(upstream, scheduler, nil, mayCross: true)
-      // From now on a stream may come from elsewhere, and must cross on its way back too.
+      // From now on, a stream may arrive from another thread, and must cross on its way back, too.
       if scheduler.isElsewhere { Home.usesQueues() }
     }
 

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Delivers the latest value whenever `trigger` delivers, unless it has been delivered already.
+  /// Delivers the latest value whenever `trigger` delivers, unless that value has already been delivered.
   ///
   ///     upstream    -a-b-----c-d-|
   ///     trigger     ----x--x---x---
@@ -8,11 +8,12 @@ extension Publisher {
   ///
   /// ![sample(on: other.assertNoFailure())](marbles-sample.svg)
   ///
-  /// The trigger's completion ends the stream, and so does upstream's.
+  /// The completion of upstream or of the trigger ends the stream.
   ///
-  /// **Policy:** drops a value that another follows before the trigger, by design; drops and reports a value that is
-  /// not sampled when the stream ends; without demand, a value stays the latest. **Demand:** requests everything from
-  /// upstream and the trigger. **Failure:** upstream's passes through. **Cancellation:** cancels both, immediately.
+  /// **Policy:** drops a value that another follows before the trigger delivers, by design; drops and reports a value
+  /// that is not sampled when the stream ends; if nothing is requested when the trigger delivers, the value waits for
+  /// the next trigger. **Demand:** requests everything from upstream and the trigger. **Failure:** upstream's passes
+  /// through. **Cancellation:** cancels both, immediately.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func sample<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Sample<Self, Trigger>
@@ -20,7 +21,7 @@ extension Publisher {
     Publishers.Sample(upstream: self, trigger: trigger)
   }
 
-  /// Delivers the latest value at a regular interval, unless it has been delivered already.
+  /// Delivers the latest value at a regular interval, unless that value has already been delivered.
   ///
   ///     upstream    -a-b-----c-d-|
   ///     sample(every: 4)
@@ -98,7 +99,7 @@ extension Publishers.Sample: Equatable where Upstream: Equatable, Trigger: Equat
     finish(completion)
   }
 
-  /// Reports the latest value as dropped: the stream completes before it was sampled.
+  /// Reports the latest value as dropped, because the stream completes before that value was sampled.
   private func reportLatest() {
     guard isLive, let input = latest else { return }
     latest = nil

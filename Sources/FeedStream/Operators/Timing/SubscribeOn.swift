@@ -6,7 +6,7 @@ extension Publisher {
   ///     subscribe(on: loop)
   ///     downstream              ----a--b--|
   ///
-  /// Values and the completion pass through on the thread where they arrive; to move those, use
+  /// Values and the completion pass through on the thread where they arrive; to move them to a scheduler, use
   /// ``Publisher/receive(on:options:)``.
   ///
   /// **Demand:** reaches upstream on the scheduler, in the order in which it was requested. **Failure:** passes
@@ -62,7 +62,7 @@ extension Publishers {
 /// Keeps its upstream after the subscriber has cancelled, until the cancellation has reached upstream.
 @usableFromInline final class SubscribeOnStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   private let schedule: (@escaping () -> Void) -> Void
-  /// The thread is checked when the scheduler calls, as in `ScheduledStage`.
+  /// Checks the thread on which the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) private var place = SubjectConfinement()
 
   @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, schedule: @escaping (@escaping () -> Void) -> Void) {
@@ -75,7 +75,8 @@ extension Publishers {
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard takesEvents else { return .none }
     let more = down.receive(input)
-    // Upstream runs until the cancellation reaches it: the answer to a value that cancels requests no more.
+    // Upstream runs until the cancellation reaches it. If the subscriber cancelled during the value, its demand is
+    // ignored.
     return isLive ? more : .none
   }
 

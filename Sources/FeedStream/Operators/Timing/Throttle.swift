@@ -10,9 +10,9 @@ extension Publisher {
   /// The first value is delivered at the scheduler's next opportunity; each later one waits until `interval` has passed
   /// since the last delivery.
   ///
-  /// **Policy:** drops the other values of an interval, by design; drops and reports values that arrive without demand.
-  /// **Demand:** requests everything from upstream. **Failure:** after the waiting value, at that value's time.
-  /// **Cancellation:** drops the waiting value, and a waiting completion.
+  /// **Policy:** drops the other values of an interval, by design; drops and reports values that have not been
+  /// requested. **Demand:** requests everything from upstream. **Failure:** is delivered after the waiting value, at
+  /// that value's time. **Cancellation:** drops the waiting value, and a waiting completion.
   ///
   /// - Parameters:
   ///   - interval: the minimum time between two deliveries, in `scheduler`'s time.
@@ -76,11 +76,11 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
   @exclusivity(unchecked) @usableFromInline var lastDelivery: Context.SchedulerTimeType?
   /// The time of the last event.
   @exclusivity(unchecked) @usableFromInline var time: Context.SchedulerTimeType
-  /// The thread is checked when the scheduler calls, as in `ScheduledStage`.
+  /// Checks the thread on which the scheduler calls, as in `ScheduledStage`.
   @exclusivity(unchecked) @usableFromInline var place = SubjectConfinement()
   /// Cancels the scheduled delivery.
   @exclusivity(unchecked) @usableFromInline var work: (any Cancellable)?
-  /// The subscription that the subscriber has; weak, because it keeps this.
+  /// The subscriber's subscription; weak, because it retains this stage.
   @usableFromInline weak var leash: DetachableSubscription?
 
   @inlinable init(
@@ -126,7 +126,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
     if waiting == nil { schedule(after: nil) }
   }
 
-  // Weak: a stream that nobody keeps has no subscriber.
+  // Weak, so that scheduled work does not keep a released stream alive.
   @inlinable func schedule(after date: Context.SchedulerTimeType?) {
     place.checkScheduled("throttle")
     if let date, date > time {
@@ -167,7 +167,7 @@ final class ThrottleStage<Input, Failure: Error, Context: Scheduler>: Stage<Inpu
 
   override func cancelled() {
     super.cancelled()
-    // Before the subscription too, as in Combine: a subscription that arrives later is refused.
+    // Set even if the subscription has not arrived: as in Combine, a subscription that arrives later is refused.
     phase = .ended
   }
 

@@ -6,17 +6,17 @@ extension Publisher {
   ///     timeout(4, fallback: …)
   ///     downstream  -a-b----x-y|
   ///
-  /// The time runs as in ``Publisher/timeout(_:scheduler:options:customError:)``, for upstream only.
+  /// The time is measured as in ``Publisher/timeout(_:scheduler:options:customError:)``, for upstream only.
   ///
   /// **Policy:** values that arrived in time are delivered first. **Demand:** the outstanding demand passes to the
-  /// fallback. **Failure:** passes through, from either. **Cancellation:** cancels the running publisher, immediately;
-  /// waiting values are dropped.
+  /// fallback. **Failure:** passes through from either publisher. **Cancellation:** cancels the running publisher,
+  /// immediately; waiting values are dropped.
   ///
   /// - Parameters:
   ///   - interval: the maximum time without a value, in `scheduler`'s time.
   ///   - scheduler: measures the time, and delivers upstream's values.
   ///   - options: passed on to the scheduler.
-  ///   - fallback: the publisher to continue with; upstream is cancelled before.
+  ///   - fallback: the publisher to continue with; upstream is cancelled first.
   @inlinable public func timeout<S: Scheduler, P: Publisher<Output, Failure>>(
     _ interval: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil, fallback: P
   ) -> Publishers.TimeoutFallback<Self, P, S> {

@@ -9,10 +9,10 @@ extension Publisher {
   ///              B      ---c-|
   ///              C           ----|
   ///
-  /// **Policy:** a window keeps its values for its subscribers, as long as the window is retained; windows that are not
-  /// requested wait, without limit. **Demand:** requests everything from upstream and the trigger. **Failure:** fails
-  /// the open window and the stream; windows that have not been requested are dropped and reported. When upstream or
-  /// the trigger finishes, so does the open window; the stream finishes after the waiting windows are delivered.
+  /// **Policy:** a window keeps its values for its subscribers, as long as the window is retained; windows wait until
+  /// they are requested, without limit. **Demand:** requests everything from upstream and the trigger. **Failure:**
+  /// fails the open window and the stream; windows that have not been requested are dropped and reported. When upstream
+  /// or the trigger finishes, so does the open window; the stream finishes after the waiting windows are delivered.
   /// **Cancellation:** cancels both, immediately; the open window finishes.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
@@ -91,7 +91,7 @@ extension Publishers.Window: Equatable where Upstream: Equatable, Trigger: Equat
 final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Input, Failure>, Failure>, Subscriber {
   @usableFromInline let count: Int?
   @exclusivity(unchecked) @usableFromInline var open: ReplaySubject<Input, Failure>?
-  /// The number of values that the open window has.
+  /// The number of values in the open window.
   @exclusivity(unchecked) @usableFromInline var filled = 0
   /// The windows that have not been requested.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<ReplaySubject<Input, Failure>>()
@@ -112,8 +112,8 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     up?.request(.unlimited)
   }
 
-  /// A window has its first value, and is complete if that fills it, before it is delivered; values sent during its
-  /// delivery come after.
+  /// Opens a window and delivers it. The window already contains `input`, and is complete if `input` fills it; values
+  /// sent during its delivery come after that.
   @inlinable func beginWindow(with input: Input? = nil) {
     let window = newWindow()
     if let input { fill(window, input) }
@@ -147,7 +147,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   override func triggered() {
     guard isLive, ending == nil else { return }
-    // The next is open before the last finishes: it takes what is sent within that completion.
+    // The next window is opened before the last one finishes, because it takes values sent during that completion.
     let last = open
     waiting.append(newWindow())
     last?.send(completion: .finished)
@@ -182,7 +182,7 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
     }
     isDelivering = false
     guard isLive, let ending else { return }
-    // Windows that nobody has requested do not delay a failure.
+    // Windows that have not been requested do not delay a failure.
     if case .failure = ending {
       while let window = waiting.popFirst() { StreamDiagnostics.dropped(window, "Window", .terminated) }
     }
