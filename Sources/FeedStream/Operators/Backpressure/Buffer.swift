@@ -8,20 +8,20 @@ extension Publisher {
   ///
   /// ![buffer(size: 2, prefetch: .byRequest, whenFull: .dropOldest)](marbles-buffer.svg)
   ///
-  /// As in Combine, the finish follows the last held value and needs a request, as a value does. **Demand:**
+  /// As in Combine, `.finished` follows the last held value and, like a value, needs a request. **Demand:**
   /// `.byRequest` requests everything from upstream; `.keepFull` requests `size` values and then one more with each
   /// value delivered.
   /// **Failure:** upstream's failure comes after the held values if they have been requested, otherwise immediately; a
   /// failure made by `whenFull` comes with the next request, after the values that this request delivers. Values that
-  /// are still held then are dropped and reported. **Cancellation:** drops the held values. **Policy:** buffers up to
-  /// `size`; then `whenFull` decides.
+  /// are still held at that point are dropped and reported. **Cancellation:** drops the held values. **Policy:**
+  /// buffers up to `size`; then `whenFull` decides.
   ///
   /// - Parameters:
-  ///   - size: the number of values to hold. With 0 and `.byRequest`, it holds none, and values that have not been
-  ///     requested are for `whenFull` to deal with; with `.keepFull`, upstream could not be asked for anything, and
-  ///     that traps.
+  ///   - size: the number of values to hold. With 0 and `.byRequest`, no value is held, and `whenFull` decides what
+  ///     happens to values that have not been requested. With 0 and `.keepFull`, nothing could be requested from
+  ///     upstream, so the first value traps.
   ///   - prefetch: the rule for requesting values from upstream.
-  ///   - whenFull: the treatment of a value for which there is no room. Dropped values are reported to
+  ///   - whenFull: decides what happens to a value for which there is no room. Dropped values are reported to
   ///     ``StreamDiagnostics/onDrop(_:)``.
   @inlinable public func buffer(
     size: Int, prefetch: Publishers.PrefetchStrategy, whenFull: Publishers.BufferingStrategy<Failure>
@@ -56,7 +56,8 @@ extension Publishers {
           subscriber: BufferStage<Output, Failure>(ErasedSubscriber(subscriber), size, prefetch, whenFull))
         return
       }
-      // Upstream would be asked for none, and no value could ever arrive: the first one shows the mistake.
+      // A buffer without room would request nothing, and no value would ever arrive. Requests one value, which traps,
+      // to reveal the mistake.
       upstream.map { (_: Output) -> Output in
         preconditionFailure("buffer(size: 0, prefetch: .keepFull): there is no room for a value; use 1 or more")
       }.receive(subscriber: BufferStage<Output, Failure>(ErasedSubscriber(subscriber), 1, prefetch, whenFull))

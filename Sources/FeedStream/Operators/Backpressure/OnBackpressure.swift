@@ -22,7 +22,7 @@ extension Publisher {
   ///     downstream  --a-------c----(d|)
   ///
   /// **Demand:** requests everything from upstream. **Failure:** passes through immediately; a held value is dropped.
-  /// The finish waits until the held value has been requested. **Cancellation:** passes through. **Policy:** dropped
+  /// `.finished` waits until the held value has been requested. **Cancellation:** passes through. **Policy:** dropped
   /// values go to `onDrop`, and are reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameter onDrop: receives each dropped value.
@@ -92,7 +92,7 @@ extension Publishers {
   @exclusivity(unchecked) private var held: Input?
   /// True while `held` holds a value: later values must not overtake it.
   @exclusivity(unchecked) @usableFromInline var isHolding = false
-  /// True when upstream has ended; the held value comes first, if it is requested.
+  /// True when upstream has completed. The held value is delivered first, if it is requested.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
   @exclusivity(unchecked) private var ending = Subscribers.Completion<Failure>.finished
 
@@ -124,7 +124,7 @@ extension Publishers {
     demand += down.receive(input)
     if isOutermost {
       isDelivering = false
-      // Values that were requested and arrived meanwhile are due.
+      // A value that was held and then requested during the delivery is now due.
       if demand > .none || hasEnding { deliverHeld() }
     }
   }
@@ -143,8 +143,8 @@ extension Publishers {
     onDrop?(input)
   }
 
-  /// Delivers the held value, if it has been requested; a value that is held and requested meanwhile follows, and the
-  /// stack stays flat.
+  /// Delivers the held value, if it has been requested, and then values that are held and requested during that
+  /// delivery. The loop keeps the stack flat.
   @inline(never) @usableFromInline func deliverHeld() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -173,7 +173,8 @@ extension Publishers {
     if !isDelivering { endIfDelivered() }
   }
 
-  /// Completes, unless the held value must come first. A value without demand does not delay a failure.
+  /// Completes, unless the held value must come first. A held value that has not been requested does not delay a
+  /// failure.
   private func endIfDelivered() {
     guard isLive else { return }
     if let held, case .failure = ending {

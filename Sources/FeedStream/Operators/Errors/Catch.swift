@@ -24,8 +24,8 @@ extension Publisher {
   ///     tryCatch { throw Worse($0) }
   ///     downstream  --a--b--#    (Worse)
   ///
-  /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** the other publisher's, or the
-  /// thrown error. **Cancellation:** cancels the publisher that is delivering. **Policy:** forwards.
+  /// **Demand:** the outstanding demand is passed on to the other publisher. **Failure:** that of the other publisher,
+  /// or the thrown error. **Cancellation:** cancels the publisher that is delivering. **Policy:** forwards.
   ///
   /// - Parameter handler: receives the error and returns the other publisher, or throws.
   @inlinable public func tryCatch<P: Publisher>(
@@ -72,13 +72,13 @@ extension Publishers {
   }
 }
 
-/// Upstream's subscriber; the publisher that follows has ``Fallback`` as its subscriber.
+/// The subscriber of upstream. The publisher that follows has ``Fallback`` as its subscriber.
 @usableFromInline
 final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Stage<Input, Mode.Failure>, Subscriber {
   @usableFromInline typealias Recover = (Failure, CatchStage) throws(Mode.RuleError) -> Void
 
   @usableFromInline let recover: Recover
-  /// The demand requested and not yet served, as long as upstream delivers.
+  /// The demand that is still unserved; counted only while upstream delivers.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   /// True when upstream has failed: from then on the fallback delivers.
   @exclusivity(unchecked) @usableFromInline var hasFailed = false
@@ -122,7 +122,7 @@ final class CatchStage<Input, Failure: Error, Mode: Publishers.FailureMode>: Sta
   @inlinable override func requested(_ demand: Subscribers.Demand) {
     guard isLive else { return }
     guard let up else {
-      // No publisher is subscribed at the moment.
+      // Upstream has failed, and the subscription to the fallback has not arrived.
       self.demand += demand
       return
     }

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Fails with the result of `transform` for the failure.
+  /// Replaces the failure with the result of `transform`.
   ///
   ///     upstream    --a--b--#    (x)
   ///     mapError(MyError.init)
@@ -30,7 +30,7 @@ extension Publishers {
     public let upstream: Upstream
     public let transform: (Upstream.Failure) -> Failure
 
-    // The other initializer has Combine's name for it; a trailing closure selects this one.
+    // Disfavored, because a trailing closure fits the other initializer, too. Combine has both.
     @_disfavoredOverload
     @inlinable public init(upstream: Upstream, _ map: @escaping (Upstream.Failure) -> Failure) {
       self.init(upstream: upstream, transform: map)

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Subscribes again when upstream finishes, `times` times in total.
+  /// Subscribes again whenever upstream finishes, until it has subscribed `times` times in total.
   ///
   ///     upstream    -a-b|
   ///     repeat(2)

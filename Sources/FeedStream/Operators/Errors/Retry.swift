@@ -8,7 +8,7 @@ extension Publisher {
   ///
   /// ![retry(1)](marbles-retry.svg)
   ///
-  /// A failure that arrives during a subscription is retried after the subscription has returned.
+  /// After a failure that arrives during the call that subscribes, the retry waits until that call has returned.
   ///
   /// **Demand:** the outstanding demand is requested again from upstream. **Failure:** passes through when no retries
   /// are left. **Cancellation:** passes through; nothing is subscribed to after it. **Policy:** forwards.
@@ -52,10 +52,10 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
   private let subscribe: (RetryStage) -> Void
   /// The number of retries that are left; negative for no limit.
   private var retriesLeft: Int
-  /// The demand requested and not yet served.
+  /// The demand that is still unserved.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
-  /// The subscription that the subscriber has: upstream may subscribe this stage many times, and it must be released at
-  /// the completion.
+  /// The subscriber's only subscription, although this stage may receive many from upstream. It is released at the
+  /// completion.
   private weak var leash: DetachableSubscription?
   private var isSubscribing = false
   private var isToSubscribe = false
@@ -104,8 +104,8 @@ extension Publishers.Retry: Equatable where Upstream: Equatable {}
     start()
   }
 
-  /// Subscribes to upstream, after a subscription in progress has returned, so that any number of failures in a row
-  /// keep the stack flat.
+  /// Subscribes to upstream. A call during another one leaves this to the outer call, so that the stack stays flat
+  /// after any number of failures in a row.
   @usableFromInline func start() {
     isToSubscribe = true
     guard !isSubscribing else { return }

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Subscribes again after a failure, as often and after the pauses that `policy` sets.
+  /// Subscribes again after a failure; `policy` sets the number of retries and the pauses before them.
   ///
   ///     upstream    -a-#
   ///     upstream           -a-b|
@@ -15,7 +15,7 @@ extension Publisher {
   ///   - scheduler: measures the pauses, and subscribes after them.
   ///   - options: passed on to `scheduler`.
   ///   - generator: the random numbers for the policy's jitter; each subscription starts with a copy, so a seeded
-  ///     generator gives each the same pauses.
+  ///     generator gives every subscription the same pauses.
   ///   - isWorthIt: returns true to try again after this error.
   @inlinable public func retry<S: Scheduler>(
     _ policy: RetryPolicy, scheduler: S, options: S.SchedulerOptions? = nil,

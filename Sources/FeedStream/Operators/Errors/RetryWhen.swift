@@ -8,10 +8,10 @@ extension Publisher {
   ///     downstream  -a-------a-b|
   ///
   /// `handler` is called once for each subscriber, with a publisher of the failures. The publisher that it returns is
-  /// subscribed to before upstream, and one value is requested from it after each failure: `{ errors in
-  /// errors.delay(for: 1, scheduler: loop) }`. When that publisher completes, the stream completes in the same way:
-  /// immediately, but after the subscription that its last value triggers, so that the values of a source that delivers
-  /// during its subscription arrive.
+  /// subscribed to before upstream, and one value is requested from it after each failure:
+  /// `{ errors in errors.delay(for: 1, scheduler: loop) }`. When that publisher completes, the stream completes
+  /// immediately in the same way. But if its last value triggers a subscription, the stream completes only after that,
+  /// so that the values of a source that delivers during its subscription arrive.
   ///
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** that of `handler`'s publisher.
   /// **Cancellation:** cancels both. **Policy:** forwards.
@@ -55,7 +55,7 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
   @usableFromInline let errors = PassthroughSubject<UpstreamFailure, Never>(of: "RetryWhen")
   @exclusivity(unchecked) @usableFromInline private(set) var signal: Trigger<Failure>!
   private let attach: (RetryWhenUpstream<Output, UpstreamFailure, Failure>) -> Void
-  /// The signal's completion, while its last value waits to be served.
+  /// The signal's completion, while the subscription that its last value triggered is pending.
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
 
   @usableFromInline init(
@@ -75,13 +75,13 @@ final class RetryWhenStage<Output, UpstreamFailure: Error, Failure: Error>: Sequ
     }
   }
 
-  /// Completes, but only after the pending subscription.
+  /// Completes the stream, after the pending subscription if there is one.
   private func signalEnded(_ completion: Subscribers.Completion<Failure>) {
     if upcoming == nil { end(completion) } else { ending = completion }
   }
 
   fileprivate func failed(_ error: UpstreamFailure) {
-    // Requested first, so that it requests the error.
+    // Requested before the error is sent, so that the handler's publisher can request the error.
     signal.request(.max(1))
     errors.send(error)
   }

@@ -42,7 +42,7 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
 
 @usableFromInline final class DropStage<Input, Failure: Error>: DeferredRequestStage<Input, Failure>, Subscriber {
   @exclusivity(unchecked) @usableFromInline var toDrop: Int
-  /// True when a cancellation ended this.
+  /// True when a cancellation ended the subscription.
   @exclusivity(unchecked) private var isCancelled = false
 
   @usableFromInline init(_ down: ErasedSubscriber<Input, Failure>, _ count: Int) {
@@ -51,8 +51,8 @@ extension Publishers.Drop: Equatable where Upstream: Equatable {}
     pending = .max(count)
   }
 
-  /// A subscription that arrives after upstream's completion starts again, as in Combine; after a cancellation it is
-  /// refused.
+  /// A subscription that arrives after upstream's completion starts this stage again, as in Combine; after a
+  /// cancellation it is refused.
   @usableFromInline override func receive(subscription: any Subscription) {
     if phase == .ended, !isCancelled {
       phase = .waiting

@@ -8,8 +8,8 @@ extension Publisher {
   /// **Demand:** passes through, and dropped values count as delivered, as in Combine: a subscriber that requests
   /// values one by one should request everything until the first arrives. One value is requested from `publisher`,
   /// which stays subscribed until the completion, as in Combine.
-  /// **Failure:** that of either; if `publisher` finishes without a value, so does this stream.
-  /// **Cancellation:** cancels both; so does the completion. **Policy:** forwards the rest.
+  /// **Failure:** that of either publisher; if `publisher` finishes without a value, so does this stream.
+  /// **Cancellation:** cancels both publishers. The completion does the same. **Policy:** forwards the rest.
   @inlinable public func drop<P: Publisher>(
     untilOutputFrom publisher: P
   ) -> Publishers.DropUntilOutput<Self, P> where P.Failure == Failure {
@@ -73,9 +73,9 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     "DropUntilOutput", gate, combineIdentifier, asking: .max(1), fired: { [weak self] in self?.open() },
     ended: { [weak self] in self?.ended($0) })
   @exclusivity(unchecked) @usableFromInline private(set) var isOpen = false
-  /// True when the completion was delivered before upstream accepted.
+  /// True when the completion was delivered before upstream's subscription arrived.
   @exclusivity(unchecked) private var isOver = false
-  /// The demand requested and not yet served, while values are dropped.
+  /// The demand that is still unserved, while values are dropped.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
 
   @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
@@ -85,8 +85,8 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     trigger.rest()
   }
 
-  /// Nothing will be delivered any more. An upstream that has not accepted yet stays subscribed, as in Combine: when it
-  /// accepts, the subscriber's demand is requested, and it can be cancelled.
+  /// Completes the stream. If upstream's subscription has not arrived, upstream stays subscribed to, as in Combine:
+  /// when its subscription arrives, the subscriber's demand is requested from it, and it can be cancelled.
   private func ended(_ completion: Subscribers.Completion<Failure>) {
     if isLive {
       stop(completion)
@@ -114,10 +114,10 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
     }
   }
 
-  /// A completion passes even before the subscription.
+  /// A completion passes through even before the subscription.
   override var strays: Strays { .earlyPass }
 
-  /// A request for zero values passes here, as in Combine.
+  /// A request for zero values passes through, as in Combine.
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {

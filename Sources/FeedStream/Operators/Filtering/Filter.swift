@@ -8,7 +8,7 @@ extension Publisher {
   /// ![filter { $0 > 2 }](marbles-filter.svg)
   ///
   /// **Demand:** each value left out is replaced by requesting one more. **Failure, cancellation:** pass through.
-  /// **Policy:** forwards; leaves out the others, by design.
+  /// **Policy:** forwards; leaves out the other values, by design.
   @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Self> {
     Publishers.Filter(upstream: self, isIncluded: isIncluded)
   }
@@ -21,7 +21,7 @@ extension Publisher {
   ///
   /// **Demand:** each value left out is replaced by requesting one more. **Failure:** a thrown error cancels upstream;
   /// upstream's own failure passes through. **Cancellation:** passes through. **Policy:** forwards; leaves out the
-  /// others, by design.
+  /// other values, by design.
   @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Self> {
     Publishers.TryFilter(upstream: self, isIncluded: isIncluded)
   }

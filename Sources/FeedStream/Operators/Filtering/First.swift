@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  --a|
   ///
   /// **Demand:** requests everything from upstream; the result waits for demand. **Failure:** passes through.
-  /// **Cancellation:** passes through. **Policy:** keeps one value; cancels upstream with it.
+  /// **Cancellation:** passes through. **Policy:** keeps one value; cancels upstream when that value arrives.
   @inlinable public func first() -> Publishers.First<Self> { Publishers.First(upstream: self) }
 
   /// Delivers the first value for which `predicate` holds, then finishes.

@@ -5,7 +5,8 @@ extension Publisher {
   ///     ignoreOutput()
   ///     downstream  --------|
   ///
-  /// **Demand:** requests everything from upstream. **Failure, cancellation:** pass through. **Policy:** drops every value.
+  /// **Demand:** requests everything from upstream. **Failure, cancellation:** pass through. **Policy:** drops every
+  /// value.
   @inlinable public func ignoreOutput() -> Publishers.IgnoreOutput<Self> { Publishers.IgnoreOutput(upstream: self) }
 }
 

@@ -96,7 +96,7 @@ extension Publishers.Output: Equatable where Upstream: Equatable {}
       toDrop &-= 1
       return .max(1)
     }
-    // Subtracted first: the value may call back into this.
+    // Subtracted before the delivery, because the subscriber may call back into this stage.
     toDeliver &-= 1
     if toDeliver > 0 { return down.receive(input) }
     return deliverLast(input)
@@ -104,7 +104,8 @@ extension Publishers.Output: Equatable where Upstream: Equatable {}
 
   @inline(never) @usableFromInline func deliverLast(_ input: Input) -> Subscribers.Demand {
     guard toDeliver == 0 else {
-      // Nothing is left to deliver: the rest arrived before the subscription, or this is within the last delivery.
+      // Nothing is left to deliver: all values arrived before the subscription, or this one arrives during the last
+      // delivery.
       if !isDeliveringLast { stop(.finished) }
       return .none
     }

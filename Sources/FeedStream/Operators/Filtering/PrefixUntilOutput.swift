@@ -29,7 +29,7 @@ extension Publishers {
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let stage = PrefixUntilOutputStage<Output, Failure, Other.Failure>(ErasedSubscriber(subscriber))
       stage.trigger.start(other)
-      // It may have ended already.
+      // The stream has already completed if `other` has delivered a value immediately.
       if stage.phase == .waiting { upstream.receive(gated: stage) }
     }
   }
@@ -62,7 +62,7 @@ final class PrefixUntilOutputStage<Input, Failure: Error, OtherFailure: Error>: 
     if takesEvents { finish(completion) } else { phase = .ended }
   }
 
-  /// A request for zero values passes here, as in Combine.
+  /// A request for zero values passes through, as in Combine.
   override var takesNone: Bool { true }
 
   override func cancelled() {

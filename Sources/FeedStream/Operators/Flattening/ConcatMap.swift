@@ -8,8 +8,8 @@ extension Publisher {
   ///     downstream  ----1----2----3--4|
   ///
   /// Finishes when upstream and the publishers of all its values have finished. **Demand:** requests everything from
-  /// upstream; the outstanding demand passes to each next publisher. **Failure:** the first ends the stream
-  /// immediately, upstream's or a publisher's; waiting values are not mapped, but reported as dropped.
+  /// upstream; the outstanding demand passes to each next publisher. **Failure:** the first failure, upstream's or a
+  /// publisher's, ends the stream immediately; waiting values are not mapped, but reported as dropped.
   /// **Cancellation:** cancels both. **Policy:** holds values without limit until their turn, so nothing is lost, not
   /// even a subject's values. If upstream can wait and is long, use `flatMap(maxPublishers: .max(1))`, which takes its
   /// values one at a time.

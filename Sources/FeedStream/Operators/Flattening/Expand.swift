@@ -7,7 +7,7 @@ extension Publisher {
   ///     downstream  --1-234567|
   ///
   /// Use it for trees, and for pages that link to the next page. Finishes when there is nothing left to expand.
-  /// **Demand:** the outstanding demand passes to each next publisher. **Failure:** the first ends the stream.
+  /// **Demand:** the outstanding demand passes to each next publisher. **Failure:** the first failure ends the stream.
   /// **Cancellation:** cancels the running publisher. **Policy:** holds delivered values without limit until their turn
   /// to be expanded.
   @inlinable public func expand<P: Publisher<Output, Failure>>(
@@ -71,7 +71,7 @@ extension Publishers {
 }
 
 @usableFromInline final class ExpandStage<Output, Failure: Error>: SequentialStage<Output, Failure> {
-  /// The values delivered but not yet expanded; recorded on their way to this stage.
+  /// The values that have been delivered, but not expanded yet. They are recorded on their way to this stage.
   private let toExpand: Box<FIFO<Output>>
   private let attach: (Output, Upstream) -> Void
 

@@ -11,14 +11,14 @@ extension Publisher {
   ///
   /// **Demand:** `maxPublishers` values are requested from upstream at a time. Each publisher is given unlimited demand
   /// while the demand is unlimited, and otherwise one value at a time is requested. **Failure:** the first failure,
-  /// upstream's or a publisher's, ends all; values held are dropped and reported. **Cancellation:** cancels all.
-  /// **Policy:** holds values that have not been requested, one of each publisher that respects the demand. A publisher
-  /// that has finished counts as active while it has such a value.
+  /// upstream's or a publisher's, ends the stream and cancels the other publishers; held values are dropped and
+  /// reported. **Cancellation:** cancels all. **Policy:** holds values that have not been requested, one per publisher
+  /// that respects the demand. A publisher that has finished still counts as active while such a value of it is held.
   ///
   /// - Parameters:
   ///   - maxPublishers: the number of publishers that may be active at the same time; this many values are requested
-  ///     from upstream at first. With `.max(1)` the publishers follow one another. With `.none` nothing could be
-  ///     requested, and a request traps.
+  ///     from upstream at first. With `.max(1)` the publishers follow one another. With `.none`, no value could ever
+  ///     arrive, so a request traps.
   ///   - transform: makes a publisher from a value.
   @inlinable public func flatMap<T, P: Publisher<T, Failure>>(
     maxPublishers: Subscribers.Demand = .unlimited, _ transform: @escaping (Output) -> P
@@ -80,7 +80,8 @@ extension Publishers {
         [transform] input, stage in
         stage.attach { transform(input) }
       }
-      // The stage lives where upstream delivers. Where that may be a queue, upstream says so with its subscription.
+      // The stage lives where upstream delivers. If that may be a queue, the place is known only when upstream's
+      // subscription arrives; the subscriber receives its own subscription then.
       if StreamHomes.mayCross { return stage.begin { upstream.receive(subscriber: stage) } }
       stage.down.receive(subscription: stage)
       upstream.receive(subscriber: stage)
@@ -92,7 +93,7 @@ extension Publishers {
   @usableFromInline let maxPublishers: Subscribers.Demand
   @usableFromInline let attach: (Input, FlatMapStage) -> Void
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
-  /// True when the subscriber gets its subscription with upstream's, not before.
+  /// True when the subscriber receives its subscription together with upstream's, not before.
   @exclusivity(unchecked) private var beginsLate = false
 
   @inlinable init(
@@ -105,7 +106,7 @@ extension Publishers {
   }
 
   @usableFromInline func receive(subscription: any Subscription) {
-    // The gate brings requests and the cancellation to the queue.
+    // Requests and cancellations may come from any thread, because the gate moves them to the queue.
     if gate.follow() { confinement = .anywhere }
     guard entry.enter() else { return gate.perform { [self] in accept(subscription) } }
     accept(subscription)
@@ -141,13 +142,13 @@ extension Publishers {
 
   @inlinable func take(_ input: Input) { if isActive, isOpen { attach(input, self) } }
 
-  /// True when values may go to the subscriber immediately: its demand is unlimited, and no value waits.
+  /// True when values may go to the subscriber immediately, because its demand is unlimited and no value waits.
   @inlinable var isDirect: Bool { demand == .unlimited && waiting.isEmpty && !isDraining }
 
-  /// Subscribes to the publisher that `make` returns. A `Just` or a sequence delivers its values immediately instead:
-  /// subscribing to one takes three allocations (250 ns).
+  /// Subscribes to the publisher that `make` returns. A `Just` or a sequence delivers its values immediately instead,
+  /// because subscribing to one would take three allocations (250 ns).
   @inlinable func attach<P: Publisher<Output, Failure>>(_ make: () -> P) {
-    // The completion waits, as it would for an inlet.
+    // Counted, so that the stream's completion waits, as it would for an inlet.
     directDeliveries &+= 1
     let publisher = make()
     let isDelivered =
@@ -185,7 +186,7 @@ extension Publishers {
     if maxPublishers != .unlimited { up?.request(.max(1)) }
   }
 
-  /// This happens only here, because, as in Combine, upstream is subscribed to whatever `maxPublishers` is.
+  /// Checks `maxPublishers` at a request, not earlier: as in Combine, upstream is subscribed to even with `.none`.
   @inlinable override func demanded(_ demand: Subscribers.Demand) {
     precondition(
       maxPublishers > .none,

@@ -7,10 +7,10 @@ extension Publisher {
   ///       c                     --4--5|
   ///     downstream  ----1----2----4--5|
   ///
-  /// Finishes when upstream and the running publisher have finished. **Demand:** upstream is given unlimited demand; the
-  /// outstanding demand passes to each next publisher. **Failure:** the first ends the stream, upstream's or the
-  /// publisher's. **Cancellation:** cancels both. **Policy:** drops a value that arrives while a publisher runs, and
-  /// reports it to ``StreamDiagnostics/onDrop(_:)``.
+  /// Finishes when upstream and the running publisher have finished. **Demand:** upstream is given unlimited demand;
+  /// the outstanding demand passes to each next publisher. **Failure:** the first failure, upstream's or the
+  /// publisher's, ends the stream. **Cancellation:** cancels both. **Policy:** drops a value that arrives while a
+  /// publisher runs, and reports it to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMapFirst<P, Self> where P.Failure == Failure {

@@ -28,13 +28,13 @@ extension Publisher {
 /// **Demand:** the values wait for demand; the completion of a group with nothing left to deliver needs none.
 /// **Failure:** the stream's; values that have not been requested by then are dropped and reported. **Cancellation:**
 /// ends this group; the next value with its key begins another. **Policy:** holds values until they are requested,
-/// unbounded.
+/// without limit.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key
   @exclusivity(unchecked) @usableFromInline var early = FIFO<Output>()
   @exclusivity(unchecked) private var ending: Subscribers.Completion<Failure>?
-  /// The destination of a value, until the completion: a subscriber may retain this group, and the buffer its
-  /// subscriber.
+  /// The buffer that receives the values. Released at the completion, because a subscriber may retain this group, and
+  /// the buffer retains the subscriber.
   @exclusivity(unchecked) @usableFromInline var buffer: BufferStage<Output, Failure>?
   @usableFromInline var isTaken = false
   private var onCancel: (() -> Void)?
@@ -56,7 +56,7 @@ public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publ
       ErasedSubscriber(subscriber), .max, .byRequest, .dropNewest, endingWaits: false, name: "GroupBy")
     self.buffer = buffer
     buffer.receive(subscription: CancellationSubscription { [self] in end() })
-    // Not a loop over a copy: delivering may bring more.
+    // Not a loop over a copy, because a delivery may add values.
     while let value = early.popFirst() { _ = buffer.receive(value) }
     endBuffer()
   }
@@ -138,7 +138,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
       count += 1
       let group = Group(key, count) { [weak self] in self?.groups[key] = nil }
       groups[key] = group
-      // Sent first: a group has its first value before anybody sees it.
+      // Sent before the group is delivered, so that the group already has its first value.
       group.send(input)
       waiting.append(group)
       deliver()
@@ -169,7 +169,7 @@ final class GroupByStage<Input, Key: Hashable, Failure: Error>:
     }
     isDelivering = false
     guard isLive, let ending else { return }
-    // Groups that nobody has requested do not delay a failure.
+    // Groups that have not been requested do not delay a failure.
     if case .failure = ending {
       while let group = waiting.popFirst() { StreamDiagnostics.dropped(group, "GroupBy", .noDemand) }
     }

@@ -9,9 +9,9 @@ extension Publisher where Output: Publisher, Output.Failure == Failure {
   /// ![map { answers($0) }.switchToLatest()](marbles-switchToLatest.svg)
   ///
   /// Finishes when upstream and the newest publisher have finished. **Demand:** the outstanding demand passes to each
-  /// next publisher; upstream is given unlimited demand. **Failure:** the first ends the stream, upstream's or the newest
-  /// publisher's. **Cancellation:** cancels both. **Policy:** forwards; values that a publisher has not delivered when
-  /// it is replaced are lost, by design.
+  /// next publisher; upstream is given unlimited demand. **Failure:** the first failure, upstream's or the newest
+  /// publisher's, ends the stream. **Cancellation:** cancels both. **Policy:** forwards; values that a publisher has
+  /// not delivered when it is replaced are lost, by design.
   @inlinable public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
     Publishers.SwitchToLatest(upstream: self)
   }
@@ -59,8 +59,8 @@ extension Publisher {
   ///     downstream  ----1--2----4--5|
   ///
   /// **Demand:** the outstanding demand passes to each next publisher; upstream is given unlimited demand. **Failure:**
-  /// the first ends the stream, upstream's or the newest publisher's. **Cancellation:** cancels both. **Policy:**
-  /// forwards; values that a publisher has not delivered when it is replaced are lost, by design.
+  /// the first failure, upstream's or the newest publisher's, ends the stream. **Cancellation:** cancels both.
+  /// **Policy:** forwards; values that a publisher has not delivered when it is replaced are lost, by design.
   @inlinable public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.SwitchToLatest<P, Publishers.Map<Self, P>> where P.Failure == Failure {

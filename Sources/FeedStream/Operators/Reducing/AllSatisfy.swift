@@ -11,7 +11,7 @@ extension Publisher {
     Publishers.AllSatisfy(upstream: self, predicate: predicate)
   }
 
-  /// Delivers true when `predicate` holds for every value, and fails with the first error it throws.
+  /// Delivers `true` when `predicate` holds for every value, and fails with the first error it throws.
   ///
   ///     upstream    --2--4--x--|
   ///     tryAllSatisfy { try isEven($0) }   (throws on x)

@@ -73,7 +73,7 @@ extension Publishers.CollectByCount: Equatable where Upstream: Equatable {}
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     if case .finished = completion, takesEvents, !collected.isEmpty {
-      // An upstream that respects the demand leaves a rest only when an array has been requested.
+      // If upstream respects the demand, values are left over only if an array has been requested.
       phase = .draining
       up = nil
       _ = deliver()

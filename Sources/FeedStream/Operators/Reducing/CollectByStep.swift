@@ -9,8 +9,8 @@ extension Publisher {
   ///     collect(2, every: 3)
   ///     downstream  -----[a,b]-------[d]|
   ///
-  /// If `step` is less than `count`, arrays overlap; if it is more, the values between them are left out. When
-  /// upstream finishes, arrays that have begun and are not full are delivered with the values they have.
+  /// If `step` is less than `count`, arrays overlap; if it is greater, the values between them are left out. When
+  /// upstream finishes, arrays that have begun, but are not full, are delivered with the values they contain.
   ///
   /// **Demand:** for each array requested, `step` values are requested from upstream, and `count` for the first array.
   /// **Failure:** passes through; the collected values are dropped and reported. **Cancellation:** passes through.
@@ -53,9 +53,9 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
 @usableFromInline final class CollectByStepStage<Input, Failure: Error>: Stage<[Input], Failure>, Subscriber {
   @usableFromInline let count: Int
   @usableFromInline let step: Int
-  /// The values that have arrived since the oldest array that is not full began.
+  /// The values that have arrived since the start of the oldest array that isn't full.
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
-  /// The number of values that come before the next array begins.
+  /// The number of values to leave out before the next array begins.
   @exclusivity(unchecked) @usableFromInline var gap = 0
   /// The arrays that were left at the completion and have not been requested.
   @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
@@ -92,7 +92,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
 
   /// Delivers the requested arrays, and then the completion if upstream has finished.
   ///
-  /// - Returns: the demand for upstream, for the arrays that the subscriber requested meanwhile.
+  /// - Returns: the demand for upstream, for the arrays that the subscriber requested during the deliveries.
   @inlinable func deliver() -> Subscribers.Demand {
     guard !isDelivering else { return .none }
     isDelivering = true
@@ -117,7 +117,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
     guard takesEvents, failure == nil else { return }
     up = nil
     if case .failure = completion {
-      // Arrays that have been requested come first.
+      // Requested arrays are delivered before the failure.
       failure = completion
     } else {
       phase = .draining

@@ -1,6 +1,6 @@
 extension Publisher {
   /// Reduces a predicate's results to one result: the common part of `first(where:)`, `last(where:)`,
-  /// `contains(where:)`, `allSatisfy` and their `try` forms. They differ in the rule.
+  /// `contains(where:)`, `allSatisfy`, and their `try` forms. These operators differ only in their rule.
   @inlinable func reduce<Rule: PredicateRule, Mode: Publishers.FailureMode, S: Subscriber<Rule.Output, Mode.Failure>>(
     by _: Rule.Type, _: Mode.Type, _ predicate: @escaping (Output) throws(Mode.RuleError) -> Bool, into subscriber: S
   ) where Rule.Input == Output, Mode.UpstreamFailure == Failure {

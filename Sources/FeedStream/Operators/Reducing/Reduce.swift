@@ -15,8 +15,7 @@ extension Publisher {
     Publishers.Reduce(upstream: self, initial: initialResult, nextPartialResult: nextPartialResult)
   }
 
-  /// Delivers the result that `updateAccumulatingResult` builds in place from all values; `initialResult` if there are
-  /// none.
+  /// Delivers the result that `updateResult` builds in place from all values; `initialResult` if there are none.
   ///
   ///     upstream    --1--2--3--|
   ///     reduce(into: []) { $0.append($1) }

@@ -5,11 +5,11 @@ extension ConnectablePublisher {
   ///     connected          x-------------x
   ///     second subscriber      x---------cancels
   ///
-  /// A subscriber that attaches again later connects again. After upstream's completion nothing connects, unless this
-  /// is a ``ConnectablePublisher`` of your own, whose `connect()` decides that. **Demand, failure:** pass through.
-  /// **Cancellation:** when the last subscriber cancels, the connection is cancelled first, even while a source that
-  /// delivers immediately is being connected; a ``ConnectablePublisher`` of your own is cancelled when its `connect()`
-  /// returns. **Policy:** that of this publisher.
+  /// After disconnecting, the next subscriber to attach connects again. After upstream has completed, no subscriber
+  /// connects; a ``ConnectablePublisher`` of your own decides this in its `connect()`. **Demand, failure:** pass
+  /// through. **Cancellation:** when the last subscriber cancels, the connection is cancelled first, even if the source
+  /// is delivering values during `connect()`. The connection of a ``ConnectablePublisher`` of your own is cancelled
+  /// when its `connect()` returns. **Policy:** that of this publisher.
   @inlinable public func autoconnect() -> Publishers.Autoconnect<Self> { Publishers.Autoconnect(upstream: self) }
 }
 
@@ -23,7 +23,7 @@ extension Publishers {
     @usableFromInline final var count = 0
     @usableFromInline final var connection: (any Cancellable)?
     @usableFromInline final var isConnecting = false
-    /// True when the connection in progress has been cancelled.
+    /// True when the connection that is being made has been cancelled.
     @usableFromInline final var isStopped = false
 
     @inlinable public init(upstream: Upstream) { self.upstream = upstream }
@@ -50,12 +50,12 @@ extension Publishers {
         isStopped = false
         connection = upstream.connect()
         if count == 0 || isStopped { disconnect() }
-        // Others may have come after the last one had left.
+        // New subscribers may have attached after the last one cancelled.
       } while count > 0 && connection == nil && !isOver
       isConnecting = false
     }
 
-    /// True when upstream has completed: connecting would run it again without a subscriber.
+    /// True when upstream has completed. Connecting would then run upstream again without a subscriber.
     @usableFromInline final var isOver: Bool { (upstream as? any OwnConnectable)?.hasCompleted ?? false }
 
     @usableFromInline final func remove() {
@@ -72,10 +72,9 @@ extension Publishers {
   }
 }
 
-/// A connectable publisher of the library, which reports the state of its connection.
+/// A connectable publisher of this library, which reports the state of its connection.
 @usableFromInline protocol OwnConnectable {
-  /// Cancels the connection that is being made, before `connect()` returns it: a source that delivers immediately
-  /// delivers within the call.
+  /// Cancels the connection that is being made, before `connect()` returns it: some sources deliver during that call.
   func stopConnecting()
   /// True when a connection has completed, and its subject with it.
   var hasCompleted: Bool { get }

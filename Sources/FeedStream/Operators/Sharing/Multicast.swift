@@ -72,7 +72,7 @@ extension Publishers {
       let outer = connecting
       connecting = subscriber
       if let subject = subject as? any UpstreamCancelling {
-        // A subscriber's lane may run on any thread, and what feeds the subject stays where the subject is.
+        // Leaves the subscriber's lane, which may run on any thread: upstream must deliver where the subject lives.
         SerialLane.leavingOthers(than: subject.lane) { upstream.receive(home: subscriber) }
       } else {
         upstream.receive(home: subscriber)
@@ -110,7 +110,8 @@ extension Publishers.MakeConnectable: OwnConnectable {
   @usableFromInline func stopConnecting() { multicast.stopConnecting() }
 }
 
-/// Names a subject's subscription after the operator, and uses the subject only through requests.
+/// Gives a subject's subscription the operator's name. Passes the subscriber's demand to the subject as requests, never
+/// as the return value of a delivery.
 @usableFromInline final class MulticastStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   @inlinable override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }
 
@@ -123,7 +124,7 @@ extension Publishers.MakeConnectable: OwnConnectable {
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) { finish(completion) }
 
-  // The subject decides what a request for none means.
+  // The subject decides what a request for zero values means.
   override var takesNone: Bool { true }
 
   override var customMirror: Mirror { mirror([:]) }

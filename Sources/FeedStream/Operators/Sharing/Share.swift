@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Shares one subscription to this publisher among all subscribers, from the first to the last.
+  /// Shares one subscription to this publisher among all subscribers.
   ///
   ///     upstream           --1--2--3--|
   ///     first subscriber   --1--2--3--|

@@ -7,13 +7,13 @@ extension Publisher {
   ///     later subscriber          --1--#
   ///
   /// With all defaults, this is ``Publisher/share()``. A reset affects only later subscribers: current ones keep their
-  /// subscription. A subscriber that attaches during the completion, as `retry` does, comes after the reset.
+  /// subscription. A subscriber that attaches during the completion, as `retry` does, attaches after the reset.
   ///
   /// **Demand:** upstream is given unlimited demand once a subscriber requests anything. **Policy:** drops values that
   /// a subscriber has not requested, and values that arrive without subscribers, and reports them. **Failure:** passes
-  /// through; later subscribers receive the completion, or with a reset another subscription. **Cancellation:** when
-  /// the last subscriber cancels, upstream is cancelled; without `resetOnRefCountZero`, upstream continues as long as
-  /// this publisher is retained or has a subscriber.
+  /// through; later subscribers receive the completion or, after a reset, share another subscription. **Cancellation:**
+  /// when the last subscriber cancels, upstream is cancelled; without `resetOnRefCountZero`, upstream continues as long
+  /// as this publisher is retained or has a subscriber.
   ///
   /// - Parameters:
   ///   - resetOnError: true to subscribe to upstream again for subscribers after a failure.
@@ -42,7 +42,7 @@ extension Publishers {
     public let resetOnComplete: Bool
     public let resetOnRefCountZero: Bool
 
-    /// One subscription to upstream, until a reset.
+    /// The shared subscription to upstream, until a reset.
     @usableFromInline var round: Round?
 
     @inlinable public init(upstream: Upstream, resetOnError: Bool, resetOnComplete: Bool, resetOnRefCountZero: Bool) {
@@ -61,12 +61,12 @@ extension Publishers {
     @inlinable func newRound() -> Round {
       let round = upstream.handleEvents(receiveCompletion: { [weak self] in self?.reset(after: $0) })
         .multicast(subject: PassthroughSubject(of: "Share")).autoconnect()
-      // Counts as a subscriber that never leaves.
+      // Counts as a subscriber that never cancels.
       if !resetOnRefCountZero { round.add() }
       return round
     }
 
-    /// Runs before any subscriber receives the completion, and may cause a call back into this.
+    /// Called before any subscriber receives the completion. Releasing the round may call back into this publisher.
     @usableFromInline func reset(after completion: Subscribers.Completion<Failure>) {
       switch completion {
       case .finished: if resetOnComplete { round = nil }

@@ -78,7 +78,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   }
 
   @usableFromInline override func receive(subscription: any Subscription) {
-    // If the scheduler is a queue, upstream delivers in the stage's home there; see `Scheduler.subscribe(_:to:)`.
+    // If the scheduler is a queue, the stage lives where upstream delivers; see `Scheduler.subscribe(_:to:)`.
     if hop != nil, phase == .waiting { _ = gate.follow() }
     super.receive(subscription: subscription)
   }
