@@ -12,39 +12,39 @@ public protocol ConstantPublisher<Output, Failure>: Publisher {
 // MARK: - Operators that leave a single value as it is
 
 extension ConstantPublisher {
-  /// Like `first()` of any publisher, applied immediately.
+  /// Like `first()` on other publishers, but applied immediately.
   @inlinable public func first() -> Self { self }
 
-  /// Like `last()` of any publisher, applied immediately.
+  /// Like `last()` on other publishers, but applied immediately.
   @inlinable public func last() -> Self { self }
 
-  /// Like `min(by:)` of any publisher, applied immediately.
+  /// Like `min(by:)` on other publishers, but applied immediately.
   @inlinable public func min(by areInIncreasingOrder: (Output, Output) -> Bool) -> Self { self }
 
-  /// Like `max(by:)` of any publisher, applied immediately.
+  /// Like `max(by:)` on other publishers, but applied immediately.
   @inlinable public func max(by areInIncreasingOrder: (Output, Output) -> Bool) -> Self { self }
 
-  /// Like `removeDuplicates(by:)` of any publisher, applied immediately.
+  /// Like `removeDuplicates(by:)` on other publishers, but applied immediately.
   @inlinable public func removeDuplicates(by predicate: (Output, Output) -> Bool) -> Self { self }
 
-  /// Like `retry(_:)` of any publisher, applied immediately: a retry would fail in the same way.
+  /// Like `retry(_:)` on other publishers, but applied immediately: a retry would fail in the same way.
   @inlinable public func retry(_ retries: Int) -> Self { self }
 
-  /// Like `ignoreOutput()` of any publisher, applied immediately. As in Combine, it drops a failure as well as the
-  /// value.
+  /// Like `ignoreOutput()` on other publishers, but applied immediately. As in Combine, it drops a failure as well as
+  /// the value.
   @inlinable public func ignoreOutput() -> Empty<Output, Failure> { Empty() }
 }
 
 extension ConstantPublisher where Output: Comparable {
-  /// Like `min()` of any publisher, applied immediately.
+  /// Like `min()` on other publishers, but applied immediately.
   @inlinable public func min() -> Self { self }
 
-  /// Like `max()` of any publisher, applied immediately.
+  /// Like `max()` on other publishers, but applied immediately.
   @inlinable public func max() -> Self { self }
 }
 
 extension ConstantPublisher where Output: Equatable {
-  /// Like `removeDuplicates()` of any publisher, applied immediately.
+  /// Like `removeDuplicates()` on other publishers, but applied immediately.
   @inlinable public func removeDuplicates() -> Self { self }
 }
 
@@ -55,40 +55,40 @@ extension ConstantPublisher where Failure == Never {
   @inlinable
   func kept(if isKept: (Output) -> Bool) -> Optional<Output>.Publisher { compactMap { isKept($0) ? $0 : nil } }
 
-  /// Like `compactMap(_:)` of any publisher, applied immediately.
+  /// Like `compactMap(_:)` on other publishers, but applied immediately.
   @inlinable public func compactMap<T>(_ transform: (Output) -> T?) -> Optional<T>.Publisher {
     Optional.Publisher(constant.get().flatMap(transform))
   }
 
-  /// Like `filter(_:)` of any publisher, applied immediately.
+  /// Like `filter(_:)` on other publishers, but applied immediately.
   @inlinable public func filter(_ isIncluded: (Output) -> Bool) -> Optional<Output>.Publisher { kept(if: isIncluded) }
 
-  /// Like `first(where:)` of any publisher, applied immediately.
+  /// Like `first(where:)` on other publishers, but applied immediately.
   @inlinable public func first(where predicate: (Output) -> Bool) -> Optional<Output>.Publisher { kept(if: predicate) }
 
-  /// Like `last(where:)` of any publisher, applied immediately.
+  /// Like `last(where:)` on other publishers, but applied immediately.
   @inlinable public func last(where predicate: (Output) -> Bool) -> Optional<Output>.Publisher { kept(if: predicate) }
 
-  /// Like `prefix(while:)` of any publisher, applied immediately.
+  /// Like `prefix(while:)` on other publishers, but applied immediately.
   @inlinable public func prefix(while predicate: (Output) -> Bool) -> Optional<Output>.Publisher { kept(if: predicate) }
 
-  /// Like `drop(while:)` of any publisher, applied immediately.
+  /// Like `drop(while:)` on other publishers, but applied immediately.
   @inlinable
   public func drop(while predicate: (Output) -> Bool) -> Optional<Output>.Publisher { kept { !predicate($0) } }
 
-  /// Like `prefix(_:)` of any publisher, applied immediately.
+  /// Like `prefix(_:)` on other publishers, but applied immediately.
   @inlinable public func prefix(_ maxLength: Int) -> Optional<Output>.Publisher {
     precondition(maxLength >= 0, "prefix(\(maxLength)): the number of values cannot be negative; use 0 or more")
     return kept { _ in maxLength > 0 }
   }
 
-  /// Like `dropFirst(_:)` of any publisher, applied immediately.
+  /// Like `dropFirst(_:)` on other publishers, but applied immediately.
   @inlinable public func dropFirst(_ count: Int = 1) -> Optional<Output>.Publisher {
     precondition(count >= 0, "dropFirst(\(count)): the number of values cannot be negative; use 0 or more")
     return kept { _ in count == 0 }
   }
 
-  /// Like `output(at:)` of any publisher, applied immediately.
+  /// Like `output(at:)` on other publishers, but applied immediately.
   @inlinable public func output(at index: Int) -> Optional<Output>.Publisher {
     precondition(index >= 0, "output(at: \(index)): an index cannot be negative; use 0 or more")
     return kept { _ in index == 0 }

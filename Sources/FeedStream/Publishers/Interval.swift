@@ -24,7 +24,7 @@ public struct Interval<Context: Scheduler>: Publisher {
   ///     comes at the scheduler's next opportunity.
   ///   - interval: the time between ticks, on `scheduler`.
   ///   - tolerance: the maximum delay of a tick; by default the scheduler's minimum.
-  ///   - scheduler: measures the time, and delivers.
+  ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to `scheduler`.
   /// - Precondition: `interval` is more than zero.
   public init(

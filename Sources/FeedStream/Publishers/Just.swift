@@ -29,48 +29,49 @@ extension Just: Equatable where Output: Equatable {}
 extension Just: ConstantPublisher {
   @inlinable public var constant: Result<Output?, Never> { .success(output) }
 
-  /// Like `map(_:)` of any publisher, applied immediately.
+  /// Like `map(_:)` on other publishers, but applied immediately.
   @inlinable public func map<T>(_ transform: (Output) -> T) -> Just<T> { Just<T>(transform(output)) }
 
-  /// Like `collect()` of any publisher, applied immediately.
+  /// Like `collect()` on other publishers, but applied immediately.
   @inlinable public func collect() -> Just<[Output]> { Just<[Output]>([output]) }
 
-  /// Like `count()` of any publisher, applied immediately.
+  /// Like `count()` on other publishers, but applied immediately.
   @inlinable public func count() -> Just<Int> { Just<Int>(1) }
 
-  /// Like `allSatisfy(_:)` of any publisher, applied immediately.
+  /// Like `allSatisfy(_:)` on other publishers, but applied immediately.
   @inlinable public func allSatisfy(_ predicate: (Output) -> Bool) -> Just<Bool> { map(predicate) }
 
-  /// Like `contains(where:)` of any publisher, applied immediately.
+  /// Like `contains(where:)` on other publishers, but applied immediately.
   @inlinable public func contains(where predicate: (Output) -> Bool) -> Just<Bool> { map(predicate) }
 
-  /// Like `contains(_:)` of any publisher, applied immediately.
+  /// Like `contains(_:)` on other publishers, but applied immediately.
   @inlinable public func contains(_ output: Output) -> Just<Bool> where Output: Equatable { map { $0 == output } }
 
-  /// Like `replaceError(with:)` of any publisher, applied immediately.
+  /// Like `replaceError(with:)` on other publishers, but applied immediately.
   @inlinable public func replaceError(with output: Output) -> Just<Output> { self }
 
-  /// Like `replaceEmpty(with:)` of any publisher, applied immediately.
+  /// Like `replaceEmpty(with:)` on other publishers, but applied immediately.
   @inlinable public func replaceEmpty(with output: Output) -> Just<Output> { self }
 
-  /// Like `output(in:)` of any publisher, applied immediately; as in Combine, the range's upper bound is ignored.
+  /// Like `output(in:)` on other publishers, but applied immediately; as in Combine, the range's upper bound is
+  /// ignored.
   @inlinable public func output<R: RangeExpression>(in range: R) -> Optional<Output>.Publisher where R.Bound == Int {
     Optional.Publisher(range.relative(to: 0..<Int.max).lowerBound == 0 ? output : nil)
   }
 
-  /// Like `prepend(_:)` of any publisher, applied immediately.
+  /// Like `prepend(_:)` on other publishers, but applied immediately.
   @inlinable public func prepend(_ elements: Output...) -> Publishers.Sequence<[Output], Never> { prepend(elements) }
 
-  /// Like `prepend(_:)` of any publisher, applied immediately.
+  /// Like `prepend(_:)` on other publishers, but applied immediately.
   @inlinable
   public func prepend<S: Sequence>(_ elements: S) -> Publishers.Sequence<[Output], Never> where S.Element == Output {
     Publishers.Sequence(sequence: elements + [output])
   }
 
-  /// Like `append(_:)` of any publisher, applied immediately.
+  /// Like `append(_:)` on other publishers, but applied immediately.
   @inlinable public func append(_ elements: Output...) -> Publishers.Sequence<[Output], Never> { append(elements) }
 
-  /// Like `append(_:)` of any publisher, applied immediately.
+  /// Like `append(_:)` on other publishers, but applied immediately.
   @inlinable
   public func append<S: Sequence>(_ elements: S) -> Publishers.Sequence<[Output], Never> where S.Element == Output {
     Publishers.Sequence(sequence: [output] + elements)
@@ -81,59 +82,59 @@ extension Just: ConstantPublisher {
 extension Just {
   @inlinable var asResult: Result<Output, Never>.Publisher { Result.Publisher(output) }
 
-  /// Like `setFailureType(to:)` of any publisher, applied immediately.
+  /// Like `setFailureType(to:)` on other publishers, but applied immediately.
   @inlinable public func setFailureType<E: Error>(to failureType: E.Type) -> Result<Output, E>.Publisher {
     asResult.setFailureType(to: failureType)
   }
 
-  /// Like `mapError(_:)` of any publisher, applied immediately.
+  /// Like `mapError(_:)` on other publishers, but applied immediately.
   @inlinable public func mapError<E: Error>(_ transform: (Never) -> E) -> Result<Output, E>.Publisher {
     asResult.mapError(transform)
   }
 
-  /// Like `tryMap(_:)` of any publisher, applied immediately.
+  /// Like `tryMap(_:)` on other publishers, but applied immediately.
   @inlinable public func tryMap<T>(_ transform: (Output) throws -> T) -> Result<T, any Error>.Publisher {
     asResult.tryMap(transform)
   }
 
-  /// Like `tryAllSatisfy(_:)` of any publisher, applied immediately.
+  /// Like `tryAllSatisfy(_:)` on other publishers, but applied immediately.
   @inlinable public func tryAllSatisfy(_ predicate: (Output) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     asResult.tryMap(predicate)
   }
 
-  /// Like `tryContains(where:)` of any publisher, applied immediately.
+  /// Like `tryContains(where:)` on other publishers, but applied immediately.
   @inlinable public func tryContains(where predicate: (Output) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     asResult.tryMap(predicate)
   }
 
-  /// Like `tryRemoveDuplicates(by:)` of any publisher, applied immediately; as in Combine, it compares the value with
-  /// itself.
+  /// Like `tryRemoveDuplicates(by:)` on other publishers, but applied immediately; as in Combine, it compares the value
+  /// with itself.
   @inlinable public func tryRemoveDuplicates(
     by predicate: (Output, Output) throws -> Bool
   ) -> Result<Output, any Error>.Publisher {
     asResult.tryRemoveDuplicates(by: predicate)
   }
 
-  /// Like `reduce(_:_:)` of any publisher, applied immediately.
+  /// Like `reduce(_:_:)` on other publishers, but applied immediately.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Output) -> T) -> Result<T, Never>.Publisher {
     asResult.reduce(initialResult, nextPartialResult)
   }
 
-  /// Like `tryReduce(_:_:)` of any publisher, applied immediately.
+  /// Like `tryReduce(_:_:)` on other publishers, but applied immediately.
   @inlinable public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: (T, Output) throws -> T
   ) -> Result<T, any Error>.Publisher {
     asResult.tryReduce(initialResult, nextPartialResult)
   }
 
-  /// Like `scan(_:_:)` of any publisher, applied immediately.
+  /// Like `scan(_:_:)` on other publishers, but applied immediately.
   @inlinable
   public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Output) -> T) -> Result<T, Never>.Publisher {
     asResult.scan(initialResult, nextPartialResult)
   }
 
-  /// Like `tryScan(_:_:)` of any publisher, applied immediately.
+  /// Like `tryScan(_:_:)` on other publishers, but applied immediately.
   @inlinable public func tryScan<T>(
     _ initialResult: T, _ nextPartialResult: (T, Output) throws -> T
   ) -> Result<T, any Error>.Publisher {

@@ -41,51 +41,51 @@ extension Optional.Publisher: Equatable where Wrapped: Equatable {}
 extension Optional.Publisher {
   @inlinable public var constant: Result<Wrapped?, Never> { .success(output) }
 
-  /// Like `map(_:)` of any publisher, applied immediately.
+  /// Like `map(_:)` on other publishers, but applied immediately.
   @inlinable public func map<T>(_ transform: (Wrapped) -> T) -> Optional<T>.Publisher {
     Optional<T>.Publisher(output.map(transform))
   }
 
-  /// Like `collect()` of any publisher, applied immediately.
+  /// Like `collect()` on other publishers, but applied immediately.
   @inlinable public func collect() -> Optional<[Wrapped]>.Publisher {
     Optional<[Wrapped]>.Publisher(output.map { [$0] } ?? [])
   }
 
-  /// Like `count()` of any publisher, applied immediately. As in Combine, the result is empty if there is no value.
+  /// Like `count()` on other publishers, but applied immediately. As in Combine, the result is empty without a value.
   @inlinable public func count() -> Optional<Int>.Publisher { map { _ in 1 } }
 
-  /// Like `allSatisfy(_:)` of any publisher, applied immediately. As in Combine, the result is empty if there is no
+  /// Like `allSatisfy(_:)` on other publishers, but applied immediately. As in Combine, the result is empty without a
   /// value.
   @inlinable public func allSatisfy(_ predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// Like `contains(where:)` of any publisher, applied immediately. As in Combine, the result is empty if there is no
+  /// Like `contains(where:)` on other publishers, but applied immediately. As in Combine, the result is empty without a
   /// value.
   @inlinable public func contains(where predicate: (Wrapped) -> Bool) -> Optional<Bool>.Publisher { map(predicate) }
 
-  /// Like `contains(_:)` of any publisher, applied immediately. As in Combine, the result is empty if there is no
+  /// Like `contains(_:)` on other publishers, but applied immediately. As in Combine, the result is empty without a
   /// value.
   @inlinable
   public func contains(_ output: Wrapped) -> Optional<Bool>.Publisher where Wrapped: Equatable { map { $0 == output } }
 
-  /// Like `reduce(_:_:)` of any publisher, applied immediately. As in Combine, the result is empty if there is no
+  /// Like `reduce(_:_:)` on other publishers, but applied immediately. As in Combine, the result is empty without a
   /// value.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
 
-  /// Like `scan(_:_:)` of any publisher, applied immediately.
+  /// Like `scan(_:_:)` on other publishers, but applied immediately.
   @inlinable public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Wrapped) -> T) -> Optional<T>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
 
-  /// Like `replaceError(with:)` of any publisher, applied immediately.
+  /// Like `replaceError(with:)` on other publishers, but applied immediately.
   @inlinable public func replaceError(with output: Wrapped) -> Self { self }
 
-  /// Like `replaceEmpty(with:)` of any publisher, applied immediately.
+  /// Like `replaceEmpty(with:)` on other publishers, but applied immediately.
   @inlinable public func replaceEmpty(with output: Wrapped) -> Just<Wrapped> { Just(self.output ?? output) }
 
-  /// Like `output(in:)` of any publisher, applied immediately.
+  /// Like `output(in:)` on other publishers, but applied immediately.
   @inlinable public func output<R: RangeExpression>(in range: R) -> Self where R.Bound == Int {
     let range = range.relative(to: 0..<Int.max)
     precondition(range.lowerBound >= 0, "output(in: \(range)): an index cannot be negative; use 0 or more")

@@ -7,7 +7,7 @@ extension Result {
   ///     Result.success(1).publisher    1|
   ///     Result.failure(e).publisher    #
   ///
-  /// **Demand:** the value waits for the first request; a failure needs none. **Failure:** the result's.
+  /// **Demand:** the value waits for the first request; a failure needs none. **Failure:** that of the result.
   /// **Cancellation:** immediately. **Policy:** forwards.
   @frozen public struct Publisher: ConstantPublisher {
     public typealias Output = Success
@@ -46,56 +46,56 @@ extension Result.Publisher: Equatable where Success: Equatable, Failure: Equatab
 extension Result.Publisher {
   @inlinable public var constant: Result<Success?, Failure> { result.map { $0 } }
 
-  /// Like `map(_:)` of any publisher, applied immediately.
+  /// Like `map(_:)` on other publishers, but applied immediately.
   @inlinable public func map<T>(_ transform: (Success) -> T) -> Result<T, Failure>.Publisher {
     Result<T, Failure>.Publisher(result.map(transform))
   }
 
-  /// Like `collect()` of any publisher, applied immediately.
+  /// Like `collect()` on other publishers, but applied immediately.
   @inlinable public func collect() -> Result<[Success], Failure>.Publisher { map { [$0] } }
 
-  /// Like `count()` of any publisher, applied immediately.
+  /// Like `count()` on other publishers, but applied immediately.
   @inlinable public func count() -> Result<Int, Failure>.Publisher { map { _ in 1 } }
 
-  /// Like `allSatisfy(_:)` of any publisher, applied immediately.
+  /// Like `allSatisfy(_:)` on other publishers, but applied immediately.
   @inlinable
   public func allSatisfy(_ predicate: (Success) -> Bool) -> Result<Bool, Failure>.Publisher { map(predicate) }
 
-  /// Like `contains(where:)` of any publisher, applied immediately.
+  /// Like `contains(where:)` on other publishers, but applied immediately.
   @inlinable
   public func contains(where predicate: (Success) -> Bool) -> Result<Bool, Failure>.Publisher { map(predicate) }
 
-  /// Like `contains(_:)` of any publisher, applied immediately.
+  /// Like `contains(_:)` on other publishers, but applied immediately.
   @inlinable public func contains(_ output: Success) -> Result<Bool, Failure>.Publisher where Success: Equatable {
     map { $0 == output }
   }
 
-  /// Like `reduce(_:_:)` of any publisher, applied immediately.
+  /// Like `reduce(_:_:)` on other publishers, but applied immediately.
   @inlinable
   public func reduce<T>(_ initialResult: T, _ nextPartialResult: (T, Success) -> T) -> Result<T, Failure>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
 
-  /// Like `scan(_:_:)` of any publisher, applied immediately.
+  /// Like `scan(_:_:)` on other publishers, but applied immediately.
   @inlinable
   public func scan<T>(_ initialResult: T, _ nextPartialResult: (T, Success) -> T) -> Result<T, Failure>.Publisher {
     map { nextPartialResult(initialResult, $0) }
   }
 
-  /// Like `replaceEmpty(with:)` of any publisher, applied immediately.
+  /// Like `replaceEmpty(with:)` on other publishers, but applied immediately.
   @inlinable public func replaceEmpty(with output: Success) -> Self { self }
 
-  /// Like `replaceError(with:)` of any publisher, applied immediately.
+  /// Like `replaceError(with:)` on other publishers, but applied immediately.
   @inlinable public func replaceError(with output: Success) -> Result<Success, Never>.Publisher {
     Result<Success, Never>.Publisher(result.getOr(output))
   }
 
-  /// Like `mapError(_:)` of any publisher, applied immediately.
+  /// Like `mapError(_:)` on other publishers, but applied immediately.
   @inlinable public func mapError<E: Error>(_ transform: (Failure) -> E) -> Result<Success, E>.Publisher {
     Result<Success, E>.Publisher(result.mapError(transform))
   }
 
-  /// Like `setFailureType(to:)` of any publisher, applied immediately.
+  /// Like `setFailureType(to:)` on other publishers, but applied immediately.
   @inlinable
   public func setFailureType<E: Error>(to failureType: E.Type) -> Result<Success, E>.Publisher where Failure == Never {
     Result<Success, E>.Publisher(result.get())
@@ -105,29 +105,29 @@ extension Result.Publisher {
 // As in Combine, the `try` forms of operators that compare two values pass the only value to their closure twice, so
 // that an error thrown by the closure is delivered.
 extension Result.Publisher {
-  /// Like `tryMap(_:)` of any publisher, applied immediately.
+  /// Like `tryMap(_:)` on other publishers, but applied immediately.
   @inlinable public func tryMap<T>(_ transform: (Success) throws -> T) -> Result<T, any Error>.Publisher {
     Result<T, any Error>.Publisher(Result<T, any Error> { try transform(result.get()) })
   }
 
-  /// Like `tryAllSatisfy(_:)` of any publisher, applied immediately.
+  /// Like `tryAllSatisfy(_:)` on other publishers, but applied immediately.
   @inlinable public func tryAllSatisfy(_ predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     tryMap(predicate)
   }
 
-  /// Like `tryContains(where:)` of any publisher, applied immediately.
+  /// Like `tryContains(where:)` on other publishers, but applied immediately.
   @inlinable public func tryContains(where predicate: (Success) throws -> Bool) -> Result<Bool, any Error>.Publisher {
     tryMap(predicate)
   }
 
-  /// Like `tryReduce(_:_:)` of any publisher, applied immediately.
+  /// Like `tryReduce(_:_:)` on other publishers, but applied immediately.
   @inlinable public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: (T, Success) throws -> T
   ) -> Result<T, any Error>.Publisher {
     tryMap { try nextPartialResult(initialResult, $0) }
   }
 
-  /// Like `tryScan(_:_:)` of any publisher, applied immediately.
+  /// Like `tryScan(_:_:)` on other publishers, but applied immediately.
   @inlinable public func tryScan<T>(
     _ initialResult: T, _ nextPartialResult: (T, Success) throws -> T
   ) -> Result<T, any Error>.Publisher {
@@ -140,22 +140,22 @@ extension Result.Publisher {
     }
   }
 
-  /// Like `tryRemoveDuplicates(by:)` of any publisher, applied immediately; as in Combine, it compares the value with
-  /// itself.
+  /// Like `tryRemoveDuplicates(by:)` on other publishers, but applied immediately; as in Combine, it compares the value
+  /// with itself.
   @inlinable public func tryRemoveDuplicates(
     by predicate: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {
     tryComparing(predicate)
   }
 
-  /// Like `tryMin(by:)` of any publisher, applied immediately; as in Combine, it compares the value with itself.
+  /// Like `tryMin(by:)` on other publishers, but applied immediately; as in Combine, it compares the value with itself.
   @inlinable public func tryMin(
     by areInIncreasingOrder: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {
     tryComparing(areInIncreasingOrder)
   }
 
-  /// Like `tryMax(by:)` of any publisher, applied immediately; as in Combine, it compares the value with itself.
+  /// Like `tryMax(by:)` on other publishers, but applied immediately; as in Combine, it compares the value with itself.
   @inlinable public func tryMax(
     by areInIncreasingOrder: (Success, Success) throws -> Bool
   ) -> Result<Success, any Error>.Publisher {

@@ -4,26 +4,26 @@
 // MARK: - Operators that return a sequence
 
 extension Publishers.Sequence {
-  /// Like `map(_:)` of any publisher, applied immediately.
+  /// Like `map(_:)` on other publishers, but applied immediately.
   @inlinable public func map<T>(_ transform: (Elements.Element) -> T) -> Publishers.Sequence<[T], Failure> {
     .init(sequence: sequence.map(transform))
   }
-  /// Like `compactMap(_:)` of any publisher, applied immediately.
+  /// Like `compactMap(_:)` on other publishers, but applied immediately.
   @inlinable public func compactMap<T>(_ transform: (Elements.Element) -> T?) -> Publishers.Sequence<[T], Failure> {
     .init(sequence: sequence.compactMap(transform))
   }
-  /// Like `replaceNil(with:)` of any publisher, applied immediately.
+  /// Like `replaceNil(with:)` on other publishers, but applied immediately.
   @inlinable
   public func replaceNil<T>(with output: T) -> Publishers.Sequence<[T], Failure> where Elements.Element == T? {
     map { $0 ?? output }
   }
-  /// Like `filter(_:)` of any publisher, applied immediately.
+  /// Like `filter(_:)` on other publishers, but applied immediately.
   @inlinable public func filter(
     _ isIncluded: (Elements.Element) -> Bool
   ) -> Publishers.Sequence<[Elements.Element], Failure> {
     .init(sequence: sequence.filter(isIncluded))
   }
-  /// Like `scan(_:_:)` of any publisher, applied immediately.
+  /// Like `scan(_:_:)` on other publishers, but applied immediately.
   @inlinable public func scan<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Elements.Element) -> T
   ) -> Publishers.Sequence<[T], Failure> {
@@ -33,38 +33,38 @@ extension Publishers.Sequence {
       return result
     }
   }
-  /// Like `drop(while:)` of any publisher, applied immediately.
+  /// Like `drop(while:)` on other publishers, but applied immediately.
   @inlinable public func drop(
     while predicate: (Elements.Element) -> Bool
   ) -> Publishers.Sequence<DropWhileSequence<Elements>, Failure> {
     .init(sequence: sequence.drop(while: predicate))
   }
-  /// Like `dropFirst(_:)` of any publisher, applied immediately.
+  /// Like `dropFirst(_:)` on other publishers, but applied immediately.
   @inlinable public func dropFirst(_ count: Int = 1) -> Publishers.Sequence<DropFirstSequence<Elements>, Failure> {
     precondition(count >= 0, "dropFirst(\(count)): the number of values cannot be negative; use 0 or more")
     return .init(sequence: sequence.dropFirst(count))
   }
-  /// Like `prefix(_:)` of any publisher, applied immediately.
+  /// Like `prefix(_:)` on other publishers, but applied immediately.
   @inlinable public func prefix(_ maxLength: Int) -> Publishers.Sequence<PrefixSequence<Elements>, Failure> {
     precondition(maxLength >= 0, "prefix(\(maxLength)): the number of values cannot be negative; use 0 or more")
     return .init(sequence: sequence.prefix(maxLength))
   }
-  /// Like `prefix(while:)` of any publisher, applied immediately.
+  /// Like `prefix(while:)` on other publishers, but applied immediately.
   @inlinable public func prefix(
     while predicate: (Elements.Element) -> Bool
   ) -> Publishers.Sequence<[Elements.Element], Failure> {
     .init(sequence: sequence.prefix(while: predicate))
   }
-  /// Like `setFailureType(to:)` of any publisher, applied immediately.
+  /// Like `setFailureType(to:)` on other publishers, but applied immediately.
   @inlinable public func setFailureType<E: Error>(to failureType: E.Type) -> Publishers.Sequence<Elements, E> {
     .init(sequence: sequence)
   }
-  /// Like `ignoreOutput()` of any publisher, applied immediately.
+  /// Like `ignoreOutput()` on other publishers, but applied immediately.
   @inlinable public func ignoreOutput() -> Empty<Elements.Element, Failure> { Empty() }
 }
 
 extension Publishers.Sequence where Elements.Element: Equatable {
-  /// Like `removeDuplicates()` of any publisher, applied immediately.
+  /// Like `removeDuplicates()` on other publishers, but applied immediately.
   @inlinable public func removeDuplicates() -> Publishers.Sequence<[Elements.Element], Failure> {
     var last: Elements.Element?
     return filter { element in
@@ -75,10 +75,10 @@ extension Publishers.Sequence where Elements.Element: Equatable {
 }
 
 extension Publishers.Sequence where Elements: RangeReplaceableCollection {
-  /// Like `prepend(_:)` of any publisher, applied immediately.
+  /// Like `prepend(_:)` on other publishers, but applied immediately.
   @inlinable
   public func prepend(_ elements: Elements.Element...) -> Publishers.Sequence<Elements, Failure> { prepend(elements) }
-  /// Like `prepend(_:)` of any publisher, applied immediately.
+  /// Like `prepend(_:)` on other publishers, but applied immediately.
   @inlinable public func prepend<S: Swift.Sequence>(
     _ elements: S
   ) -> Publishers.Sequence<Elements, Failure> where S.Element == Elements.Element {
@@ -88,15 +88,15 @@ extension Publishers.Sequence where Elements: RangeReplaceableCollection {
     joined.append(contentsOf: sequence)
     return .init(sequence: joined)
   }
-  /// Like `prepend(_:)` of any publisher, applied immediately.
+  /// Like `prepend(_:)` on other publishers, but applied immediately.
   @inlinable
   public func prepend(_ publisher: Publishers.Sequence<Elements, Failure>) -> Publishers.Sequence<Elements, Failure> {
     publisher.append(sequence)
   }
-  /// Like `append(_:)` of any publisher, applied immediately.
+  /// Like `append(_:)` on other publishers, but applied immediately.
   @inlinable
   public func append(_ elements: Elements.Element...) -> Publishers.Sequence<Elements, Failure> { append(elements) }
-  /// Like `append(_:)` of any publisher, applied immediately.
+  /// Like `append(_:)` on other publishers, but applied immediately.
   @inlinable public func append<S: Swift.Sequence>(
     _ elements: S
   ) -> Publishers.Sequence<Elements, Failure> where S.Element == Elements.Element {
@@ -104,7 +104,7 @@ extension Publishers.Sequence where Elements: RangeReplaceableCollection {
     joined.append(contentsOf: elements)
     return .init(sequence: joined)
   }
-  /// Like `append(_:)` of any publisher, applied immediately.
+  /// Like `append(_:)` on other publishers, but applied immediately.
   @inlinable
   public func append(_ publisher: Publishers.Sequence<Elements, Failure>) -> Publishers.Sequence<Elements, Failure> {
     append(publisher.sequence)
@@ -112,7 +112,7 @@ extension Publishers.Sequence where Elements: RangeReplaceableCollection {
 }
 
 extension Publishers.Sequence where Elements: Collection {
-  /// Like `output(in:)` of any publisher, applied immediately, with the collection's indices; all must be valid.
+  /// Like `output(in:)` on other publishers, but applied immediately, with the collection's indices; all must be valid.
   @inlinable public func output(in range: Range<Elements.Index>) -> Publishers.Sequence<[Elements.Element], Failure> {
     .init(sequence: Array(sequence[range]))
   }
@@ -121,41 +121,41 @@ extension Publishers.Sequence where Elements: Collection {
 // MARK: - One value
 
 extension Publishers.Sequence {
-  /// Like `collect()` of any publisher, applied immediately.
+  /// Like `collect()` on other publishers, but applied immediately.
   @inlinable public func collect() -> Result<[Elements.Element], Failure>.Publisher { .init(Array(sequence)) }
-  /// Like `allSatisfy(_:)` of any publisher, applied immediately.
+  /// Like `allSatisfy(_:)` on other publishers, but applied immediately.
   @inlinable public func allSatisfy(_ predicate: (Elements.Element) -> Bool) -> Result<Bool, Failure>.Publisher {
     .init(sequence.allSatisfy(predicate))
   }
-  /// Like `tryAllSatisfy(_:)` of any publisher, applied immediately.
+  /// Like `tryAllSatisfy(_:)` on other publishers, but applied immediately.
   @inlinable public func tryAllSatisfy(
     _ predicate: (Elements.Element) throws -> Bool
   ) -> Result<Bool, any Error>.Publisher {
     .init(Result { try sequence.allSatisfy(predicate) })
   }
-  /// Like `contains(where:)` of any publisher, applied immediately.
+  /// Like `contains(where:)` on other publishers, but applied immediately.
   @inlinable public func contains(where predicate: (Elements.Element) -> Bool) -> Result<Bool, Failure>.Publisher {
     .init(sequence.contains(where: predicate))
   }
-  /// Like `tryContains(where:)` of any publisher, applied immediately.
+  /// Like `tryContains(where:)` on other publishers, but applied immediately.
   @inlinable public func tryContains(
     where predicate: (Elements.Element) throws -> Bool
   ) -> Result<Bool, any Error>.Publisher {
     .init(Result { try sequence.contains(where: predicate) })
   }
-  /// Like `contains(_:)` of any publisher, applied immediately.
+  /// Like `contains(_:)` on other publishers, but applied immediately.
   @inlinable public func contains(
     _ output: Elements.Element
   ) -> Result<Bool, Failure>.Publisher where Elements.Element: Equatable {
     .init(sequence.contains(output))
   }
-  /// Like `reduce(_:_:)` of any publisher, applied immediately.
+  /// Like `reduce(_:_:)` on other publishers, but applied immediately.
   @inlinable public func reduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Elements.Element) -> T
   ) -> Result<T, Failure>.Publisher {
     .init(sequence.reduce(initialResult, nextPartialResult))
   }
-  /// Like `tryReduce(_:_:)` of any publisher, applied immediately.
+  /// Like `tryReduce(_:_:)` on other publishers, but applied immediately.
   @inlinable public func tryReduce<T>(
     _ initialResult: T, _ nextPartialResult: @escaping (T, Elements.Element) throws -> T
   ) -> Result<T, any Error>.Publisher {
@@ -164,33 +164,33 @@ extension Publishers.Sequence {
 }
 
 extension Publishers.Sequence where Elements: Collection {
-  /// Like `count()` of any publisher, applied immediately.
+  /// Like `count()` on other publishers, but applied immediately.
   @inlinable public func count() -> Result<Int, Failure>.Publisher { .init(sequence.count) }
 }
 
 // If the publisher cannot fail, `count()` returns a `Just`. The constraint to random-access collections keeps these
 // overloads from being ambiguous with the one above.
 extension Publishers.Sequence where Elements: RandomAccessCollection {
-  /// Like `count()` of any publisher, applied immediately.
+  /// Like `count()` on other publishers, but applied immediately.
   @inlinable public func count() -> Result<Int, Failure>.Publisher { .init(sequence.count) }
-  /// Like `count()` of any publisher, applied immediately.
+  /// Like `count()` on other publishers, but applied immediately.
   @inlinable public func count() -> Just<Int> where Failure == Never { .init(sequence.count) }
 }
 
 // MARK: - One value, or none
 
 extension Publishers.Sequence where Failure == Never {
-  /// Like `first(where:)` of any publisher, applied immediately.
+  /// Like `first(where:)` on other publishers, but applied immediately.
   @inlinable public func first(where predicate: (Elements.Element) -> Bool) -> Optional<Elements.Element>.Publisher {
     .init(sequence.first(where: predicate))
   }
-  /// Like `min(by:)` of any publisher, applied immediately.
+  /// Like `min(by:)` on other publishers, but applied immediately.
   @inlinable public func min(
     by areInIncreasingOrder: (Elements.Element, Elements.Element) -> Bool
   ) -> Optional<Elements.Element>.Publisher {
     .init(sequence.min(by: areInIncreasingOrder))
   }
-  /// Like `max(by:)` of any publisher, applied immediately.
+  /// Like `max(by:)` on other publishers, but applied immediately.
   @inlinable public func max(
     by areInIncreasingOrder: (Elements.Element, Elements.Element) -> Bool
   ) -> Optional<Elements.Element>.Publisher {
@@ -199,25 +199,25 @@ extension Publishers.Sequence where Failure == Never {
 }
 
 extension Publishers.Sequence where Failure == Never, Elements.Element: Comparable {
-  /// Like `min()` of any publisher, applied immediately.
+  /// Like `min()` on other publishers, but applied immediately.
   @inlinable public func min() -> Optional<Elements.Element>.Publisher { .init(sequence.min()) }
-  /// Like `max()` of any publisher, applied immediately.
+  /// Like `max()` on other publishers, but applied immediately.
   @inlinable public func max() -> Optional<Elements.Element>.Publisher { .init(sequence.max()) }
 }
 
 extension Publishers.Sequence where Failure == Never, Elements: Collection {
-  /// Like `first()` of any publisher, applied immediately.
+  /// Like `first()` on other publishers, but applied immediately.
   @inlinable public func first() -> Optional<Elements.Element>.Publisher { .init(sequence.first) }
-  /// Like `output(at:)` of any publisher, applied immediately, with the collection's index.
+  /// Like `output(at:)` on other publishers, but applied immediately, with the collection's index.
   @inlinable public func output(at index: Elements.Index) -> Optional<Elements.Element>.Publisher {
     .init(sequence.indices.contains(index) ? sequence[index] : nil)
   }
 }
 
 extension Publishers.Sequence where Failure == Never, Elements: BidirectionalCollection {
-  /// Like `last()` of any publisher, applied immediately.
+  /// Like `last()` on other publishers, but applied immediately.
   @inlinable public func last() -> Optional<Elements.Element>.Publisher { .init(sequence.last) }
-  /// Like `last(where:)` of any publisher, applied immediately.
+  /// Like `last(where:)` on other publishers, but applied immediately.
   @inlinable public func last(where predicate: (Elements.Element) -> Bool) -> Optional<Elements.Element>.Publisher {
     .init(sequence.last(where: predicate))
   }

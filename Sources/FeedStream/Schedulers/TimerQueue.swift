@@ -109,7 +109,7 @@ package struct TimerQueue {
   /// Takes the earliest work that is due at `instant`.
   ///
   /// Repeating work stays in the queue for its next run, which is a whole number of intervals after this one and after
-  /// `now`: runs missed meanwhile are skipped.
+  /// `now`: missed runs are skipped.
   package mutating func takeDue(at instant: StreamInstant, now: @autoclosure () -> StreamInstant) -> Work? {
     guard let deadline = nextDeadline, deadline <= instant, let work = heap.first?.work else { return nil }
     guard work.interval > 0 else { return heap.removeFirst().work }

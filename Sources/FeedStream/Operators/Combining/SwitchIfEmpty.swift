@@ -15,7 +15,7 @@ extension Publisher {
     Publishers.SwitchIfEmpty(upstream: self, other: other)
   }
 
-  /// Continues with a publisher that cannot fail when this one finishes without a value.
+  /// `switchIfEmpty` with a publisher that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/switchIfEmpty(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -27,7 +27,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Continues with a publisher that can fail when this one, which cannot, finishes without a value.
+  /// `switchIfEmpty` for a stream that cannot fail and a publisher that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/switchIfEmpty(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

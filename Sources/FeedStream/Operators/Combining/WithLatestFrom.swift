@@ -53,7 +53,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Pairs each value of this publisher, which cannot fail, with the newest value of one that can.
+  /// Pairs each value of this publisher, which cannot fail, with the newest value of a publisher that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -63,7 +63,7 @@ extension Publisher where Failure == Never {
     setFailureType(to: P.Failure.self).withLatestFrom(other)
   }
 
-  /// Combines each value of this publisher, which cannot fail, with the newest value of one that can.
+  /// Combines each value of this publisher, which cannot fail, with the newest value of a publisher that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/withLatestFrom(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

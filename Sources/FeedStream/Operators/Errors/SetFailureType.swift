@@ -30,7 +30,7 @@ extension Publishers {
 
     @inlinable public func _deliverAll(to deliver: (Output) -> Bool) -> Bool { upstream._deliverAll(to: deliver) }
 
-    /// Like `setFailureType(to:)` of any publisher; replaces this one.
+    /// Like `setFailureType(to:)` on other publishers, but replaces this operator.
     @inlinable public func setFailureType<E: Error>(to failure: E.Type) -> Publishers.SetFailureType<Upstream, E> {
       Publishers.SetFailureType<Upstream, E>(upstream: upstream)
     }

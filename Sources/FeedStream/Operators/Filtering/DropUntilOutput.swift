@@ -18,7 +18,7 @@ extension Publisher {
 }
 
 extension Publisher {
-  /// Drops values until a publisher that cannot fail delivers one.
+  /// `drop(untilOutputFrom:)` with a publisher that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/drop(untilOutputFrom:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -30,7 +30,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Drops values of this publisher, which cannot fail, until one that can delivers a value.
+  /// `drop(untilOutputFrom:)` for a stream that cannot fail and a publisher that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/drop(untilOutputFrom:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

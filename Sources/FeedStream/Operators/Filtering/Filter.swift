@@ -74,24 +74,24 @@ extension Publishers {
 }
 
 extension Publishers.Filter {
-  /// Like `filter(_:)` of any publisher, fused with this operator.
+  /// Like `filter(_:)` on other publishers, but fused with this operator.
   @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.Filter<Upstream> {
     Publishers.Filter(upstream: upstream) { [first = self.isIncluded] in first($0) && isIncluded($0) }
   }
 
-  /// Like `tryFilter(_:)` of any publisher, fused with this operator.
+  /// Like `tryFilter(_:)` on other publishers, but fused with this operator.
   @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
     Publishers.TryFilter(upstream: upstream) { [first = self.isIncluded] in try first($0) && isIncluded($0) }
   }
 }
 
 extension Publishers.TryFilter {
-  /// Like `filter(_:)` of any publisher, fused with this operator.
+  /// Like `filter(_:)` on other publishers, but fused with this operator.
   @inlinable public func filter(_ isIncluded: @escaping (Output) -> Bool) -> Publishers.TryFilter<Upstream> {
     tryFilter(isIncluded)
   }
 
-  /// Like `tryFilter(_:)` of any publisher, fused with this operator.
+  /// Like `tryFilter(_:)` on other publishers, but fused with this operator.
   @inlinable public func tryFilter(_ isIncluded: @escaping (Output) throws -> Bool) -> Publishers.TryFilter<Upstream> {
     Publishers.TryFilter(upstream: upstream) { [first = self.isIncluded] in try first($0) && isIncluded($0) }
   }

@@ -18,7 +18,7 @@ extension Publisher {
 }
 
 extension Publisher {
-  /// Delivers each value and those of publishers that cannot fail, which `transform` makes from every value.
+  /// `expand` for publishers that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/expand(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -30,7 +30,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Delivers each value of this publisher, which cannot fail, and those of publishers that can.
+  /// `expand` for a stream that cannot fail and publishers that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/expand(_:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

@@ -1,5 +1,6 @@
 extension Publisher {
-  /// Makes a publisher from a value and delivers its values; upstream's values that arrive meanwhile are dropped.
+  /// Makes a publisher from a value and delivers that publisher's values; values that upstream delivers before it has
+  /// finished are dropped.
   ///
   ///     upstream    --a----b----c-----|
   ///     flatMapFirst { Timer… }

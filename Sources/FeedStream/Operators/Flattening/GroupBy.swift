@@ -26,9 +26,9 @@ extension Publisher {
 ///     key 1       --1-----3-----|
 ///
 /// **Demand:** the values wait for demand; the completion of a group with nothing left to deliver needs none.
-/// **Failure:** the stream's; values that have not been requested by then are dropped and reported. **Cancellation:**
-/// ends this group; the next value with its key begins another. **Policy:** holds values until they are requested,
-/// without limit.
+/// **Failure:** that of the stream; values that have not been requested by then are dropped and reported.
+/// **Cancellation:** ends this group; the next value with its key begins another. **Policy:** holds values until they
+/// are requested, without limit.
 public final class GroupedPublisher<Key: Hashable, Output, Failure: Error>: Publisher {
   public let key: Key
   @exclusivity(unchecked) @usableFromInline var early = FIFO<Output>()

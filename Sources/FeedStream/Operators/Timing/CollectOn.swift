@@ -12,7 +12,7 @@ extension Publisher {
   /// **Policy:** keeps an array until it is requested, then delivers it immediately; until then it grows without limit.
   /// **Demand:** requests everything from upstream and the trigger. **Failure:** passes through immediately; the
   /// collected values are dropped and reported. When upstream finishes, they are delivered first. **Cancellation:**
-  /// cancels both, immediately.
+  /// cancels upstream and the trigger immediately.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func buffer<Trigger: Publisher>(on trigger: Trigger) -> Publishers.CollectOn<Self, Trigger>

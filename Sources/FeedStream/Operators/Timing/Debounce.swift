@@ -14,7 +14,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - dueTime: the time that must pass without another value, in `scheduler`'s time.
-  ///   - scheduler: measures the time, and delivers.
+  ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to the scheduler.
   @inlinable public func debounce<S: Scheduler>(
     for dueTime: S.SchedulerTimeType.Stride, scheduler: S, options: S.SchedulerOptions? = nil

@@ -12,8 +12,8 @@ extension Publisher {
   ///
   /// **Policy:** drops a value that another follows before the trigger delivers, by design; drops and reports a value
   /// that is not sampled when the stream ends; if nothing is requested when the trigger delivers, the value waits for
-  /// the next trigger. **Demand:** requests everything from upstream and the trigger. **Failure:** upstream's passes
-  /// through. **Cancellation:** cancels both, immediately.
+  /// the next trigger. **Demand:** requests everything from upstream and the trigger. **Failure:** upstream's failure
+  /// passes through. **Cancellation:** cancels upstream and the trigger immediately.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func sample<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Sample<Self, Trigger>
@@ -31,7 +31,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - interval: the time between samples, in `scheduler`'s time.
-  ///   - scheduler: measures the time, and delivers.
+  ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to `scheduler`.
   /// - Precondition: `interval` is more than zero.
   @inlinable public func sample<S: Scheduler>(

@@ -16,7 +16,7 @@ extension Publisher {
   ///
   /// - Parameters:
   ///   - interval: the minimum time between two deliveries, in `scheduler`'s time.
-  ///   - scheduler: measures the time, and delivers.
+  ///   - scheduler: measures the time, and delivers the values.
   ///   - latest: true to replace the waiting value with a later one.
   @inlinable public func throttle<S: Scheduler>(
     for interval: S.SchedulerTimeType.Stride, scheduler: S, latest: Bool

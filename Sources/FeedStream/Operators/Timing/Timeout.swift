@@ -11,12 +11,12 @@ extension Publisher {
   ///
   /// **Policy:** values and the completion are delivered on the scheduler; requested values wait for their turn there,
   /// and values that arrived in time are delivered before a timeout. **Demand:** passes through. **Failure:**
-  /// upstream's passes through; a timeout cancels upstream, then finishes, or fails with `customError`.
+  /// upstream's failure passes through; a timeout cancels upstream, then finishes, or fails with `customError`.
   /// **Cancellation:** immediately; waiting values and a waiting completion are dropped.
   ///
   /// - Parameters:
   ///   - interval: the maximum time without a value, in `scheduler`'s time.
-  ///   - scheduler: measures the time, and delivers.
+  ///   - scheduler: measures the time, and delivers the values.
   ///   - options: passed on to the scheduler.
   ///   - customError: makes the error to fail with; without it a timeout finishes the stream.
   @inlinable public func timeout<S: Scheduler>(

@@ -26,7 +26,7 @@ extension Publisher {
 }
 
 extension Publisher {
-  /// Continues with a fallback that cannot fail when nothing arrives for `interval`.
+  /// `timeout` with a fallback that cannot fail.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/timeout(_:scheduler:options:fallback:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable
@@ -39,7 +39,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Continues with a fallback that can fail when nothing arrives from this publisher, which cannot, for `interval`.
+  /// `timeout` for a stream that cannot fail and a fallback that can.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/timeout(_:scheduler:options:fallback:)``.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable

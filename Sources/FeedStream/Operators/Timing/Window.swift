@@ -13,7 +13,7 @@ extension Publisher {
   /// they are requested, without limit. **Demand:** requests everything from upstream and the trigger. **Failure:**
   /// fails the open window and the stream; windows that have not been requested are dropped and reported. When upstream
   /// or the trigger finishes, so does the open window; the stream finishes after the waiting windows are delivered.
-  /// **Cancellation:** cancels both, immediately; the open window finishes.
+  /// **Cancellation:** cancels upstream and the trigger immediately; the open window finishes.
   ///
   /// - Parameter trigger: sets the times; its values have no effect, and it cannot fail.
   @inlinable public func window<Trigger: Publisher>(on trigger: Trigger) -> Publishers.Window<Self, Trigger>

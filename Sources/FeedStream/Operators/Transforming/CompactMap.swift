@@ -72,19 +72,19 @@ extension Publishers {
 }
 
 extension Publishers.CompactMap {
-  /// Like `compactMap(_:)` of any publisher, fused with this operator.
+  /// Like `compactMap(_:)` on other publishers, but fused with this operator.
   @inlinable public func compactMap<T>(_ transform: @escaping (Output) -> T?) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).flatMap(transform) }
   }
 
-  /// Like `map(_:)` of any publisher, fused with this operator.
+  /// Like `map(_:)` on other publishers, but fused with this operator.
   @inlinable public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.CompactMap<Upstream, T> {
     Publishers.CompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in first($0).map(transform) }
   }
 }
 
 extension Publishers.TryCompactMap {
-  /// Like `compactMap(_:)` of any publisher, fused with this operator.
+  /// Like `compactMap(_:)` on other publishers, but fused with this operator.
   @inlinable
   public func compactMap<T>(_ transform: @escaping (Output) throws -> T?) -> Publishers.TryCompactMap<Upstream, T> {
     Publishers.TryCompactMap<Upstream, T>(upstream: upstream) { [first = self.transform] in

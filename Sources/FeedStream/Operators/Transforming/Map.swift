@@ -82,23 +82,23 @@ extension Publishers {
 // Fused operators form one map with a composed closure instead of nesting.
 
 extension Publishers.Map {
-  /// Like `map(_:)` of any publisher, fused with this operator.
+  /// Like `map(_:)` on other publishers, but fused with this operator.
   @inlinable public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.Map<Upstream, T> {
     Publishers.Map<Upstream, T>(upstream: upstream) { [first = self.transform] in transform(first($0)) }
   }
 
-  /// Like `tryMap(_:)` of any publisher, fused with this operator.
+  /// Like `tryMap(_:)` on other publishers, but fused with this operator.
   @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
   }
 }
 
 extension Publishers.TryMap {
-  /// Like `map(_:)` of any publisher, fused with this operator.
+  /// Like `map(_:)` on other publishers, but fused with this operator.
   @inlinable
   public func map<T>(_ transform: @escaping (Output) -> T) -> Publishers.TryMap<Upstream, T> { tryMap(transform) }
 
-  /// Like `tryMap(_:)` of any publisher, fused with this operator.
+  /// Like `tryMap(_:)` on other publishers, but fused with this operator.
   @inlinable public func tryMap<T>(_ transform: @escaping (Output) throws -> T) -> Publishers.TryMap<Upstream, T> {
     Publishers.TryMap<Upstream, T>(upstream: upstream) { [first = self.transform] in try transform(first($0)) }
   }
