@@ -8,7 +8,7 @@
   /// to deliver. In a `CurrentValueSubject`, it is the version that was current when the subscriber last requested a
   /// value that it had missed.
   @exclusivity(unchecked) @usableFromInline final var position = 0
-  /// True while a loop delivers values that the subject keeps to the subscriber.
+  /// True while a loop delivers kept values to the subscriber.
   @exclusivity(unchecked) @usableFromInline final var isBeingServed = false
   /// The index of this entry in the subject's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int

@@ -69,7 +69,7 @@ private enum ObjectPublishers {
 
   static func publisher(of object: AnyObject) -> ObservableObjectPublisher {
     let key = ObjectIdentifier(object)
-    // Removed objects are released outside of the lock, because releasing them may run code that calls this function.
+    // Objects are released only outside of the lock, because releasing them may run code that calls this function.
     let (publisher, _) = table.withLock { table in
       var released: [Any?] = []
       // A new object at the address of a released one gets its own publisher.

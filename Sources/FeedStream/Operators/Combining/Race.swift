@@ -132,7 +132,7 @@ extension Publishers.RaceMany: Equatable where Upstream: Equatable {}
 
   override func tell(_ facts: inout StreamFacts) {
     super.tell(&facts)
-    // From now on, requests go to the winner without being counted.
+    // Once there is a winner, requests go to it without being counted.
     if winner != nil { facts.demand = nil }
     facts.upstreams = (winner.map { [$0] } ?? runners).flatMap(\.visible)
   }

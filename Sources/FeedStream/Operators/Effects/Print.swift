@@ -43,7 +43,7 @@ extension Publishers {
 
     @usableFromInline func newStage(_ subscriber: ErasedSubscriber<Output, Failure>) -> TapStage<Output, Failure> {
       var log = LineLog(prefix: prefix.isEmpty ? "" : "\(prefix): ", stream: stream)
-      // One log for both closures.
+      // Both closures share one log.
       let write = { (line: String) in log.write(line) }
       return TapStage(
         "Print", subscriber, reportsAfterEnd: true, onValue: { write("receive value: (\($0))") },

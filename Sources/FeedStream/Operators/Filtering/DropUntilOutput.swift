@@ -75,7 +75,7 @@ final class DropUntilOutputStage<Input, Failure: Error>: DeferredRequestStage<In
   @exclusivity(unchecked) @usableFromInline private(set) var isOpen = false
   /// True when the completion was delivered before upstream's subscription arrived.
   @exclusivity(unchecked) private var isOver = false
-  /// The demand that is still unserved, while values are dropped.
+  /// The demand that is still unserved; counted only while values are dropped.
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
 
   @usableFromInline override init(_ down: ErasedSubscriber<Input, Failure>) { super.init(down) }

@@ -96,7 +96,7 @@ extension Publishers {
 
 @usableFromInline enum FirstWhereRule<Input>: PredicateRule {
   @inlinable static var name: StaticString { "FirstWhere" }
-  /// The name that Combine uses.
+  /// As in Combine, `first(where:)` has this name, too.
   @inlinable static var plainName: StaticString { "TryFirst" }
   @inlinable static var initial: Input? { nil }
   @inlinable static func settle(_ result: inout Input?, _ value: Input, holds: Bool) -> Bool {

@@ -57,7 +57,7 @@ extension Publishers.CollectByStep: Equatable where Upstream: Equatable {}
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
   /// The number of values to leave out before the next array begins.
   @exclusivity(unchecked) @usableFromInline var gap = 0
-  /// The arrays that were left at the completion and have not been requested.
+  /// The arrays that are full, or were left at the completion, and have not been delivered.
   @exclusivity(unchecked) @usableFromInline var ready = FIFO<[Input]>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var hasAsked = false

@@ -19,7 +19,7 @@ extension Publisher {
   associatedtype Output
 
   static var name: StaticString { get }
-  /// The name of the form that doesn't throw, if it differs.
+  /// The name of the form that doesn't throw; by default, `name`.
   static var plainName: StaticString { get }
   /// The result when there are no values.
   static var initial: Output? { get }

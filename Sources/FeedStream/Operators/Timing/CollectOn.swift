@@ -46,7 +46,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
 
 @usableFromInline final class CollectOnStage<Input, Failure: Error>: TriggeredStage<[Input], Failure>, Subscriber {
   @usableFromInline let source: StaticString
-  /// The number of values that make an array without a trigger; `nil` for no limit.
+  /// The number of values that fill an array without a trigger; `nil` for no limit.
   @usableFromInline let count: Int?
   @exclusivity(unchecked) @usableFromInline var collected: [Input] = []
   /// Arrays that are full, or that a trigger closed during a delivery because they had been requested.

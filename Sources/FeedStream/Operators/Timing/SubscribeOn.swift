@@ -75,8 +75,8 @@ extension Publishers {
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard takesEvents else { return .none }
     let more = down.receive(input)
-    // Upstream runs until the cancellation reaches it. If the subscriber cancelled during the value, its demand is
-    // ignored.
+    // Upstream runs until the cancellation reaches it. If the subscriber cancelled while receiving the value, its
+    // demand is ignored.
     return isLive ? more : .none
   }
 
