@@ -6,7 +6,7 @@ extension Publisher {
   ///     downstream  --a--b--c--|   each on the loop's next turn
   ///
   /// **Policy:** keeps requested values until their turn. **Demand:** passes through. **Failure:** waits for its turn
-  /// after the values. **Cancellation:** cancels upstream immediately; waiting values and a waiting completion are dropped.
+  /// after the values. **Cancellation:** cancels upstream immediately; drops waiting values and a waiting completion.
   ///
   /// With a `DispatchQueue`, the stream below this operator runs on the queue, one value at a time and in order, even
   /// if the queue is concurrent. To process values on several cores, use
