@@ -14,8 +14,8 @@ public final class FeedCache {
   /// - Parameters:
   ///   - store: keeps the feeds.
   ///   - scheduler: delivers results; its thread pool runs the store's calls.
-  ///   - policy: the age at which a load may delete a feed; seven days by default. A load with a smaller
-  ///     maximum age does not show such a feed, and leaves it for others.
+  ///   - policy: the age at which a load may delete a feed; seven days by default. A load with a smaller maximum age
+  ///     doesn't show an older feed, but doesn't delete it either.
   ///   - now: the wall clock, for the feeds' timestamps and ages.
   public init(
     store: any FeedStore, on scheduler: any LoopScheduler, policy: FeedCachePolicy = FeedCachePolicy(),
@@ -27,7 +27,7 @@ public final class FeedCache {
     worker = SerialWorker(on: scheduler)
   }
 
-  /// Calls `body` on the scheduler when all earlier calls of the store, such as saves, are completed.
+  /// Calls `body` on the scheduler after all earlier calls of the store, such as saves, have completed.
   public func whenIdle(_ body: @escaping () -> Void) {
     worker.perform({}, completion: { (_: Result<Void, Never>) in body() })
   }

@@ -18,8 +18,8 @@ extension LiveFeedStore {
   ///
   ///     store.changes(of: url, on: loop).sink { print($0) } receiveValue: { print($0.added.count, "new") }
   ///
-  /// The first value is the saved feed, if there is one, with all images as added. Later values are the images that
-  /// were added, removed and moved, and the feed with them. Renewing a feed is not a change. It makes no request. Never
+  /// The first value is the saved feed, if there is one, with all images as added. Each later value has the current
+  /// feed, and the images that were added, removed, and moved. Renewing a feed is not a change. Makes no request. Never
   /// finishes. **Demand:** the store is read when a change is requested; several saves in between are one change.
   /// **Failure:** the store's. **Cancellation:** ends the watch immediately. **Policy:** holds the latest feed.
   ///
@@ -114,9 +114,9 @@ private final class FeedChangesReader<Output>: PullSource {
   }
 }
 
-/// Informs the watchers of a store in this process of changes.
+/// Tells the watches in this process that the store has changed.
 package final class StoreBell: Sendable {
-  // Of each watch what it is rung with; a sender may be called on any thread.
+  // One sender per watch. Its type allows calls on any thread.
   private let senders = Mutex<(next: Int, all: [Int: StreamSender<Void, Never>])>((0, [:]))
 
   package init() {}

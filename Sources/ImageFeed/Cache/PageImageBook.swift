@@ -26,7 +26,7 @@ package struct PageImageBook: Sendable {
     let items = images.imageless
     if note.items != items {
       _ = try? store.changeNotes(replacing: false) { notes in
-        // What another process has found meanwhile stays.
+        // Start from the stored note: another process may have added images since it was last read.
         var note = try notes.note(key, as: PageImageNote.self) ?? PageImageNote()
         note.items = items
         try notes.set(note, at: key, isKept: false)
@@ -55,7 +55,7 @@ package struct PageImageBook: Sendable {
   /// - Returns: the images of the feed; `nil` if nothing is saved.
   package func fill(_ address: URL, now: Date) throws(FeedStoreError) -> FeedImages? {
     var images: FeedImages?
-    // A poll may save another document meanwhile, which is filled then.
+    // Retry if a poll saves another document meanwhile, because that document must be filled, too.
     for _ in 0..<3 {
       guard let saved = try store.retrieve(for: address) else { return nil }
       let note = try store.readNotes { try $0.note(.pageImages(of: address), as: PageImageNote.self) } ?? nil

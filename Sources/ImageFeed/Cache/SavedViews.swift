@@ -53,7 +53,7 @@ private final class SavedView: Sendable {
     let old = seen.withLock { $0 }
     let summary = try store.summary(for: address)
     if let old, let summary {
-      // Another time and other validators alone are a renewal.
+      // The feed is unchanged if it wasn't saved again, or if the server sent the same bytes again.
       if summary.timestamp == old.timestamp, summary.validators == old.validators { return nil }
       if let digest = summary.validators.digest, digest == old.validators.digest { return nil }
     }

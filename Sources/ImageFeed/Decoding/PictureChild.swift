@@ -5,7 +5,7 @@ import Foundation
 final class PictureJob {
   /// The completion handler, until it has been called.
   private(set) var request: PictureRequest?
-  /// True once a process has it.
+  /// True once a process has started to decode it.
   var isRunning = false
   private var deliver: ((Result<Picture, PictureError>) -> Void)?
 
@@ -14,7 +14,7 @@ final class PictureJob {
     self.deliver = deliver
   }
 
-  /// The first completion counts.
+  /// Completes the request. Later calls have no effect.
   func end(_ result: Result<Picture, PictureError>?) {
     request = nil
     let deliver = deliver.take()
@@ -43,7 +43,7 @@ final class PictureChild {
   private var reading: AnyCancellable?
   private var writing: AnyCancellable?
   private var exiting: AnyCancellable?
-  /// The deadline of its image, or the end of its idle time.
+  /// The timer for the deadline of its image, or for its idle time.
   private var alarm: (any Cancellable)?
   private var hasEndedWriting = false
   private var status: ExitStatus?
@@ -55,7 +55,8 @@ final class PictureChild {
     _ program: String, _ options: PictureDecoder.Options, on scheduler: any LoopScheduler,
     _ notify: @escaping (PictureChild, Event, PictureJob?, Result<Picture, PictureError>?) -> Void
   ) throws(SystemError) {
-    // No variable, no folder and no terminal of ours is its business, and a Ctrl-C meant for us does not reach it.
+    // The process doesn't get our environment, folder, or terminal, so a Ctrl-C in the terminal doesn't reach it
+    // either.
     var subprocess = Subprocess(program, environment: .clean, folder: "/")
     subprocess.standardInput = .pipe
     subprocess.standardErrors = .null
@@ -84,16 +85,16 @@ final class PictureChild {
 
   var isFree: Bool { request == nil && writing == nil && !isLost }
 
-  /// True if it has decoded the maximum number of images.
+  /// True if the process has decoded the maximum number of images.
   var isSpent: Bool { answered >= options.picturesPerChild }
 
-  /// - Precondition: it is free.
+  /// - Precondition: the process is free.
   func decode(_ job: PictureJob, _ request: PictureRequest) {
     self.job = job
     self.request = request
     job.isRunning = true
     wake(after: options.deadline) { $0.lose(.tookTooLong) }
-    // Before it begins: it may end immediately.
+    // Set this before the write begins, because the write may complete immediately.
     let writing = [request.head, request.bytes].publisher.write(to: process.input)
     self.writing = AnyCancellable {}
     let subscription = writing.sink { [weak self] _ in
@@ -128,13 +129,13 @@ final class PictureChild {
     leaveIfEnded()
   }
 
-  /// Its exit status is the reason; a reply written before it counts.
+  /// Fails the image by the exit status, after all output was read: a reply that was written before the exit counts.
   private func leaveIfEnded() {
     guard hasEndedWriting, let status else { return }
     lose(PictureError(status, isFirst: answered == 0))
   }
 
-  /// Ends the process and its image.
+  /// Ends the process, and fails its image.
   func lose(_ error: PictureError) {
     guard !isLost else { return }
     isLost = true
@@ -146,7 +147,7 @@ final class PictureChild {
     request = nil
   }
 
-  /// The signal that can't be ignored loses nothing, because the process has only the image.
+  /// SIGKILL is safe, because the process has no state besides the image.
   private func kill() {
     if status == nil { process.send(SIGKILL) }
   }

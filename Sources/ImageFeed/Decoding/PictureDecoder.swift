@@ -53,7 +53,7 @@ public final class PictureDecoder {
   ///   - program: the path of `picture-decoder`; ``findProgram()`` by default.
   ///   - options: limits.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
-  /// - Precondition: children, waiting and images of a child are more than zero.
+  /// - Precondition: `children`, `waiting`, and `picturesPerChild` are more than zero.
   public init(program: String? = nil, options: Options = Options(), on scheduler: any LoopScheduler) {
     precondition(
       options.children > 0 && options.waiting > 0 && options.picturesPerChild > 0,
@@ -74,10 +74,9 @@ public final class PictureDecoder {
 
   /// The image, scaled down to fit into `size`, never up, with its proportions kept.
   ///
-  /// **Demand:** begins when the image is requested. **Failure:** ``PictureError``. **Cancellation:** a waiting image
-  /// is dropped, and so is the result of an image that is being decoded. **Policy:** an image for which there is no
-  /// room in the queue fails with ``PictureError/busy``: limit the number of requests, for example with
-  /// `flatMap(maxPublishers:)`.
+  /// **Demand:** begins when the image is requested. **Failure:** ``PictureError``. **Cancellation:** drops a waiting
+  /// image, and the result of an image that is being decoded. **Policy:** an image for which there is no room in the
+  /// queue fails with ``PictureError/busy``: limit the number of requests, for example with `flatMap(maxPublishers:)`.
   ///
   /// - Parameters:
   ///   - bytes: the encoded image, at most 32 MiB, 40 megapixels and 16,384 pixels per side.
@@ -115,7 +114,7 @@ public final class PictureDecoder {
     decode(Chunk(data.bytes), fitting: size, as: form)
   }
 
-  /// Ends the processes; images that are not ready fail with ``PictureError/closed``, and so do all later ones.
+  /// Ends the processes. All images that are not ready, and all later ones, fail with ``PictureError/closed``.
   public func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -163,12 +162,12 @@ public final class PictureDecoder {
 
   /// Sends waiting images to free or new processes.
   private func serve() {
-    // A subscriber that receives an error may request another image.
+    // A subscriber that receives an error may request another image, which calls this again.
     guard !isServing else { return }
     isServing = true
     defer { isServing = false }
     while waitingCount > 0, let program {
-      // The one that worked last: the others become idle.
+      // Always choose the last free process, so that the others become idle.
       var child = children.last { $0.isFree }
       guard child != nil || children.count < options.children else { return }
       guard let job = waiting.popFirst() else { return }

@@ -48,7 +48,7 @@ extension PictureError {
   /// - Parameter isFirst: true if the child had not sent a reply before.
   init(_ status: ExitStatus, isFirst: Bool) {
     switch status {
-    // What the child's own clock of processor time sends, and what the system's does.
+    // The signal of the child's own timer for processor time, and the signal of the system's limit.
     case .signaled(SIGPROF), .signaled(SIGXCPU): self = .tookTooLong
     case .exited(71) where isFirst:
       self = .unavailable("the system does not let picture-decoder drop its privileges (seccomp, rlimits).")

@@ -106,7 +106,7 @@ struct PictureMessages {
   }
 
   private mutating func take(_ length: Int) -> Chunk {
-    // Joined once, when the last has come: an image is large, and its chunks are small.
+    // Join the chunks only once, when the last one has arrived: an image is large, and its chunks are small.
     let all = Chunk(joining: chunks)
     chunks = all.count > length ? [all.dropFirst(length)] : []
     count = all.count - length

@@ -9,7 +9,7 @@ public final class SizedImageLoader {
   /// The widths of the resized images, in pixels.
   public static let ladder = [200, 400, 800, 1600]
 
-  /// The finding about an image of these bytes: `nil` if the original is shown.
+  /// The result for an image with this digest that was not resized; `error` is `nil` if the original is shown.
   private struct Finding {
     let digest: BodyDigest
     let error: PictureError?
@@ -208,7 +208,7 @@ public final class SizedImageLoader {
   }
 
   private func note(_ finding: Finding, for key: URL) {
-    // As many as a long page has images; who asks again finds out again.
+    // Enough for the images of a long page. A dropped finding is determined again.
     if findings.count >= 10_000 { findings.removeAll() }
     findings[key] = finding
   }

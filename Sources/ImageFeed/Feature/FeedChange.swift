@@ -26,7 +26,7 @@ public struct FeedChange: Hashable, Sendable {
     }
   }
 
-  /// The change from one list of images to the next. If a feed has an id several times, the first place counts.
+  /// The change from one list of images to the next. If a feed has an id several times, only the first place counts.
   public init(from old: FeedImages, to feed: CachedFeed?) {
     self.feed = feed
     let new = feed?.images ?? []
@@ -48,7 +48,8 @@ public struct FeedChange: Hashable, Sendable {
 
   /// The positions of a longest increasing subsequence of `values`: the elements that did not move.
   private static func longestRise(of values: [Int]) -> Set<Int> {
-    // The position of the least value with which a part of each length can end, and what is before each position.
+    // `ends`: for each length, the position of the least value that ends an increasing subsequence of that length.
+    // `previous`: for each position, the one before it in its subsequence.
     var ends: [Int] = []
     var previous: [Int?] = []
     for (position, value) in values.enumerated() {

@@ -14,7 +14,7 @@ public struct FeedImage: Hashable, Sendable, Identifiable {
   public var url: URL { address.url }
   /// The time when the item was published, or else last changed, according to its server, to the second.
   public var published: Date? { publishedSeconds.map { Date(timeIntervalSince1970: Double($0)) } }
-  /// The item that the image is of: its title, its text, the URL of its page, and its other images.
+  /// The item that the image belongs to: its title, its text, the URL of its page, and its other images.
   public let post: Post
   let address: WebAddress
   /// Since 1970.

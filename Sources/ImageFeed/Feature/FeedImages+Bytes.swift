@@ -36,7 +36,7 @@ extension FeedImages {
 
   private static var versionWithout: UInt8 { 1 }
   private static var versionWithOmitted: UInt8 { 2 }
-  /// Each image has a post, and the document has a number of items without an image.
+  /// The version in which each image has a post, and the document has a number of items without an image.
   private static var versionWithPosts: UInt8 { 3 }
 
   /// The digest in ``bytes``: equal for the same images, whatever their title and the items without one.

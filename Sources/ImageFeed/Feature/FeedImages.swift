@@ -232,7 +232,7 @@ extension FeedImages {
     init(count: Int, textBytes: Int = 0) {
       records.reserveCapacity(count)
       texts.reserveCapacity(textBytes)
-      // Nothing is in them yet; their memory is there.
+      // The arrays are still empty, but their memory is reserved.
       records.withUnsafeMutableBytes { memory in
         preferLargePages(for: .init(start: memory.baseAddress, count: count * MemoryLayout<Record>.stride))
       }

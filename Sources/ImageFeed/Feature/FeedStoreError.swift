@@ -78,7 +78,7 @@ extension FeedStoreError: CustomStringConvertible, LocalizedError {
       case .deletion: "Cannot delete the saved feed in \(place.printable)"
       case .insertion: "Cannot save the feed in \(place.printable)"
       }
-    // A server's URL: what helps with a file does not help there.
+    // If the place is a server's URL, the remedies for files don't apply.
     return "\(what): \(place.contains("://") ? cause.onServer : cause.description)"
   }
 

@@ -3,8 +3,8 @@ import Foundation
 
 /// The URL of an image, which becomes a `URL` only when it is read.
 ///
-/// Foundation's parser takes longer than all the rest of reading an image, and a `URL` several times the memory of its
-/// text. Most images of a feed are compared, saved and read again without a use of their URL.
+/// Foundation's parser takes longer than everything else in reading an image, and a `URL` takes several times the
+/// memory of its text. Most images are compared, saved and read again, but their URL is never used.
 enum WebAddress: Hashable, Sendable {
   /// A text that is certainly a URL: see ``isPlain(_:)``. Plain text is never `other`, so that equal URLs are equal
   /// here.
@@ -29,7 +29,7 @@ enum WebAddress: Hashable, Sendable {
 
   /// `text` as a URL; it was accepted before.
   init(_ text: String, isPlain: Bool) {
-    // A URL can read its own text again.
+    // The text was a URL before, so it can be parsed again.
     self = isPlain ? .plain(text) : .other(URL(string: text)!)
   }
 
@@ -44,7 +44,7 @@ enum WebAddress: Hashable, Sendable {
 
   var url: URL {
     switch self {
-    // A plain text is a URL for every parser.
+    // Every parser accepts plain text.
     case .plain(let text): URL(string: text)!
     case .other(let url): url
     }

@@ -75,7 +75,7 @@ extension FeedImages {
 /// The times when the images of a document were first seen, in seconds since 1970, one per image.
 ///
 /// They are stored as runs of the same time: the number of images in four bytes, and the time in eight. Most documents
-/// have a few.
+/// have few runs.
 struct FirstSeen: Equatable {
   var times: [Int64]
 

@@ -22,7 +22,8 @@ public final class DiskImageStore: ImageStore {
   /// Creates a store in a folder, which need not exist.
   ///
   /// - Parameters:
-  ///   - folder: absolute, or relative to the current directory at this time. Only the store may use the folder.
+  ///   - folder: absolute, or relative to the current directory at the time of this call. Only the store may use the
+  ///     folder.
   ///   - limit: the maximum number of bytes on disk. 150 MB by default.
   ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
   ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by
@@ -38,7 +39,7 @@ public final class DiskImageStore: ImageStore {
     index = Mutex(ImageIndex(folder: self.folder, limit: limit, kept: kept, busyTimeout: busyTimeout))
   }
 
-  /// Returns the URLs of images that stay.
+  /// Returns the URLs of the images to keep.
   public typealias KeptImages = @Sendable () throws(FeedStoreError) -> Set<URL>
 
   public func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>? {
@@ -51,7 +52,7 @@ public final class DiskImageStore: ImageStore {
         return nil
       }
       try index.touch(url, row, now: now)
-      // The row is the newer one: an image that has not changed is renewed only there.
+      // The index is newer than the file: renewing an unchanged image updates only its row.
       let image = FetchedImage(file.image.value.data, lifetime: row.lifetime)
       return Saved(image, timestamp: row.timestamp, validators: row.validators)
     }
@@ -71,7 +72,8 @@ public final class DiskImageStore: ImageStore {
       do {
         try replaceFile(of: url, with: bytes)
       } catch {
-        // The file that was there still is, or is not any more: the index finds out when somebody requests it.
+        // Count the bytes of the file that is at the path now, if any. If this fails, too, the next retrieval corrects
+        // the index.
         try? index.settle(url, bytes: FileManager.default.size(atPath: path(of: url)))
         throw error
       }
@@ -122,7 +124,7 @@ public final class DiskImageStore: ImageStore {
     try perform(.insertion) { try $0.note(facts, for: url) }
   }
 
-  /// The number of stored images that the owner keeps, and of their bytes; without a limit.
+  /// The number and the total bytes of the stored images that the owner keeps; without a limit.
   public func keptUsage() throws(FeedStoreError) -> ImageStoreUsage {
     let kept = try kept()
     return try perform(.retrieval) { try $0.usage(of: kept) }
@@ -140,7 +142,7 @@ public final class DiskImageStore: ImageStore {
     try FileManager.default.createDirectory(
       atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     do {
-      // For this user alone, as everything next to it.
+      // The file is for this user only, as are the others in the folder.
       let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

@@ -5,9 +5,9 @@ extension ImageData {
   public var isAnimated: Bool {
     switch kind {
     case .gif: hasSeveralFrames
-    // The flags of its extended header (the WebP container's specification, "Extended File Format").
+    // The flags of the extended header (the WebP container's specification, "Extended File Format").
     case .webp: bytes.dropFirst(12).starts(with: Array("VP8X".utf8)) && bytes[bytes.startIndex + 20] & 2 != 0
-    // The chunk comes before the first of the data.
+    // The `acTL` chunk comes before the first data chunk.
     case .png: bytes.prefix(512).firstRange(of: Data("acTL".utf8)) != nil
     default: false
     }

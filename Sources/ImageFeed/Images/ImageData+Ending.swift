@@ -4,7 +4,7 @@ extension ImageData {
   /// True if the format shows that the end is missing. Formats whose end can't be found without decoding count as
   /// whole, and so do otherwise damaged images.
   var isCutOff: Bool {
-    // Less holds no image.
+    // Fewer bytes can't be an image.
     guard bytes.count >= 64 else { return false }
     return bytes.withUnsafeBytes { bytes in
       switch kind {
@@ -48,7 +48,7 @@ extension ImageData {
     return true
   }
 
-  /// The search begins at the end, where it usually is.
+  /// Searches backward, because the marker usually is at the end.
   private static func holdsEnd(_ scans: UnsafeRawBufferPointer) -> Bool {
     var index = scans.count - 1
     while index > 0 {

@@ -30,7 +30,7 @@ extension RemoteImageError: CustomStringConvertible, LocalizedError {
 
 /// The reason why there is no image to show.
 public struct ImageError: Error, Hashable, Sendable {
-  /// The reason why the server's image isn't there.
+  /// The reason why the server's image is unavailable.
   public var remote: RemoteImageError
   /// The cache's failure; `nil` if it merely had no image.
   public var cache: FeedStoreError?

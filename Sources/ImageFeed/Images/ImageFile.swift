@@ -27,7 +27,7 @@ struct ImageFile {
       "timestamp: \(image.timestamp.timeIntervalSinceReferenceDate)",
       "lifetime: \(image.value.lifetime / .seconds(1))",
     ]
-    // A field with a line break never came from HTTP.
+    // Omit a value with a line break, which would break the header; HTTP allows none.
     if let etag = image.validators.etag, !etag.contains(where: \.isNewline) { lines.append("etag: \(etag)") }
     if let date = image.validators.lastModified, !date.contains(where: \.isNewline) {
       lines.append("last-modified: \(date)")

@@ -16,7 +16,7 @@ extension ImageIndex {
     }
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: root)) ?? []
     let files = names.compactMap { name in
-      // Files that somebody else keeps there stay.
+      // Leave files of other programs in the folder alone.
       ImageFile.isName(name) && !known.contains(name)
         ? CacheFile.identity(of: "\(root)/\(name)").map { (name, $0) } : nil
     }

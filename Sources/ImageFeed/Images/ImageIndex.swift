@@ -59,7 +59,7 @@ struct ImageIndex {
     return ImageStoreUsage(count: row?[0] ?? 0, bytes: Int(row?[1] as Double? ?? 0), limit: limit)
   }
 
-  /// The number of these images that are stored, and of their bytes.
+  /// The number and the total bytes of those of these images that are stored.
   func usage(of urls: Set<URL>) throws -> ImageStoreUsage {
     try read(creating: false) { db in
       let entries = try urls.compactMap { try Self.entry($0, db) }
@@ -69,7 +69,7 @@ struct ImageIndex {
 
   /// Records the use of an image.
   func touch(_ url: URL, _ entry: Entry, now: Date) throws {
-    // Also a use in the future: the clock was wrong then.
+    // A recorded use in the future is corrected, too: the clock was wrong then.
     guard abs(now.timeIntervalSince(entry.used)) >= Self.useResolution else { return }
     try write { db in
       try db.cachedStatement(sql: "UPDATE image SET used = ? WHERE url = ?")
@@ -86,7 +86,7 @@ struct ImageIndex {
   ///
   /// Images that are kept stay, and their bytes do not count; a kept image is saved whatever its size.
   ///
-  /// - Returns: false if it is larger than the possible room.
+  /// - Returns: false if the image is larger than all the room there can be.
   func reserve(_ bytes: Int, for url: URL, _ image: Saved<FetchedImage>, now: Date) throws -> Bool {
     try write { db in
       let limit = limit - (try Self.ownBytes(db))
@@ -190,7 +190,7 @@ struct ImageIndex {
   private var hasFiles: Bool { FileManager.default.fileExists(atPath: "\(folder)/data") }
 
   func read<R>(creating: Bool, _ body: (Database) throws -> R) throws -> R? {
-    // A lost index is made again from the files, even when nothing is saved.
+    // If there are files, a missing index is rebuilt from them, even for a read.
     try refuseForeignFolder()
     return try shared.connect(creating: creating || hasFiles)?.queue.writeWithoutTransaction(body)
   }
@@ -227,7 +227,7 @@ struct ImageIndex {
     var configuration = Configuration()
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.label = "ImageStore"
-    // As for the feeds' file: an error closes the connection instead of ending the process.
+    // As in `FeedDatabase`: an error closes the connection instead of ending the process.
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
       try check(db)

@@ -58,8 +58,8 @@ public final class ImageLoader {
   ///
   /// - Parameters:
   ///   - url: the image's URL.
-  ///   - feed: the feed that names it. Only if the feed came from a private network may the image
-  ///     (`HTTPRequest.origin`); without one, the address is the user's own choice.
+  ///   - feed: the feed that names it. If the feed didn't come from a private network, the image isn't loaded from one
+  ///     either (`HTTPRequest.origin`). `nil` if the user chose the URL.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   public func data(
     for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil
@@ -100,7 +100,7 @@ public final class ImageLoader {
       .fallback(to: remote(url, of: feed, isPrivate, saved: saved).caching(to: saved, reportingTo: report))
       .fallback(to: saved.load(ageless: true))
       .catch { error -> Result<LoadedImage, ImageError>.Publisher in
-        // Better than nothing, and not saved.
+        // Show the part that arrived, but don't save it.
         if case .invalidData(.cutOff(let part)) = error.remote { return .init(LoadedImage(part, source: .remote)) }
         return .init(.failure(error))
       }
@@ -136,7 +136,7 @@ public final class ImageLoader {
   private func remember(_ error: ImageError, for url: URL) {
     guard case .invalidData = error.remote, options.errorLifetime > .zero else { return }
     let now = cache.now()
-    // As many as a screen has images: older ones go first when there are more.
+    // Enough for the images on a screen. Above that, expired entries are dropped first, and then all.
     if refusals.count >= 1000 { refusals = refusals.filter { $0.value.until > now } }
     if refusals.count >= 1000 { refusals.removeAll() }
     refusals[url] = (error, now.addingTimeInterval(options.errorLifetime / .seconds(1)))

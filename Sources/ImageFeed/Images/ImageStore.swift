@@ -20,7 +20,7 @@ public protocol ImageStore: Sendable {
   /// Deletes every image.
   func deleteAll() throws(FeedStoreError)
 
-  /// The number of images and of their bytes.
+  /// The number of images, their total bytes, and the limit.
   func usage() throws(FeedStoreError) -> ImageStoreUsage
 
   /// Returns the facts about those of these images that were decoded before.

@@ -86,7 +86,7 @@ private final class LoadingAhead<Element, P: Publisher> where P.Failure == Never
 
   /// Delivers available values on demand, and begins as many loads as allowed.
   func move() {
-    // A load may end while it begins, and a subscriber ask while it is given something.
+    // A load may complete while it begins, and a subscriber may request more while it receives a value.
     guard !isMoving else { return }
     isMoving = true
     defer { isMoving = false }

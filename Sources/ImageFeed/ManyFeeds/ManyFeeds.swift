@@ -16,7 +16,7 @@ public struct FeedReport: Sendable {
   public var feed: Feed? { try? result.get() }
 }
 
-/// Several feeds, each loaded as ``FeedLoader`` does, none of which affects the others.
+/// Several feeds, each loaded by its own ``FeedLoader`` and independent of the others.
 ///
 ///     let feeds = ManyFeeds(addresses.map { FeedLoader($0, client: client, cache: cache, on: loop) })
 ///     let subscription = feeds.load().collect().sink { reports in
@@ -25,8 +25,8 @@ public struct FeedReport: Sendable {
 ///
 /// Lives on its scheduler's thread, as streams do.
 public struct ManyFeeds {
-  /// The number of feeds that ``load(_:)`` loads at a time: 64. The client has its own limits, in total and per host; a
-  /// request's time begins when its load does, so that the feeds of a long list don't wait within it.
+  /// The number of feeds that ``load(_:)`` loads at a time: 64. The client has its own limits, in total and per host. A
+  /// request's timeout begins with its load, so the last feeds of a long list don't time out while they wait.
   public static let defaultWidth = 64
 
   public let loaders: [FeedLoader]
@@ -34,7 +34,7 @@ public struct ManyFeeds {
 
   /// - Parameters:
   ///   - loaders: one loader per feed, all on one scheduler.
-  ///   - width: the number of are loaded at a time; at least one.
+  ///   - width: the number of feeds that are loaded at a time; at least one.
   public init(_ loaders: [FeedLoader], width: Int = defaultWidth) {
     precondition(width > 0, "ManyFeeds: a width of \(width) loads nothing; use 1 or more")
     self.loaders = loaders

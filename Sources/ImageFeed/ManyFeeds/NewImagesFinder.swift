@@ -42,8 +42,8 @@ public final class NewImagesFinder {
   /// - Parameters:
   ///   - store: keeps the record.
   ///   - cache: its worker calls the store, so that ``FeedCache/whenIdle(_:)`` waits for the marks.
-  ///   - report: receives the error of a call of the store. If a record can't be read, nothing counts as new; images
-  ///     that can't be written is new again for the next finder.
+  ///   - report: receives the error of a call of the store. If a record can't be read, nothing counts as new. If a mark
+  ///     can't be written, its images are new again for the next finder.
   public init(store: any ShownImagesStore, cache: FeedCache, reportingTo report: @escaping (FeedStoreError) -> Void) {
     self.store = store
     self.cache = cache
@@ -121,7 +121,7 @@ extension NewImagesFinder.Memories {
         var shown = recorded ?? ShownImages()
         if recorded == nil, let saved = try store.retrieve(for: address) { shown.add(saved.images) }
         memories.withLock { $0[address] = .init(shown: shown, found: shown, isFirst: shown.isEmpty) }
-        // From now on a save doesn't prove that somebody was shown it.
+        // Record them now: later saves don't mean that the images were shown.
         if recorded == nil { try store.setShownImages(shown, for: address) }
       } catch {
         first = first ?? error

@@ -15,13 +15,13 @@ public protocol LocalCopy<Value> {
   /// The saved value, whatever its age; finishes without a value if there is none.
   func retrieve() -> AnyPublisher<Saved<Value>, FeedStoreError>
 
-  /// Records immediately, with or without a subscriber, that the saved value, which is `value`, was current later than
+  /// Records immediately, with or without a subscriber, that the saved value, which is `value`, was still current after
   /// its timestamp; finishes without a value when that is complete.
   func renewing(_ value: Saved<Value>, with renewal: FeedRenewal) -> AnyPublisher<Value, FeedStoreError>
 }
 
 extension LocalCopy {
-  /// Saves the value again.
+  /// By default, saves the value again.
   public func renewing(_ value: Saved<Value>, with renewal: FeedRenewal) -> AnyPublisher<Value, FeedStoreError> {
     saving(Saved(value.value, timestamp: renewal.timestamp, validators: renewal.validators))
   }
@@ -63,8 +63,8 @@ extension Publisher where Failure: FetchFailure {
   ///
   /// - Parameters:
   ///   - copy: the value to save. Its timestamp is the time of the subscription, when the request was sent.
-  ///   - known: the validators sent to the server; without any, the request was unconditional. Values saved with
-  ///     others is not what the server speaks of.
+  ///   - known: the validators sent to the server; without any, the request was unconditional. "Unchanged" refers only
+  ///     to a value that was saved with the same validators.
   ///   - report: receives the error of a failed save.
   public func caching<Copy: LocalCopy>(
     to copy: Copy, since known: FeedValidators = FeedValidators(),

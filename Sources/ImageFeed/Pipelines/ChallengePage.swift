@@ -27,7 +27,7 @@ enum ChallengePage {
     return headers["x-amzn-waf-action"].map { ["challenge", "captcha"].contains($0.lowercased()) } ?? false
   }
 
-  /// True if the page of a response that isn't a document must be read to decide.
+  /// True if the body must be read to tell whether a response that isn't a document is a challenge.
   static func isPossible(_ status: Int, _ headers: HTTPHeaders) -> Bool {
     guard statuses.contains(status) else { return false }
     return headers["Content-Type"].map { $0.lowercased().hasPrefix("text/html") } ?? true

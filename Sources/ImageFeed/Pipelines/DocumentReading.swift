@@ -8,8 +8,8 @@ struct DocumentPiece: Sendable {
   var isLast: Bool
 }
 
-/// Joins chunks to pieces: 16 KiB at first, so that a wrong document is recognized early, then twice as much each, up
-/// to 256 KiB.
+/// Joins chunks into pieces: 16 KiB at first, so that a wrong document is recognized early, then doubling up to 256
+/// KiB.
 struct PieceDecoder: ChunkDecoder {
   static let smallest = 16 << 10
   static let largest = 256 << 10
@@ -39,7 +39,7 @@ struct PieceDecoder: ChunkDecoder {
 }
 
 /// Reads one document, piece by piece, on the thread pool.
-// @unchecked: one piece is read at a time, each when the one before it has been read.
+// @unchecked: pieces are read one after another, never at the same time.
 final class DocumentReading: @unchecked Sendable {
   private enum Stage {
     /// There are too few bytes to recognize the format.
@@ -76,7 +76,7 @@ final class DocumentReading: @unchecked Sendable {
     self.document.isFromPrivateNetwork = document.isFromPrivateNetwork
   }
 
-  /// - Returns: the images, with the last piece.
+  /// - Returns: the images, after the last piece; `nil` before.
   func read(_ piece: DocumentPiece) throws(RemoteFeedError) -> Fetched<FeedImages>? {
     piece.bytes.withUnsafeBytes { digest.append($0) }
     if piece.isLast {
@@ -111,7 +111,7 @@ final class DocumentReading: @unchecked Sendable {
   private func judge(isWhole: Bool) throws(InvalidData) {
     if case .beginning = stage {
       stage = document.isWebPage ? .page : try chosen(isWhole: isWhole)
-      // Anubis sends its page with this status.
+      // Anubis sends its challenge with status 200.
       if case .page = stage, ChallengePage.isChallenge(document.body) { throw .challenge(200) }
     }
     guard case .page = stage, isWhole || document.body.count >= Self.pageBytes else { return }
@@ -134,7 +134,7 @@ final class DocumentReading: @unchecked Sendable {
 
   private func feed(_ bytes: Chunk) throws(InvalidData) {
     guard case .arriving(var reader) = stage else { return }
-    // So that the reader is not copied.
+    // Release the other reference to the reader, so that reading doesn't copy it.
     stage = .whole
     try reader.read(bytes)
     stage = .arriving(reader)

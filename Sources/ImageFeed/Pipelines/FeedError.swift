@@ -9,7 +9,8 @@ public enum RemoteFeedError: Error, Hashable, Sendable {
   case invalidData(InvalidData)
   /// The server's previous response is still the latest (status 304).
   case unchanged(FeedValidators)
-  /// No request was made: the next one is due then (`nil` for never), for the reason, which follows "because".
+  /// No request was made: the next one is due at `until` (`nil` for never). The text is the reason, and follows
+  /// "because".
   case notDue(until: Date?, String)
   /// No request was allowed: see ``ReadMode``.
   case notAsked

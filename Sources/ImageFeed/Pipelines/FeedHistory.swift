@@ -39,7 +39,7 @@ public struct FeedHistory {
     }
   }
 
-  /// The marks of a feed while it is shown.
+  /// The new and the starred items of a feed that is being shown.
   public struct Visit: Hashable, Sendable {
     /// The items that were not shown before; none on the first visit.
     public var new: Set<FeedImage.ID>

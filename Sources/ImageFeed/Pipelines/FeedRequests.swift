@@ -19,7 +19,7 @@ package struct FeedRequests {
   private let scheduler: any LoopScheduler
   private let options: FeedLoader.Options
   package weak var observer: (any FeedExchangeObserver)?
-  /// Receives the images on the thread pool, where they have just been read.
+  /// Receives the images on the thread pool, right after they were read.
   package var onRead: (@Sendable (FeedImages) -> Void)?
 
   /// - Parameters:
@@ -84,7 +84,8 @@ package struct FeedRequests {
     var request = HTTPRequest(
       url, timeout: options.timeout, maxBodyBytes: options.maxBodyBytes,
       headers: url == known.source ?? self.url ? known.conditions : [])
-    // Pages, documents and redirects name others: those may not lead into private networks by themselves, nor log in.
+    // A page, a document or a redirect named this URL, so by itself it must neither lead into a private network nor log
+    // in.
     if url != address {
       request.origin = address
       if !url.hasSameOrigin(as: address) { request.url = url.withoutUser }

@@ -68,12 +68,12 @@ extension LoadState<FeedImages> {
     case .success(let feed)?:
       switch feed.source {
       case .remote: return .showing(feed)
-      // A saved one comes before the server's.
+      // The server's feed follows the saved one.
       case .cache: return .refreshing(feed)
       case .part(let reason): return .failed(FeedError(remote: reason), showing: feed)
       }
     case .failure(let error)?:
-      // A part replaces nothing but an earlier one.
+      // A part replaces only an earlier part, never a whole feed.
       let isPart = shown?.source.isPart ?? true
       return .failed(error, showing: isPart ? error.part ?? shown : shown)
     }

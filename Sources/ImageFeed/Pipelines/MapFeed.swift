@@ -41,7 +41,7 @@ extension Publisher where Output == ArrivingDocument, Failure == RemoteFeedError
     mapFeed(formats, within: limits, unless: known, on: scheduler) { $0.withoutImageless }
   }
 
-  /// - Parameter complete: changes the images on the thread pool, where they have just been read.
+  /// - Parameter complete: changes the images on the thread pool, right after they were read.
   func mapFeed(
     _ formats: [any FeedFormat], within limits: FeedLimits, unless known: BodyDigest?, on scheduler: any LoopScheduler,
     completing complete: @escaping @Sendable (FeedImages) -> FeedImages

@@ -14,8 +14,8 @@ public enum ReadMode: Hashable, Sendable {
   case cacheOnly
   /// The server's feed. The saved one is not shown, but the server needn't send it again if it has not changed.
   case networkOnly
-  /// The saved feed if it is younger than this; otherwise a request is made. Limits how often a server is requested for
-  /// a feed, by all programs that share its cache.
+  /// The saved feed if it is younger than this; otherwise a request is made. Limits how often all programs that share a
+  /// cache request a feed from its server.
   case minimumInterval(Duration)
 }
 
@@ -81,7 +81,7 @@ extension FeedLoader {
 }
 
 extension RemoteFeedError {
-  /// The server was requested at `date`, and the minimum interval has not passed.
+  /// The reason for a feed that was requested at `date`, less than the minimum interval ago.
   fileprivate static func notDue(since date: Date, atMostEvery interval: Duration) -> RemoteFeedError {
     let seconds = Double(interval.components.seconds) + Double(interval.components.attoseconds) / 1e18
     return .notDue(until: date.addingTimeInterval(seconds), "it is requested at most every \(interval.text)")

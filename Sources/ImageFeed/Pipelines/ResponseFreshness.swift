@@ -4,7 +4,7 @@ public import Foundation
 /// The time for which a response is fresh, and the field that says so.
 public struct ResponseFreshness: Hashable, Sendable {
   public var lifetime: Duration
-  /// The unchanged field: `max-age=3600`.
+  /// The field as the server sent it, such as `max-age=3600`.
   public var field: String
 
   public init(lifetime: Duration, field: String) {
@@ -14,9 +14,9 @@ public struct ResponseFreshness: Hashable, Sendable {
 }
 
 extension ResponseFreshness {
-  /// The freshness by `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and 4.2.3);
-  /// `nil` without either, and with `no-cache`, which requires a request each time. Of several `max-age`, the smallest
-  /// counts; an invalid `max-age` or `Expires` counts as expired.
+  /// The freshness according to `Cache-Control: max-age` or else `Expires`, less `Age` (RFC 9111, sections 4.2.1 and
+  /// 4.2.3); `nil` without either, and with `no-cache`, which requires a request each time. Of several `max-age`, the
+  /// smallest counts; an invalid `max-age` or `Expires` counts as expired.
   ///
   /// - Parameter now: the time from which `Expires` is measured if the response has no `Date`.
   public init?(_ headers: HTTPHeaders, now: Date) {

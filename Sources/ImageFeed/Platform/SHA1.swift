@@ -1,6 +1,6 @@
 /// SHA-1 (RFC 3174), for names, which don't depend on its security, and with a key.
 package enum SHA1 {
-  /// A code of a message that can't be computed without the key: HMAC (RFC 2104).
+  /// The authentication code of a message, which can't be computed without the key: HMAC (RFC 2104).
   package static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
     let block = (key.count > 64 ? digest(of: key) : key)
     let padded = block + [UInt8](repeating: 0, count: 64 - block.count)

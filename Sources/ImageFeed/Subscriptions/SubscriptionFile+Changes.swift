@@ -29,7 +29,7 @@ extension SubscriptionFile {
         }
       }
       .map { _ in }
-      // Each time the watch begins: a folder that was replaced may have another list.
+      // Read the list each time the watch begins: a folder that was replaced may have another list.
       .prepend(())
       .retry(.constant(.seconds(1)), scheduler: scheduler)
       .catch { _ in Empty<Void, Never>() }

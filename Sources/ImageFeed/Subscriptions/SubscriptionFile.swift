@@ -69,7 +69,7 @@ public struct SubscriptionFile: Sendable {
   /// - Returns: true if it was moved.
   public func adopt(_ other: SubscriptionFile) throws(SubscriptionFileError) -> Bool {
     guard file.identity == nil, other.file.identity != nil else { return false }
-    // What is not a list is not ours to move.
+    // Don't move a file that isn't a list: it isn't ours.
     guard try other.read() != nil else { return false }
     return try changingFolder {
       guard file.identity == nil else { return false }
@@ -91,9 +91,9 @@ public struct SubscriptionFile: Sendable {
     }
   }
 
-  /// The permissions: for this user only, because URLs may contain secrets.
+  /// Writes the file for this user only, because URLs may contain secrets.
   private func write(_ document: Data) throws {
-    // Through a symbolic link: the list stays where its owner keeps it.
+    // Follow a symbolic link, so that the list stays where its owner keeps it.
     let path = file.resolved
     let new = "\(path).new-\(getpid())"
     let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

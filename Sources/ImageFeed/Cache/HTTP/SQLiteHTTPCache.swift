@@ -27,7 +27,7 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
   /// Creates a store on a file, which need not exist.
   ///
   /// - Parameters:
-  ///   - path: absolute, or relative to the current directory at this time.
+  ///   - path: absolute, or relative to the current directory at the time of this call.
   ///   - scheduler: delivers the results; its thread pool runs the calls.
   ///   - capacity: the maximum number of bytes kept; 50 MB by default.
   ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.

@@ -27,7 +27,7 @@ package struct NoteKey: Hashable, Sendable {
 package protocol FeedNotes {
   /// The note with a key; `nil` if there is none, or it can't be read.
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) throws -> Note?
-  /// - Parameter isKept: true if it will soon be read again.
+  /// - Parameter isKept: true if the note will soon be read again.
   func set<Note: StoredNote>(_ note: Note, at key: NoteKey, isKept: Bool) throws
   /// The validators of the saved feed; empty if nothing is saved.
   func validators(of address: URL) throws -> FeedValidators

@@ -48,7 +48,7 @@ package enum NoteFields {
       count += content.count
     }
 
-    /// Writes the header of a content of `size` bytes, and makes room for the content.
+    /// Writes a field's number and size, and makes room for `size` bytes of content.
     private mutating func begin(_ field: UInt8, _ size: Int) {
       if memory.count - count < size + 5 { grow(by: size + 5) }
       memory[count] = field
@@ -69,7 +69,7 @@ package enum NoteFields {
     private let bytes: UnsafeRawBufferPointer
     private var places = [Range<Int>](repeating: 0..<0, count: 32)
 
-    /// - Returns: `nil` if these aren't fields, or are damaged.
+    /// - Returns: `nil` if the bytes aren't fields, or are damaged.
     init?(_ bytes: UnsafeRawBufferPointer) {
       guard bytes.first == NoteFields.form else { return nil }
       self.bytes = bytes

@@ -9,8 +9,8 @@ extension CacheFile {
   /// that page, which stays in the log until a checkpoint.
   func isForeign(to applicationID: Int) -> Bool { isForeign(to: applicationID, header: header) }
 
-  /// Judges by a header that was read before. Another process may have copied the log into the file since, and removed
-  /// the log; then the number is in neither of them, but it is in the header by now.
+  /// Judges by a header that was read earlier. If another process has since copied the log into the file and removed
+  /// the log, the number is in neither `header` nor the log, but in the file's new header.
   func isForeign(to applicationID: Int, header: [UInt8]?) -> Bool {
     seemsForeign(to: applicationID, header: header) && self.header?.bigEndian(at: 68) != applicationID
   }
@@ -24,13 +24,14 @@ extension CacheFile {
     let number = header.bigEndian(at: 68)
     if number == applicationID { return false }
     guard number == 0 else { return true }
-    // Without a log, a file of ours that has tables has our number, too. A rollback journal may have that page.
+    // Without a log, our number is missing only in a file without tables, or while a rollback journal has the first
+    // page.
     guard hasLog else {
       let page = header.bigEndian(at: 14) & 0xFFFF
       let isNew = (identity?.size ?? 0) <= (page > 1 ? page : 65_536) && header.bigEndian(at: 60) == 0
       return !isNew && Self.identity(of: resolved + "-journal") == nil
     }
-    // A new file of ours has one page, until its first transaction, which writes that page again, is in the log.
+    // A new file of ours has one page until the log has our first transaction, which writes that page again.
     return lastApplicationInLog.map { $0 != applicationID } ?? (header.bigEndian(at: 28) > 1)
   }
 
@@ -41,7 +42,7 @@ extension CacheFile {
     let page = header.bigEndian(at: 8)
     guard (512...65_536).contains(page) else { return nil }
     var last: Int?
-    // Each page comes after 24 bytes, which begin with its number.
+    // Each page follows a header of 24 bytes, which begins with the page's number.
     var place = 32
     while let frame = read(path, from: place, 24 + 72), frame.count == 24 + 72 {
       if frame.bigEndian(at: 0) == 1 { last = frame.bigEndian(at: 24 + 68) }

@@ -54,7 +54,8 @@ struct CacheFile: Sendable {
   func withFolderLock<R>(exclusively: Bool, patience: Duration, _ body: () throws -> R) throws -> R {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      // This error does not concern the folder: locks work there, and others may hold one.
+      // Running out of descriptors says nothing about the folder: locks may work there, and another process may hold
+      // one.
       if errno == EMFILE || errno == ENFILE { throw POSIXError(.init(rawValue: errno) ?? .EMFILE) }
       return try body()
     }
@@ -79,7 +80,7 @@ struct CacheFile: Sendable {
     try withFolderLock(exclusively: true, patience: patience) {
       guard let present = self.identity, present.isSameFile(as: identity) else { return nil }
       let (source, target) = (resolved, freeName(stamp: present.changed))
-      // The companions first: SQLite could use a log that stayed at its path for the next file.
+      // Rename the companions first: if the log stayed at its path, SQLite could apply it to the next file.
       for companion in Self.companions { _ = rename(source + companion, target + companion) }
       guard rename(source, target) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
       return target
@@ -92,7 +93,7 @@ struct CacheFile: Sendable {
     try withFolderLock(exclusively: true, patience: patience) {
       guard let present = self.identity, present.isSameFile(as: identity) else { return }
       let path = resolved
-      // The companions first, as above.
+      // Remove the companions first, as in `setAside`.
       for companion in Self.companions { unlink(path + companion) }
       guard unlink(path) == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
     }

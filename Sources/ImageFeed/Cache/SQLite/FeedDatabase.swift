@@ -10,7 +10,7 @@ struct FeedDatabase: Sendable {
   private let connection: DatabaseConnection
   private let journal = NoteJournal()
 
-  /// Connects to the file at the path; the folder lock, which must be held, keeps it there.
+  /// Connects to the file at the path. Call it under the folder lock, so that no other process renames the file.
   init(_ file: CacheFile, busyTimeout: Duration) throws {
     connection = try Self.explaining {
       try DatabaseConnection(path: file.path, Self.configuration(busyTimeout: busyTimeout))
@@ -40,14 +40,14 @@ struct FeedDatabase: Sendable {
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.foreignKeysEnabled = false
     configuration.label = "FeedStore"
-    // A transaction that could not even be rolled back ends with its connection, which every error closes: without this
-    // GRDB would end the process.
+    // Without this, GRDB ends the process when a transaction can't even be rolled back. Here, every error closes the
+    // connection, and the transaction with it.
     configuration.allowsUnsafeTransactions = true
     configuration.prepareDatabase { db in
-      // Deleted rows need not be overwritten with zeros (Debian's default): the feed is public, and it doubles the
-      // writing. The log is cut back to 8 MiB after a large save, and copied to the file when it has as much: a page that
-      // changes several times meanwhile is copied once. A fold of the journal walks through the table of notes, and finds
-      // most of its pages in 8 MiB of memory.
+      // Don't overwrite deleted rows with zeros (Debian's default): feeds are public, and zeroing doubles the writes.
+      // The log is cut back to 8 MiB after a large save, and is copied to the file when it reaches that size, so a page
+      // that changes several times meanwhile is copied once. Folding the journal walks through the table of notes, and
+      // a cache of 8 MiB holds most of its pages.
       try db.execute(
         sql: """
           PRAGMA secure_delete = OFF; PRAGMA journal_size_limit = 8388608; PRAGMA wal_autocheckpoint = 2000;
@@ -91,7 +91,8 @@ struct FeedDatabase: Sendable {
       return result
     } catch {
       journal.forget()
-      // SQLite may have rolled back itself. The first error is the one to report.
+      // SQLite may have rolled back already. An error of this rollback is ignored: the first error is the one to
+      // report.
       if db.isInsideTransaction { try? db.rollback() }
       throw error
     }
@@ -114,7 +115,7 @@ struct FeedDatabase: Sendable {
   /// journal.
   func initialize(patience: Duration) throws {
     try perform { db in
-      // There is nothing yet that a power cut could take, and an empty file that it leaves is begun again.
+      // A power cut can't lose any data yet, and a file that it leaves empty is initialized again.
       try db.execute(sql: "PRAGMA synchronous = OFF")
       let mode = try Self.startLog(db, until: .now + patience)
       try db.execute(sql: "PRAGMA synchronous = \(mode == "wal" ? "NORMAL" : "FULL")")
@@ -125,13 +126,13 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// - Returns: the journal mode that the file has then.
+  /// - Returns: the file's new journal mode.
   private static func startLog(_ db: Database, until deadline: ContinuousClock.Instant) throws -> String? {
     while true {
       do {
         return try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
       } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < deadline {
-        // For this one statement SQLite does not wait, even if the others' transactions are short.
+        // SQLite's busy timeout doesn't apply to this statement, not even to wait for short transactions.
         usleep(2000)
       }
     }

@@ -10,7 +10,7 @@ package struct FeedDatabaseFailure: Error {
   let hasMoved: Bool
   /// True when the process or the machine had no descriptor left: other code will release some.
   let isExhaustion: Bool
-  /// True if that is possible: SQLite doesn't keep the reason why it could not create a file.
+  /// True if exhaustion is possible: SQLite doesn't keep the reason why it could not create a file.
   let mayBeExhaustion: Bool
 
   /// True when the file itself, or its content, is the cause.
@@ -43,10 +43,11 @@ package struct FeedDatabaseFailure: Error {
       case .SQLITE_FULL: .diskFull
       case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: .notPermitted
       case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
-      // A plain ERROR means a missing table or column: somebody changed the schema.
+      // A plain ERROR means a missing table or column: another program changed the schema.
       case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR, .SQLITE_SCHEMA: .damaged(message)
       case .SQLITE_IOERR, .SQLITE_CANTOPEN:
-        // After a failed opening, SQLite looks for files that do not exist and closes files that are not open.
+        // After it fails to open a file, SQLite looks for missing files and closes unopened ones, which sets these
+        // values.
         Self.cause(systemError: [ENOENT, EBADF].contains(systemError) ? 0 : systemError) ?? .inputOutput(message)
       default: .other(message)
       }

@@ -7,7 +7,7 @@ extension FeedTables {
   func found(_ query: SeenQuery) throws -> SeenPage {
     guard query.limit > 0, try hasIndex else { return SeenPage(images: []) }
     let words = Self.expression(for: query)
-    // Words of which nothing is left, such as "?!", are in no item.
+    // A query without letters or digits, such as "?!", matches no item.
     if words == nil, query.words.contains(where: { !$0.isWhitespace }) { return SeenPage(images: []) }
     var conditions = words == nil ? [] : ["words MATCH ?"]
     if query.after != nil { conditions.append("\(words == nil ? "f.id" : "words.rowid") < ?") }

@@ -93,7 +93,7 @@ extension FeedTables {
     if let old = try oldDocument(feed) {
       try keep(ItemChange(from: old.images, to: []).left, of: old, in: &history, policy)
     }
-    // No document says how late it is now: the feed's own time does.
+    // There is no new document to take the current time from, so the saved feed's time is used.
     try trim(&history, policy, now: feed.timestamp)
     try write(history, title: feed.title, isPrivate: feed.isFromPrivateNetwork)
   }
@@ -104,7 +104,7 @@ extension FeedTables {
   ) throws {
     guard !places.isEmpty else { return }
     let stars = try stars(of: history)
-    // More than may stay need not be written first.
+    // Don't write items that would be trimmed immediately.
     var room = policy.items
     let kept = places.filter { place in
       if stars.contains(old.images.id(at: place)) { return true }
@@ -150,7 +150,7 @@ extension FeedTables {
       if try db.step(row, expecting: SQLITE_ROW), let was = row.imageID(2) {
         let one = (row: Int64(row.integer(0) ?? 0), first: Int64(row.integer(1) ?? 0))
         let isOnly = try !db.step(row, expecting: SQLITE_ROW)
-        // Where all items of a feed have one link, it tells nothing.
+        // A link that several items of the document share identifies none of them.
         if isOnly, images.indices.count(where: { images.linkDigest(at: $0) == link }) == 1 {
           found = one
           try moveStar(of: history, from: was, to: id)
@@ -223,7 +223,8 @@ extension Date {
 }
 
 extension FeedImage.ID {
-  /// The bytes of the UUID and four of the number, the highest first: as ``RawStatement/imageID(_:)`` reads them.
+  /// The bytes of the UUID, and then the number as four big-endian bytes: the form that ``RawStatement/imageID(_:)``
+  /// reads.
   var stored: [UInt8] {
     withUnsafeBytes(of: uuid.uuid) { Array($0) } + withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }

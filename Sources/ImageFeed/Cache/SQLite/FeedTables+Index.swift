@@ -56,7 +56,7 @@ extension FeedTables {
         FROM history LEFT JOIN feed USING (address)
         """)
     let (total, rest, feeds): (Int, Int, Double) = (row?[0] ?? 0, row?[1] ?? 0, row?[2] ?? 0)
-    // A feed that has become empty is to be indexed, too.
+    // A feed that has become empty still needs to be indexed.
     return IndexProgress(indexed: total - rest, total: rest == 0 && feeds > 0 ? total + 1 : total)
   }
 
@@ -96,7 +96,7 @@ extension FeedTables {
         known[item] = (Int64(row.integer(0) ?? 0), Int64(row.integer(2) ?? 0), row.integer(3))
       }
     }
-    // The last first, so that of those of one time the first has the highest number.
+    // Add the last entry first: among entries of the same time, the first one then has the highest id.
     let entries = try entries(of: history, address)
     for entry in entries.reversed() {
       let digest = entry.digest
@@ -113,7 +113,7 @@ extension FeedTables {
     return entries.count
   }
 
-  /// The feed's current items, and then the former ones; of a repeated id, the first.
+  /// The feed's current items, and then the former ones. Of several with the same id, only the first.
   private func entries(of history: HistoryRow, _ address: URL) throws -> [Entry] {
     var entries: [Entry] = []
     var seen: Set<FeedImage.ID> = []
@@ -135,7 +135,7 @@ extension FeedTables {
   }
 
   private func add(_ entry: Entry, _ digest: Int64, _ history: HistoryRow) throws {
-    // What lies so far away that it does not fit is at the end of what does.
+    // Times that don't fit are clamped to the earliest or latest that does.
     let base = min(max(entry.rank, -(1 << 42)), 1 << 42) << 20
     let last = try statement("SELECT max(id) FROM found WHERE id BETWEEN ? AND ?")
     last.bind(base, at: 1)

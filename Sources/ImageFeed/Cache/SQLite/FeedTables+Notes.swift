@@ -7,7 +7,7 @@ import GRDBSQLite
 /// Notes are kept as bytes (``NoteFields``): they grow with every release, are read and written whole, and are never
 /// searched.
 extension FeedTables {
-  /// - Parameter remembers: true to cache it for later reads, as writing transactions do.
+  /// - Parameter remembers: true to cache the note for later reads, as writing transactions do.
   func note<Note: StoredNote>(_ key: NoteKey, as type: Note.Type, remembers: Bool) throws -> Note? {
     let known = remembers ? journal.note(key) : journal.notes[key]
     if let known, known.isRead { return known.value as? Note }
@@ -21,7 +21,7 @@ extension FeedTables {
     return note
   }
 
-  /// The note in the table. An unreadable note counts as unknown.
+  /// The note in the table; `nil` if there is none, or it can't be read.
   private func written<Note: StoredNote>(_ key: NoteKey, as type: Note.Type) throws -> Note? {
     let sql = "SELECT content FROM note WHERE name = ? AND kind = ? AND place = ?"
     let row = RawStatement(try db.cachedStatement(sql: sql).sqliteStatement)
@@ -49,7 +49,7 @@ extension FeedTables {
     try known(address).row?.validators ?? FeedValidators()
   }
 
-  /// Records the renewal of a feed, unless it has other validators meanwhile or doesn't exist.
+  /// Records the renewal of a feed, unless its validators have changed meanwhile or the feed doesn't exist.
   func noteRenewal(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement? {
     let feed = try known(address)
     guard let row = feed.row, row.validators == renewal.since else { return nil }
@@ -123,7 +123,7 @@ extension SQLiteFeedStore: NoteStore {
       defer { step = notes.step }
       return try body(notes)
     }
-    // A file that is to be created is there.
+    // With `creating`, there is a result unless the file could not be created.
     guard let result else { throw .insertion(.other("it was not created"), place: path) }
     return result
   }

@@ -111,7 +111,7 @@ extension FeedTables {
     return images.indices.contains { images.id(at: $0) == id }
   }
 
-  /// It reads everything, because it is called only by users.
+  /// Reads every item: users rarely look up an item by name, so no index is kept for it.
   func items(named name: String) throws -> [SeenImage] {
     func isNamed(_ image: FeedImage) -> Bool {
       image.addressText == name || image.post.linkText == name || "\(image.id)" == name.uppercased()
@@ -154,7 +154,7 @@ extension FeedTables {
     guard let address else {
       try db.execute(sql: "DELETE FROM kept; DELETE FROM star; DELETE FROM shown")
       if isIndexed { try db.execute(sql: "DROP TABLE words; DROP TABLE found") }
-      // The feeds that are saved still have their rows, which count what changes.
+      // Keep the rows of saved feeds, because they count the changes.
       try db.execute(sql: "UPDATE history SET kept = 0, revision = revision + 1, indexed = -1")
       try db.execute(sql: "DELETE FROM history WHERE address NOT IN (SELECT address FROM feed)")
       return

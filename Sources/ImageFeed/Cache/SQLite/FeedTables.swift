@@ -158,7 +158,7 @@ struct FeedTables {
       .execute(arguments: [images.title, images.omittedItems, images.isFromPrivateNetwork, feed.id])
   }
 
-  /// Replaces a saved feed, unless a newer one is saved; the same images are only renewed.
+  /// Replaces a saved feed, unless a newer one is saved. If the images are the same, the feed is only renewed.
   ///
   /// - Parameter step: the step to which a failure belongs.
   func replace(
@@ -184,7 +184,7 @@ struct FeedTables {
     return .replaced
   }
 
-  /// Renews a saved feed, unless it has other validators meanwhile or doesn't exist.
+  /// Renews a saved feed, unless its validators have changed meanwhile or the feed doesn't exist.
   func renewed(_ address: URL, with renewal: FeedRenewal, now: Date) throws -> FeedReplacement? {
     guard let row = try feedRow(for: address), row.validators == renewal.since else { return nil }
     if FeedCachePolicy.isSuperseded(renewal.timestamp, by: row.timestamp, now: now) {
@@ -194,7 +194,7 @@ struct FeedTables {
     return .renewed
   }
 
-  /// Writes one page: that of the feed's row.
+  /// Writes a single database page, the one with the feed's row.
   func renew(_ feed: FeedRow, timestamp: Date, validators: FeedValidators) throws {
     try renew(Renewal(timestamp: timestamp, validators: validators), where: "id") { $0.bind(feed.id, at: 7) }
   }

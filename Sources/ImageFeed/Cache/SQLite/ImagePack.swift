@@ -1,10 +1,10 @@
 import Foundation
 
-/// The form of images in a cache file: some 64 KiB of them at a time are one value of the database.
+/// The format of images in a cache file: each value in the database holds about 64 KiB of images.
 ///
-/// SQLite takes five times as long to write a row for each. A pack has a head of 40 bytes per image, and then the
-/// images' texts, one after another, each with its post, if any (``PostFields``); numbers are little-endian. Equal
-/// images have equal packs.
+/// Writing one row per image would take SQLite five times as long. A pack begins with a record of 40 bytes per image;
+/// the images' texts follow, one after another, each with its post, if any (``PostFields``). Numbers are little-endian.
+/// Equal images have equal packs.
 enum ImagePack {
   /// The number of bytes at which a pack is full.
   static let size = 64 << 10
@@ -49,7 +49,7 @@ extension FeedImages {
 
 extension FeedImages.Builder {
   /// - Parameter only: the place of the only image to append; `nil` for all.
-  /// - Returns: false, after it may have appended some, when the pack is damaged.
+  /// - Returns: false if the pack is damaged; some of its images may have been appended.
   mutating func append(pack: UnsafeRawBufferPointer, of count: Int, only: Int? = nil) -> Bool {
     guard count >= 0, count <= pack.count / ImagePack.Head.size else { return false }
     var texts = UnsafeRawBufferPointer(rebasing: pack[(count * ImagePack.Head.size)...])
@@ -101,6 +101,6 @@ extension ImagePack.Head {
 }
 
 extension FeedImages.Record {
-  /// The length of its texts.
+  /// The length of the image's texts and post.
   fileprivate var length: Int { Int(max(description, 0)) + Int(max(location, 0)) + Int(address) + Int(post) }
 }

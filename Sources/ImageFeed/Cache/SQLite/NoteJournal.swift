@@ -1,11 +1,10 @@
 import Foundation
 
-/// The notes in a file that aren't in its tables yet, from the view of a connection.
+/// One connection's copy of the notes that are in the file's journal but not yet in its tables.
 ///
-/// A poll changes the rows of its feed, its host and their notes twice, on as many pages. It appends them instead to
-/// the table `journal`, one row for all polls of a transaction, and some hundreds of polls are folded into the tables
-/// together. Readers check here first. Every other change folds the journal first, so the entries here are newer than
-/// the tables.
+/// A poll changes the notes of its feed and its host twice, which would write many pages. Instead, the changes are
+/// appended to the table `journal`, one row per transaction, and are later folded into the tables together. Readers
+/// check here first. Every other change folds the journal first, so the entries here are newer than the tables.
 // @unchecked: used within transactions, which run on the connection's queue, one at a time.
 final class NoteJournal: @unchecked Sendable {
   final class Note {
@@ -24,24 +23,26 @@ final class NoteJournal: @unchecked Sendable {
     var renewal: FeedTables.Renewal?
   }
 
-  /// The number of bytes of entries that are kept before they are folded: some thousands of polls. A fold writes each page of the tables
-  /// that one of them changes, so fewer folds write less; a process that opens the file reads as many bytes, in about ten milliseconds.
+  /// The number of bytes of entries at which the journal is folded: a few thousand polls. A fold writes each page of
+  /// the tables that an entry changes, so fewer folds write less. But a process that opens the file reads all of the
+  /// journal, which takes about ten milliseconds at this size.
   static let limit = 4 << 20
-  /// The number of notes that are remembered beyond a fold; with more, each is read again when it is wanted. One poller of 20,000
-  /// feeds needs no more.
+  /// The number of notes that are cached beyond a fold. With more, a note is read again when it is needed. A poller of
+  /// 20,000 feeds has fewer.
   private static let remembered = 24_000
 
-  /// The state of the file to which this belongs, as SQLite numbers the changes by other connections; `nil` for none.
+  /// The state of the file that this copy matches: SQLite's count of changes by other connections. `nil` if there is
+  /// none.
   var state: Int?
-  // Here and below: touched a dozen times per poll, by one transaction at a time.
+  // Unchecked, here and below: each poll accesses these a dozen times, and only one transaction runs at a time.
   @exclusivity(unchecked) private(set) var notes: [NoteKey: Note] = [:]
   @exclusivity(unchecked) private(set) var feeds: [String: Row] = [:]
-  /// The numbers of the table's first and last row; `nil` when it is empty. Each series begins at random, so that the same
-  /// first row is the same series: whoever folds begins another.
+  /// The numbers of the table's first and last row; `nil` when it is empty. After each fold, the numbers begin again at
+  /// a random one, so the same first row means that nothing was folded.
   var rows: (first: Int64, last: Int64)?
   /// The number of bytes that the table has.
   private(set) var size = 0
-  /// The entries of the transaction that runs.
+  /// The entries of the running transaction.
   @exclusivity(unchecked) private(set) var entries: [UInt8] = []
 
   func note(_ key: NoteKey) -> Note {
@@ -61,7 +62,7 @@ final class NoteJournal: @unchecked Sendable {
   /// Drops the cached row of a feed that has changed in the tables.
   func forgetRow(of address: String) { feeds[address] = nil }
 
-  /// The notes that the tables don't have, in their order: each page of the tables is then changed once.
+  /// The notes that the tables don't have, sorted like the tables, so that each page is written only once.
   var written: [(key: NoteKey, stored: [UInt8])] {
     notes.compactMap { key, note in note.stored.map { (key, $0) } }.sorted { $0.key < $1.key }
   }
@@ -71,7 +72,7 @@ final class NoteJournal: @unchecked Sendable {
     feeds.compactMap { address, feed in feed.renewal.map { (address, $0) } }.sorted { $0.address < $1.address }
   }
 
-  /// Forgets everything: the file has another state, or what ran was undone.
+  /// Forgets everything, because the file has another state, or the transaction was rolled back.
   func forget() {
     state = nil
     clear()
@@ -107,7 +108,7 @@ final class NoteJournal: @unchecked Sendable {
   /// True when the entries of this transaction are too many for the journal.
   var isFull: Bool { size + entries.count > Self.limit }
 
-  /// Called when the entries of this transaction have become a row.
+  /// Called when the entries of this transaction have been written as a row.
   func areWritten(as row: Int64) {
     rows = (rows?.first ?? row, row)
     size += entries.count
@@ -121,7 +122,7 @@ final class NoteJournal: @unchecked Sendable {
 /// The entries: for each, the sizes of its name and its content, its kind and number, the name, and the content.
 extension NoteJournal {
   private static let headSize = 16
-  /// The kind of an entry that renews a feed; notes of feeds have numbers below 128, others from there on.
+  /// The kind of an entry that renews a feed. Kinds of notes of feeds are below 128, others are 128 or above.
   private static let renewal: UInt8 = 0
 
   func append(_ note: [UInt8], at key: NoteKey) {
@@ -150,7 +151,7 @@ extension NoteJournal {
     entries.append(contentsOf: content)
   }
 
-  /// Reads a row of the table. An unreadable entry counts as unknown, and so do the entries after it.
+  /// Reads a row of the table. Skips the rest of the row after an entry that can't be read.
   func read(_ row: UnsafeRawBufferPointer, _ number: Int64) {
     rows = (rows?.first ?? number, number)
     size += row.count

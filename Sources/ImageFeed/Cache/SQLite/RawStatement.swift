@@ -40,7 +40,7 @@ struct RawStatement {
   }
 
   func bind(_ bytes: [UInt8], at index: Int32) {
-    // Copied, as above.
+    // SQLite copies the bytes.
     _ = bytes.withUnsafeBytes { sqlite3_bind_blob(handle, index, $0.baseAddress, Int32($0.count), Self.transient) }
   }
 
@@ -49,7 +49,7 @@ struct RawStatement {
       sqlite3_bind_null(handle, index)
       return
     }
-    // With its length, so that a NUL in a text does not end it; copied as above.
+    // Pass the length, so that a NUL in the text doesn't end it. SQLite copies the text.
     _ = text.withUTF8 { utf8 in
       utf8.withMemoryRebound(to: CChar.self) { bytes in
         // An empty buffer may have a null pointer, which would bind NULL.
@@ -86,7 +86,7 @@ struct RawStatement {
 
   /// The column's bytes, empty for NULL. Valid until the next step.
   func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
-    // In this order, as SQLite requires.
+    // SQLite requires this order: first the value, then its length.
     let start = sqlite3_column_blob(handle, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
   }
@@ -109,7 +109,7 @@ struct RawStatement {
     return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
   }
 
-  /// The column's text; `nil` is NULL. Valid until the next step.
+  /// The column's text; `nil` for NULL. Valid until the next step.
   func utf8(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
     guard let bytes = sqlite3_column_text(handle, column) else { return nil }
     return UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))

@@ -8,7 +8,7 @@ extension SQLiteFeedStore: HistoryStore {
   }
 
   public func seen(_ query: SeenQuery) throws(FeedStoreError) -> SeenPage {
-    // Reading is enough when nothing has changed since the last question; then a folder may be read-only too.
+    // If the index is up to date, don't write, so that the query works in a read-only folder, too.
     if let isIndexed = try read({ try $0.isIndexed() }), !isIndexed {
       _ = try write(.insertion, creating: false) { tables, _ in try tables.updateIndex() }
     }
@@ -36,7 +36,7 @@ extension SQLiteFeedStore: HistoryStore {
   }
 
   public func index(atMost limit: Int) throws(FeedStoreError) -> IndexProgress {
-    // As in `seen(_:)`: reading is enough when there is nothing to do.
+    // As in `seen(_:)`: don't write if the index is up to date.
     if limit > 0, let isIndexed = try read({ try $0.isIndexed() }), !isIndexed {
       _ = try write(.insertion, creating: false) { tables, _ in try tables.updateIndex(atMost: limit) }
     }

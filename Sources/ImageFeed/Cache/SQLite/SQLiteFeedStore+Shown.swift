@@ -29,7 +29,7 @@ extension FeedTables {
 }
 
 extension ShownImages {
-  /// For each id, the bytes of its UUID and four of its number, the highest first.
+  /// For each id, the bytes of its UUID, and then its number as four big-endian bytes.
   fileprivate var bytes: Data {
     var bytes = Data(capacity: ids.count * 20)
     for id in ids {

@@ -14,9 +14,9 @@ extension SQLiteFeedStore: LiveFeedStore {
 }
 
 private final class FileWatch: Cancellable {
-  /// The interval at which the folder is checked for lost announcements.
+  /// The interval at which the folder is checked for changes whose notification was lost.
   private static let interval = StreamInstant.Stride.seconds(60)
-  /// The time after an announcement until the file is checked again: the log is written before its contents are valid.
+  /// The delay before a change is reported a second time, because the log is written before its contents are valid.
   private static let echo = StreamInstant.Stride.milliseconds(50)
 
   private let file: CacheFile
@@ -24,7 +24,7 @@ private final class FileWatch: Cancellable {
   private var changed: ((Result<Void, FeedStoreError>) -> Void)?
   private var work: (any Cancellable)?
   private var echo: (any Cancellable)?
-  /// True if a change was announced since the echo was set.
+  /// True if another change was reported during the delay.
   private var isFollowed = false
 
   init(

@@ -23,7 +23,7 @@ public final class SQLiteFeedStore: FeedStore {
   /// Creates a store on a file, which need not exist.
   ///
   /// - Parameters:
-  ///   - path: absolute, or relative to the current directory at this time.
+  ///   - path: absolute, or relative to the current directory at the time of this call.
   ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
   ///   - policy: the limits of the history; 1,000 items and 365 days per feed by default. A smaller
   ///     limit takes effect with the next change of a feed.
@@ -86,7 +86,7 @@ public final class SQLiteFeedStore: FeedStore {
   ) throws(FeedStoreError) -> Bool {
     try write(.deletion, creating: false) { [policy] tables, _ in
       guard let row = try tables.feedRow(for: address) else {
-        // It may be one whose rows cannot be read; then the file is set aside.
+        // The row may exist but be unreadable. In that case this call throws, and the damaged file is renamed.
         if condition == .unreadable { _ = try tables.feedSummaries() }
         return false
       }

@@ -2,8 +2,8 @@ import FeedHTTP
 import Foundation
 import Synchronization
 
-/// The connection to a file of SQLite that other processes share: it opens the file when needed, again when another
-/// file has taken the path, waits for descriptors, and recovers from damage.
+/// The connection to a SQLite file that several processes share. Opens the file when needed, opens it again when
+/// another file has taken its path, waits for descriptors, and recovers from damage.
 ///
 /// The owner is responsible for the contents of the file, and for using it on one thread at a time.
 final class SharedFile<Connection: Sendable>: Sendable {
@@ -68,7 +68,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
       }
       guard let identity = file.identity else { return nil }
       guard identity.isRegular else { throw FeedDatabaseFailure(.notAFile) }
-      // SQLite would take its log over into it, and remove the log.
+      // Refuse the file before SQLite opens it: SQLite would copy its log into it and remove the log.
       let wasOurs = ours.withLock { identity.isSameFile(as: $0) }
       if !wasOurs, file.isForeign(to: applicationID) { throw FeedDatabaseFailure(.foreign) }
       let connection = try open(file)
@@ -97,8 +97,8 @@ final class SharedFile<Connection: Sendable>: Sendable {
         let failure = FeedDatabaseFailure(error)
         let opened = identity ?? before
         close()
-        // A connection that was open for long may have an outdated view of the file; a new one has not. Besides, SQLite
-        // opens a file for reading only, without a report, when opening it for writing fails.
+        // A connection that was open for long may have an outdated view of the file; a new one doesn't. Besides, if
+        // SQLite can't open a file for writing, it silently opens it for reading only.
         if mayReopen, failure.isDamage || failure.hasMoved || failure.cause == .notPermitted {
           mayReopen = false
         } else if triesToReplace > 0, failure.isDamage, let opened {
@@ -106,11 +106,11 @@ final class SharedFile<Connection: Sendable>: Sendable {
           do {
             try replace(opened, by: remedy)
             triesToReplace = 0
-            // The next file is a different one.
+            // The next file is another one, which may also need a second connection.
             mayReopen = true
           } catch {
             let error = FeedDatabaseFailure(error)
-            // As with opening, one failure may be chance.
+            // As when connecting, a single failure may be temporary.
             guard triesToReplace > 0, error.cause == .notPermitted else { throw error }
           }
         } else {
@@ -128,7 +128,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
     }
   }
 
-  /// Repeats `body` while the process has no descriptor left for it, for as long as it would wait for other processes.
+  /// Repeats `body` while the process has no descriptor left for it, up to the busy timeout.
   ///
   /// Descriptors are mostly used by connections to servers, which are short-lived.
   func waitingForDescriptors<R>(_ body: () throws(FeedDatabaseFailure) -> R) throws(FeedDatabaseFailure) -> R {

@@ -51,7 +51,7 @@ package final class TableFile: Sendable {
   private let shared: Mutex<SharedFile<DatabaseConnection>>
 
   /// - Parameters:
-  ///   - path: absolute, or relative to the current directory at this time.
+  ///   - path: absolute, or relative to the current directory at the time of this call.
   ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
   ///   - onSetAside: receives the new path of a damaged file.
   package init(
@@ -100,11 +100,11 @@ package final class TableFile: Sendable {
     configuration.busyMode = .timeout(busyTimeout / .seconds(1))
     configuration.foreignKeysEnabled = false
     configuration.label = kind.label
-    // As for the feeds' file: an error closes the connection instead of ending the process.
+    // As in `FeedDatabase`: an error closes the connection instead of ending the process.
     configuration.allowsUnsafeTransactions = true
     let connection = try DatabaseConnection(path: file.path, configuration)
     try connection.queue.inDatabase { db in
-      // Another program's file is not even switched to a log.
+      // Check before any change: another program's file must not even be switched to a log.
       try kind.check(db)
       try db.execute(sql: "PRAGMA journal_size_limit = 4194304; PRAGMA secure_delete = OFF")
       _ = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
