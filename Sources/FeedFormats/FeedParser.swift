@@ -5,8 +5,8 @@
 ///     let document = try parser.finish()
 ///
 /// XML is read as it arrives, so that a document that is not a feed, or exceeds a limit, ends early; JSON is collected
-/// and read at the end. Nothing in a document is evaluated: no document type, no entity except HTML's; no URL is
-/// requested. Pure. Parsing takes up to 10 ns per byte: run it off the loop.
+/// and read at the end. Document types, and entities other than HTML's, are never evaluated, and no URL is requested.
+/// Parsing takes up to 10 ns per byte: run it off the loop.
 ///
 /// After an error, the parser can't be used any more.
 public struct FeedParser: Sendable {
@@ -26,7 +26,7 @@ public struct FeedParser: Sendable {
   private var decoder: TextDecoder
   private var scanner: XMLScanner
   private var builder: SyndicationBuilder
-  /// The bytes that are not yet recognized as XML, and those of JSON.
+  /// All bytes of JSON, or the bytes whose format isn't known yet.
   private var gathered: [UInt8] = []
 
   /// - Parameters:
@@ -70,7 +70,7 @@ public struct FeedParser: Sendable {
     case .json:
       var gathered = self.gathered
       self.gathered = []
-      // So that simdjson needs no copy.
+      // Reserve room past the end, so that simdjson needs no copy.
       gathered.reserveCapacity(gathered.count + JSONTape.padding)
       return try JSONDocument.read(gathered, address: address, limits: limits)
     case .xml, .unknown:
@@ -97,7 +97,7 @@ public struct FeedParser: Sendable {
     case .unknown:
       gathered.append(bytes)
       guard let isJSON = looksLikeJSON(gathered) else {
-        // White space only.
+        // There is only white space so far.
         guard gathered.count <= limits.recognitionBytes else { throw .notAFeed }
         return
       }
@@ -117,7 +117,7 @@ public struct FeedParser: Sendable {
     do throws(FeedFormatError) {
       try scanner.scan(isLast: isLast, into: &builder)
     } catch {
-      // What a script of a page looks like says nothing about a feed.
+      // An error in a web page, such as in its scripts, doesn't describe a feed.
       throw builder.isPage && !builder.isRecognized ? .webPage : error
     }
     scanned += bytes.count
@@ -132,7 +132,7 @@ private let skippedBytes: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0
 
 private func looksLikeMarkup(_ bytes: [UInt8]) -> Bool {
   let first = bytes.first { !skippedBytes.contains($0) }
-  // The second is `<` in EBCDIC.
+  // 0x4C is `<` in EBCDIC.
   return first == UInt8(ascii: "<") || first == 0x4C
 }
 

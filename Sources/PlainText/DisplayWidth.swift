@@ -7,7 +7,7 @@ extension Character {
     // Nearly every character.
     if let ascii = asciiValue { return ascii >= 0x20 && ascii < 0x7F ? 1 : 0 }
     let scalars = unicodeScalars
-    // Emoji are drawn as one, however many are joined: by the joiner, tones of skin, the selector of emoji, or as flags.
+    // A sequence of emoji is drawn as one: with joiners, skin tones or the emoji selector, or as a flag.
     if scalars.count > 1, scalars.first?.properties.isEmoji == true, scalars.contains(where: \.joinsEmoji) { return 2 }
     return scalars.reduce(0) { $0 + $1.columns }
   }
@@ -46,7 +46,7 @@ extension Unicode.Scalar {
   fileprivate var columns: Int {
     switch value {
     case 0x00..<0x20, 0x7F..<0xA0: return 0
-    case 0x1160...0x11FF, 0xD7B0...0xD7FF: return 0  // the vowels and finals of Hangul stand within their syllable
+    case 0x1160...0x11FF, 0xD7B0...0xD7FF: return 0  // vowels and finals of Hangul are drawn within their syllable
     case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97C,
       0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
       0x16FE0...0x18D08, 0x1AFF0...0x1B2FB, 0x1F200...0x1F265, 0x20000...0x3FFFD:

@@ -27,7 +27,7 @@ extension Duration {
   public var text: String {
     let total = wholeMilliseconds
     guard total != 0 else { return "0s" }
-    // Always finds one: the smallest unit is a millisecond.
+    // This always finds a unit, because the smallest one is a millisecond.
     let unit = Self.units.first { total % $0.milliseconds == 0 } ?? Self.units[Self.units.count - 1]
     return "\(total / unit.milliseconds)\(unit.name)"
   }
@@ -56,7 +56,7 @@ extension Duration {
     ("ms", "millisecond", 1),
   ]
 
-  /// It saturates, because text needn't distinguish more than 292 million years.
+  /// Saturates, because text needn't distinguish more than 292 million years.
   private var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (milliseconds, overflow) = seconds.multipliedReportingOverflow(by: 1000)

@@ -8,7 +8,7 @@ extension String {
   /// - Parameter columns: at least 20.
   public func wrapped(to columns: Int) -> String {
     precondition(columns >= 20, "wrapped: \(columns) columns are too few; use 20 or more")
-    // Text of so few bytes has no more columns.
+    // A text never has more columns than bytes.
     return split(separator: "\n", omittingEmptySubsequences: false).map { line in
       line.utf8.count <= columns ? String(line) : Wrapping(line, to: columns).text
     }
@@ -26,7 +26,7 @@ private struct Wrapping {
   init(_ line: Substring, to columns: Int) {
     self.columns = columns
     let head = line.prefixOfEntry
-    // A margin that leaves no room is none.
+    // Omit a margin that leaves too little room.
     let width = head.columns
     margin = width * 2 > columns ? "" : String(repeating: " ", count: width)
     text = String(head)
@@ -79,7 +79,7 @@ private struct Wrapping {
       let width = first.columns == 2 ? 2 : part.columns
       if used + width > columns, used > margin.count { breakLine() }
       if width > columns - margin.count {
-        // Longer than a line itself.
+        // The part itself is longer than a line.
         for character in part { append(character) }
       } else {
         text += part

@@ -1,4 +1,5 @@
-// AVIF by libavif and dav1d, in this thread alone: the process may begin no other. Of a sequence, the first frame.
+// AVIF, decoded by libavif and dav1d on this thread only, because the process can't start threads. Only the first frame
+// of a sequence is decoded.
 #include "picture.h"
 
 #include <stdlib.h>
@@ -6,9 +7,10 @@
 
 #include <avif/avif.h>
 
-/// The most frames that a sequence may name: each takes memory before anything is decoded.
+/// The maximum number of frames that a sequence may declare: each takes memory before anything is decoded.
 static const uint32_t most_frames = 20000;
-/// The rows that become colors at a time, so that the whole is not held twice. Even, since two rows share their colors.
+/// The number of rows that are converted to RGBA at a time, so that the whole image isn't in memory twice. Even,
+/// because two rows share their color samples.
 static const uint32_t rows_at_a_time = 64;
 
 static picture_status failed(picture *result, const avifDecoder *decoder, avifResult code) {
@@ -19,14 +21,14 @@ static picture_status failed(picture *result, const avifDecoder *decoder, avifRe
       return picture_fails(result, PICTURE_UNSUPPORTED, "This kind of AVIF image is not shown.");
     default: break;
   }
-  // Its limits have no code of their own.
+  // libavif has no result codes for its limits.
   if (strstr(decoder->diag.error, "too large") != NULL || strstr(decoder->diag.error, "imageCountLimit") != NULL) {
     return PICTURE_TOO_LARGE;
   }
   return picture_fails(result, PICTURE_CORRUPT, "The AVIF data is damaged.");
 }
 
-/// As EXIF has it: a quarter turn to the left for each of `irot`, and then the mirror of `imir`.
+/// The EXIF orientation: a quarter turn to the left for each step of `irot`, and then the mirroring of `imir`.
 static int orientation(const avifImage *image) {
   static const int turned[] = {1, 8, 3, 6}, upside_down[] = {4, 5, 2, 7}, mirrored[] = {2, 7, 4, 5};
   const int angle = image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle & 3 : 0;
@@ -34,7 +36,7 @@ static int orientation(const avifImage *image) {
   return (image->imir.mode == 0 ? upside_down : mirrored)[angle];
 }
 
-/// Puts the rows of a decoded image through the scaler.
+/// Passes the rows of a decoded image to the scaler.
 static picture_status scale(const avifImage *image, int turned, picture *result) {
   const size_t length = (size_t)image->width * 4;
   uint8_t *rows = malloc(length * rows_at_a_time);
@@ -56,7 +58,7 @@ static picture_status scale(const avifImage *image, int turned, picture *result)
     colors.pixels = rows;
     colors.rowBytes = (uint32_t)length;
     if (avifImageYUVToRGB(part, &colors) != AVIF_RESULT_OK) {
-      status = picture_fails(result, PICTURE_UNSUPPORTED, "The colors of this AVIF image are not known.");
+      status = picture_fails(result, PICTURE_UNSUPPORTED, "The color format of this AVIF image is not supported.");
       break;
     }
     for (uint32_t row = 0; row < count; row++) picture_scaler_row(scaler, rows + row * length);
@@ -69,7 +71,7 @@ static picture_status scale(const avifImage *image, int turned, picture *result)
 }
 
 static picture_status decode(avifDecoder *decoder, picture_bytes bytes, picture_box box, picture *result) {
-  // Others of its decoders begin threads.
+  // libavif's other decoders start threads.
   decoder->codecChoice = AVIF_CODEC_CHOICE_DAV1D;
   decoder->maxThreads = 1;
   decoder->imageSizeLimit = PICTURE_MOST_PIXELS;
@@ -77,7 +79,7 @@ static picture_status decode(avifDecoder *decoder, picture_bytes bytes, picture_
   decoder->imageCountLimit = most_frames;
   decoder->ignoreExif = AVIF_TRUE;
   decoder->ignoreXMP = AVIF_TRUE;
-  // What many encoders leave out, and browsers do not need.
+  // Many encoders omit this property, and browsers don't require it.
   decoder->strictFlags = AVIF_STRICT_ENABLED & ~(avifStrictFlags)AVIF_STRICT_PIXI_REQUIRED;
   avifResult code = avifDecoderSetIOMemory(decoder, bytes.bytes, bytes.length);
   if (code == AVIF_RESULT_OK) code = avifDecoderParse(decoder);
@@ -88,7 +90,7 @@ static picture_status decode(avifDecoder *decoder, picture_bytes bytes, picture_
   const uint32_t width = decoder->image->width, height = decoder->image->height;
   if ((code = avifDecoderNextImage(decoder)) != AVIF_RESULT_OK) return failed(result, decoder, code);
   if (decoder->image->width != width || decoder->image->height != height) {
-    return picture_fails(result, PICTURE_CORRUPT, "The AVIF image has another size than it says.");
+    return picture_fails(result, PICTURE_CORRUPT, "The AVIF image's size differs from the declared size.");
   }
   return scale(decoder->image, turned, result);
 }

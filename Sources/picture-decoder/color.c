@@ -1,13 +1,13 @@
-// Finds the color that a page may show until the picture is there.
+// Finds the color that a page may show until the image is loaded.
 #include "picture.h"
 
-/// Shades of each channel that are told apart: few enough that neighbors of a sky or a wall are one.
+/// The number of levels per channel: so few that neighboring colors of a sky or a wall count as the same.
 enum { shades = 8, bins = shades * shades * shades };
 
 uint32_t picture_color(const picture *source) {
   struct { uint32_t count, red, green, blue; } sums[bins] = {0};
   const size_t pixels = (size_t)source->width * source->height;
-  // The mean of 4,096 pixels is as good as that of all; an odd step does not fall into columns.
+  // 4,096 pixels give the same result as all of them. An odd step doesn't visit only a few columns.
   const size_t step = pixels / 4096 | 1;
   size_t best = 0;
   for (size_t place = 0; place < pixels; place += step) {

@@ -1,4 +1,4 @@
-// Writes pixels as what asked for them can show.
+// Encodes pixels in a form that the client can show.
 #include "picture.h"
 
 #include <setjmp.h>
@@ -8,7 +8,7 @@
 #include <jpeglib.h>
 #include <spng.h>
 
-/// Good enough that nobody sees a difference at the size of a screen.
+/// Good enough that no difference is visible at the size of a screen.
 static const int quality = 82;
 
 struct failure {

@@ -1,10 +1,11 @@
-// The first frame of a GIF (GIF89a, appendix F). No library: the one there is decodes all frames before it shows one.
+// Decodes the first frame of a GIF (GIF89a, appendix F). No library is used, because the common one decodes all frames
+// before it returns the first.
 #include "picture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/// Bytes that are read one after another; past the end it stays there.
+/// Reads bytes in order. At the end, it stays there and sets `ended`.
 struct reader {
   const uint8_t *bytes;
   size_t length, at;
@@ -41,7 +42,7 @@ static void skip_blocks(struct reader *reader) {
   }
 }
 
-/// Codes of growing length out of blocks of up to 255 bytes.
+/// Reads codes of increasing length from blocks of up to 255 bytes.
 struct codes {
   struct reader *reader;
   unsigned left_in_block, bits, held;
@@ -67,7 +68,7 @@ struct dictionary {
   uint8_t stack[4096];
 };
 
-/// Expands the codes into `count` numbers of colors; returns how many there were.
+/// Expands codes to at most `count` color indices, and returns their number.
 static size_t expand(struct codes *codes, unsigned root, uint8_t *colors, size_t count, struct dictionary *words) {
   const unsigned clear = 1u << root, end = clear + 1;
   unsigned size = root + 1, next = clear + 2;
@@ -88,7 +89,7 @@ static size_t expand(struct codes *codes, unsigned root, uint8_t *colors, size_t
     size_t height = 0;
     unsigned word = (unsigned)code;
     if (word == next) {
-      // The word that this very code makes: the previous one and its own first color.
+      // This code's own word isn't known yet: it is the previous word and that word's first color.
       words->stack[height++] = first;
       word = (unsigned)previous;
     }
@@ -118,7 +119,7 @@ struct frame {
   bool interlaced;
 };
 
-/// The row of the picture that stands `index` in an interlaced file.
+/// The image row of the row at `index` in an interlaced file.
 static uint32_t interlaced_row(uint32_t index, uint32_t height) {
   static const uint32_t starts[] = {0, 4, 2, 1}, steps[] = {8, 8, 4, 2};
   for (int pass = 0; pass < 4; pass++) {
@@ -149,7 +150,7 @@ static picture_status decode_frame(
   if (status != PICTURE_OK) return status;
   const unsigned root = byte(reader);
   if (reader->ended) return PICTURE_CUT_OFF;
-  if (root < 1 || root > 8) return picture_fails(result, PICTURE_CORRUPT, "The GIF's codes have no possible length.");
+  if (root < 1 || root > 8) return picture_fails(result, PICTURE_CORRUPT, "The GIF's code length is invalid.");
   const size_t count = (size_t)frame->width * frame->height;
   uint8_t *numbers = malloc(count), *canvas = calloc((size_t)width * height, 4);
   struct dictionary *words = malloc(sizeof *words);
@@ -194,7 +195,7 @@ picture_status picture_decode_gif(picture_bytes bytes, picture_box box, picture 
     }
     if (block != 0x2C) {
       if (reader.ended) break;
-      return picture_fails(result, PICTURE_CORRUPT, "The GIF has a block of no known kind.");
+      return picture_fails(result, PICTURE_CORRUPT, "The GIF has a block of an unknown type.");
     }
     frame.left = word(&reader);
     frame.top = word(&reader);

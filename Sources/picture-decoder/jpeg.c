@@ -1,4 +1,4 @@
-// JPEG by libjpeg-turbo, which makes a picture smaller by eighths while it decodes.
+// JPEG, decoded by libjpeg-turbo, which can scale an image down by eighths while it decodes.
 #include "picture.h"
 
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <jpeglib.h>
-// After jpeglib.h, which it needs.
+// This must follow jpeglib.h.
 #include <jerror.h>
 
 struct failure {
@@ -24,7 +24,7 @@ static void leave(j_common_ptr info) {
   longjmp(failure->back, 1);
 }
 
-/// Damage that is decoded around is only counted by the library, but not the end of the data within the picture.
+/// Ends decoding if the data ends within the image. The library continues after other damage and only counts it.
 static void warn(j_common_ptr info, int level) {
   if (level >= 0) return;
   info->err->num_warnings++;
@@ -51,7 +51,7 @@ static int orientation(j_decompress_ptr info) {
   return 1;
 }
 
-/// Inks to light; Adobe's programs write the inks upside down, and nearly all such files are theirs.
+/// Converts CMYK to RGBA. Adobe's programs write inverted CMYK, and most CMYK files are theirs.
 static void light(const uint8_t *inks, uint8_t *rgba, uint32_t width, bool inverted) {
   for (uint32_t x = 0; x < width; x++, inks += 4, rgba += 4) {
     const unsigned key = inverted ? inks[3] : 255u - inks[3];
@@ -60,7 +60,7 @@ static void light(const uint8_t *inks, uint8_t *rgba, uint32_t width, bool inver
   }
 }
 
-/// What must be freed after a jump back.
+/// The memory to free after a `longjmp`.
 struct room {
   picture_scaler *volatile scaler;
   uint8_t *volatile row;
@@ -68,7 +68,7 @@ struct room {
 };
 
 static picture_status decode(struct jpeg_decompress_struct *info, picture_box box, picture *result, struct room *room) {
-  // The largest EXIF data: that of one marker.
+  // Save markers of the maximum length, because EXIF data is one marker.
   jpeg_save_markers(info, JPEG_APP0 + 1, 0xFFFF);
   jpeg_read_header(info, TRUE);
   const int turned = orientation(info);
@@ -116,7 +116,7 @@ picture_status picture_decode_jpeg(picture_bytes bytes, picture_box box, picture
   } else {
     status = picture_fails(result, failure.status, failure.message);
   }
-  // Without jpeg_finish_decompress: all pixels are there, and whether the end is marked does not matter.
+  // Don't call jpeg_finish_decompress: all pixels are decoded, and a missing end marker doesn't matter.
   jpeg_destroy_decompress(&info);
   picture_scaler_free(room.scaler);
   free(room.row);

@@ -1,4 +1,4 @@
-// Recognizes pictures by their first bytes, whatever they are called.
+// Recognizes image formats by their first bytes, whatever their name or type is.
 #include "picture.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static bool begins(picture_bytes bytes, size_t offset, const char *magic, size_t
 }
 #define BEGINS(offset, magic) begins(bytes, offset, magic, sizeof magic - 1)
 
-/// A kind of picture: how it begins, and what decodes it; null for a kind that is only named.
+/// An image format: its first bytes, its name, and its decoder; null for a format that is only recognized by name.
 struct kind {
   size_t offset;
   const char *magic;
@@ -47,7 +47,7 @@ static const struct kind kinds[] = {
   KIND(0, "\0\0\1\0", "ICO", NULL),
 };
 
-/// True when the brands of a file of images name AVIF, which need not come first.
+/// True if the brands of an ISO media file include AVIF, which need not be the first.
 static bool is_avif(picture_bytes bytes) {
   if (!BEGINS(4, "ftyp")) return false;
   const size_t end = (size_t)bytes.bytes[2] << 8 | bytes.bytes[3];
@@ -58,7 +58,7 @@ static bool is_avif(picture_bytes bytes) {
   return false;
 }
 
-/// The name of a text that is no picture of pixels, or null.
+/// The name of a text that isn't a pixel image; null if the bytes aren't such a text.
 static const char *text(picture_bytes bytes) {
   size_t start = BEGINS(0, "\xEF\xBB\xBF") ? 3 : 0;
   while (start < bytes.length && strchr(" \t\r\n", bytes.bytes[start]) != NULL && bytes.bytes[start] != 0) start++;

@@ -1,11 +1,11 @@
-// Decodes pictures from anywhere in a process that may do nothing else: it reads requests from its standard input and writes
-// answers to its standard output until the input ends. What it is given may crash it, or keep it busy: that is the loss of
-// one picture, and whoever started it starts another.
+// Decodes untrusted images in a process without privileges. It reads requests from standard input and writes replies to
+// standard output until the input ends. A hostile image may crash the process or keep it busy: then only that image is
+// lost, and the parent starts another process.
 //
-// A request is 20 bytes, "PIC1" and four numbers (32 bits, little endian): the picture's length, the largest width and
-// height wanted (0: any), and the form wanted (picture_form); then the picture. The answer is 36 bytes, "PIC1" and eight
-// numbers: the status (picture_status), width, height, width and height of the source, the form, the length of what follows,
-// and the color that most of it has; then the picture, or the reason in words.
+// A request is 20 bytes, "PIC1" and four numbers (32 bits, little endian): the length of the image, the maximum width
+// and height (0: any), and the requested form (picture_form); then the image. A reply is 36 bytes, "PIC1" and eight
+// numbers: the status (picture_status), width, height, width and height of the source, the form, the length of the
+// body, and the most frequent color; then the body: the image, or the reason in words.
 #include "picture.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/// The processor time that one picture may take, in seconds.
+/// The maximum processor time per image, in seconds.
 static const unsigned seconds = 5;
 
 static bool read_all(void *target, size_t length) {
@@ -65,7 +65,7 @@ static bool answer(picture_status status, const picture *result, picture_form fo
   return write_all(head, sizeof head) && write_all(body, length);
 }
 
-/// Answers one request; false when there is no other.
+/// Replies to one request; false if there are no more.
 static bool serve(void) {
   uint8_t head[20];
   if (!read_all(head, sizeof head) || memcmp(head, "PIC1", 4) != 0) return false;
@@ -95,7 +95,7 @@ static bool serve(void) {
   return goes_on;
 }
 
-/// Does what the process has no right to, for the test that it has not.
+/// Attempts something that the sandbox must prevent, for its test.
 static int misbehave(const char *how) {
   sandbox_allow_seconds(30);
   if (strcmp(how, "open") == 0) return open("/etc/hostname", O_RDONLY);
@@ -106,9 +106,9 @@ static int misbehave(const char *how) {
     sandbox_allow_seconds(1);
     for (volatile unsigned i = 0;; i++) continue;
   }
-  // How much memory there is to be had.
+  // Allocate until no memory is left.
   for (int megabytes = 0;; megabytes += 16) {
-    // Volatile, or a compiler sees that nobody reads it and leaves it out.
+    // `volatile` keeps the compiler from removing memory that is never read.
     volatile uint8_t *more = malloc(16u << 20);
     if (more == NULL) return megabytes >= 100 && megabytes <= 400 ? 0 : 1;
     for (size_t at = 0; at < 16u << 20; at += 4096) more[at] = 1;
@@ -116,8 +116,8 @@ static int misbehave(const char *how) {
 }
 
 int main(int count, char **arguments) {
-  // The memory of a picture of usual size is used again for the next: getting it anew takes a sixth of the time. That of a
-  // large one goes back when it is done.
+  // Keep the memory of an image of usual size for the next one, because allocating it again takes a sixth of the time.
+  // The memory of a large image is released when it is done.
   mallopt(M_MMAP_THRESHOLD, PICTURE_KEPT_BYTES);
   mallopt(M_TRIM_THRESHOLD, 2 * PICTURE_KEPT_BYTES);
   if (!sandbox_enter()) return 71;

@@ -5,7 +5,7 @@
 
 #include <spng.h>
 
-/// The most bytes of a chunk beside the pixels, and of all of them: comments can be compressed a thousand times.
+/// The maximum number of bytes of a chunk besides the pixels, and of all of them: comments can expand a thousandfold.
 static const size_t most_of_chunk = 2u << 20, most_of_chunks = 8u << 20;
 
 static uint32_t number(const uint8_t *at) { return (uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3]; }
@@ -21,7 +21,7 @@ static picture_status failed(picture *result, int code) {
   }
 }
 
-/// Each row as it comes.
+/// Decodes row by row.
 static int decode_rows(spng_ctx *context, picture_scaler *scaler, uint8_t *row, size_t length, uint32_t height) {
   for (uint32_t y = 0; y < height; y++) {
     const int code = spng_decode_row(context, row, length);
@@ -31,7 +31,7 @@ static int decode_rows(spng_ctx *context, picture_scaler *scaler, uint8_t *row, 
   return 0;
 }
 
-/// The whole first: the rows of an interlaced picture come in seven passes.
+/// Decodes the whole image first, because the rows of an interlaced image arrive in seven passes.
 static int decode_passes(spng_ctx *context, picture_scaler *scaler, uint8_t *all, size_t length, uint32_t height) {
   struct spng_row_info row;
   int code;
@@ -48,7 +48,7 @@ static picture_status decode(spng_ctx *context, picture_bytes bytes, picture_box
   struct spng_ihdr header;
   struct spng_exif exif;
   int code;
-  // What it says of itself, should it be refused for that.
+  // Read the declared size first, to report it if the image is refused as too large.
   if (bytes.length >= 24) {
     result->source_width = number(bytes.bytes + 16);
     result->source_height = number(bytes.bytes + 20);

@@ -1,4 +1,5 @@
-// What the process gives up before it reads its first byte: files, sockets, processes, and more memory than a picture needs.
+// Gives up privileges before the process reads its first byte: files, sockets, processes, and more memory than an image
+// needs.
 #define _GNU_SOURCE
 #include "picture.h"
 
@@ -15,9 +16,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/// The memory a process may have: 320 MiB, its programs' own included. 40 megapixels are 160 MB.
+/// The memory limit of the process: 320 MiB, including the program itself. 40 megapixels take 160 MB.
 static const rlim_t memory = 320u << 20;
-/// The processor time of all its pictures together, in seconds. Who uses it replaces it long before.
+/// The total processor time of the process, in seconds. Its parent replaces it long before.
 static const rlim_t processor = 3600;
 
 static bool limit(int resource, rlim_t value) {
@@ -35,7 +36,7 @@ static bool limit(int resource, rlim_t value) {
 
 #define ALLOW(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/// Reads, writes, memory and time; everything else ends the process.
+/// Allows system calls for reading, writing, memory and time; any other call ends the process.
 static bool filter_calls(void) {
   struct sock_filter filter[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
@@ -62,16 +63,18 @@ static bool filter_calls(void) {
 }
 
 bool sandbox_enter(void) {
-  // Nobody's descriptors but its own two, whatever its parent left open. Its parent's standard error goes as well.
+  // Close all descriptors except standard input and output, including those that the parent left open, and its standard
+  // error.
   const long most = sysconf(_SC_OPEN_MAX);
   if (syscall(SYS_close_range, STDERR_FILENO, ~0u, 0) != 0) {
     for (long descriptor = STDERR_FILENO; descriptor < most && descriptor < 65536; descriptor++) (void)close((int)descriptor);
   }
-  // Its answers are large: fewer turns between the two processes. Where that is refused they stay as they are.
+  // Replies are large, and a larger pipe needs fewer switches between the processes. If the system refuses, the size
+  // stays.
   (void)fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20);
-  // Who reads its answers may be gone: the write then fails, and it ends.
+  // If the parent is gone, make the write fail instead of raising a signal; then the process ends.
   signal(SIGPIPE, SIG_IGN);
-  // Nobody else would end it in the middle of a picture.
+  // End this process with its parent, even in the middle of an image.
   (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
   return limit(RLIMIT_AS, memory) && limit(RLIMIT_CPU, processor) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, 2)
       && limit(RLIMIT_NPROC, 0) && prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
@@ -79,7 +82,7 @@ bool sandbox_enter(void) {
 }
 
 void sandbox_allow_seconds(unsigned seconds) {
-  // SIGPROF ends the process: processor time, so that a busy machine does not matter.
+  // SIGPROF ends the process. It counts processor time, so a busy machine doesn't matter.
   const struct itimerval time = {.it_value = {.tv_sec = seconds}};
   (void)setitimer(ITIMER_PROF, &time, NULL);
 }

@@ -1,22 +1,23 @@
-// Averages the pixels that fall into each pixel of the smaller picture, weighed by opacity.
+// Averages the source pixels of each pixel of a smaller image, weighted by opacity.
 #include "picture.h"
 
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// The four channels of a pixel, which are added and multiplied together.
+/// The four channels of a pixel, for vector arithmetic.
 typedef float quad __attribute__((vector_size(16)));
 typedef uint8_t bytes __attribute__((vector_size(4)));
 
-// Loops over a row are compiled for wider registers as well, which are used where the processor has them.
+// Loops over a row are also compiled for wider registers, which are used if the processor has them.
 #if defined(__x86_64__) && defined(__linux__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define WIDE
 #endif
 
-/// The pixels of a row that fall into one of the target's: those from `first`, all but the first and the last in full.
+/// The source pixels of one target pixel in a row: `first` to `last`. `head` and `tail` are the shares of these two;
+/// pixels between them count in full.
 struct span {
   uint32_t first, last;
   float head, tail;
@@ -27,11 +28,11 @@ struct picture_scaler {
   int orientation;
   uint32_t source_width, source_height, width, height;
   uint32_t row, target;
-  /// The part of the target's row that is filled, in source rows.
+  /// The height of the target row that is already filled, in source rows.
   float filled;
-  /// True when all pixels that come hide what is behind them: they are not weighed.
+  /// True if all source pixels are opaque, so that they aren't weighted.
   bool opaque;
-  /// Of each pixel across the rows that came, what they add to the target's; null when nothing is made smaller.
+  /// For each source column, the sum of the rows that belong to the target row; null if the image isn't scaled.
   quad *sums;
   struct span *spans;
 };
@@ -57,7 +58,8 @@ picture_status picture_begin(picture *result, uint32_t width, uint32_t height, i
   result->width = scaled(result->source_width, scale);
   result->height = scaled(result->source_height, scale);
   const size_t size = (size_t)result->width * result->height * 4;
-  // What was kept for another picture is not to lack here; some kinds are held whole before they are made smaller.
+  // Release memory that was kept for earlier images, because a large image needs all of it. Some decoders hold the
+  // whole source, too.
   if (size > PICTURE_KEPT_BYTES || (uint64_t)width * height * 4 > PICTURE_KEPT_BYTES) malloc_trim(0);
   result->rgba = malloc(size);
   return result->rgba == NULL ? PICTURE_NO_MEMORY : PICTURE_OK;
@@ -95,20 +97,20 @@ picture_scaler *picture_scaler_create(picture *result, uint32_t width, uint32_t 
     span->last = (uint32_t)end;
     span->head = (span->last > span->first ? span->first + 1 : end) - start;
     span->tail = span->last > span->first ? end - span->last : 0;
-    // Where the last counts nothing, there may be none.
+    // If the last pixel has no share, omit it: it may be beyond the row.
     if (span->tail <= 0 && span->last > span->first) span->last--, span->tail = span->last > span->first ? 1 : 0;
   }
   return scaler;
 }
 
-/// True when every pixel of a row hides what is behind it.
+/// True if every pixel of a row is opaque.
 static bool is_opaque(const uint8_t *row, uint32_t width) {
   uint8_t all = 255;
   for (uint32_t x = 0; x < width; x++) all &= row[(size_t)x * 4 + 3];
   return all == 255;
 }
 
-/// Adds a part of a row to the sums; or begins them with it.
+/// Adds a row to the sums, or sets them to it. `part` is the share of the row.
 WIDE static void add_opaque(float *restrict sums, const uint8_t *restrict row, size_t count, float part, bool begins) {
   if (begins) {
     for (size_t i = 0; i < count; i++) sums[i] = part * row[i];
@@ -117,7 +119,7 @@ WIDE static void add_opaque(float *restrict sums, const uint8_t *restrict row, s
   }
 }
 
-/// The same with each pixel multiplied by its opacity.
+/// Does the same with each pixel multiplied by its opacity.
 static void add_weighed(quad *restrict sums, const uint8_t *restrict row, size_t count, float part, bool begins) {
   for (size_t x = 0; x < count; x++, row += 4) {
     bytes pixel;
@@ -137,7 +139,7 @@ static void add(picture_scaler *scaler, const uint8_t *row, float part) {
 
 static uint8_t level(float value) { return value >= 255 ? 255 : value <= 0 ? 0 : (uint8_t)(value + 0.5f); }
 
-/// Averages the sums of the rows into the pixels of one, and begins anew.
+/// Averages the sums into one target row, and starts the next.
 static void finish_row(picture_scaler *scaler) {
   const float ratio = (float)scaler->source_width / scaler->width;
   const float part = 1 / (ratio * ((float)scaler->source_height / scaler->height));
@@ -149,7 +151,7 @@ static void finish_row(picture_scaler *scaler) {
     for (uint32_t from = span.first + 1; from < span.last; from++) total += sums[from];
     if (span.last > span.first) total += sums[span.last] * span.tail;
     if (scaler->opaque) {
-      // An average of bytes: no more than 255, but for an error of rounding that is far less than the half added here.
+      // The average of bytes is at most 255; the rounding error is far less than the 0.5 that is added here.
       const bytes pixel = __builtin_convertvector(total * part + 0.5f, bytes);
       memcpy(target, &pixel, sizeof pixel);
       target[3] = 255;
@@ -189,12 +191,12 @@ void picture_scaler_row(picture_scaler *scaler, const uint8_t *row) {
     add(scaler, row, part);
     rest -= part;
     finish_row(scaler);
-    // What is left is an error of rounding.
+    // The remainder is only a rounding error.
     if (rest < 1e-3f && scaler->row != scaler->source_height) return;
   }
 }
 
-/// Where a pixel of the upright picture stands in the one that is not turned yet.
+/// The position, in the image that isn't turned yet, of a pixel of the upright image.
 static size_t unturned(int orientation, uint32_t x, uint32_t y, uint32_t width, uint32_t height) {
   const uint32_t right = width - 1, bottom = height - 1;
   switch (orientation) {

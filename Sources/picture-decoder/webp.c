@@ -1,4 +1,5 @@
-// WebP by libwebp, which makes a picture smaller while it decodes. Of an animation, the first frame.
+// WebP, decoded by libwebp, which can scale an image down while it decodes. Only the first frame of an animation is
+// decoded.
 #include "picture.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static picture_status failed(picture *result, VP8StatusCode code) {
   }
 }
 
-/// Decodes into `rgba` at this size.
+/// Decodes into `rgba`, scaled to this size.
 static VP8StatusCode decode(picture_bytes bytes, uint8_t *rgba, uint32_t width, uint32_t height) {
   WebPDecoderConfig config;
   if (!WebPInitDecoderConfig(&config)) return VP8_STATUS_INVALID_PARAM;
@@ -29,7 +30,7 @@ static VP8StatusCode decode(picture_bytes bytes, uint8_t *rgba, uint32_t width, 
   return WebPDecode(bytes.bytes, bytes.length, &config);
 }
 
-/// Puts rows, of a canvas that begins transparent, through the scaler.
+/// Passes the rows of a canvas, which is initially transparent, to the scaler.
 static picture_status scale(picture *result, uint32_t *canvas, uint32_t width, uint32_t height, int turned) {
   picture_scaler *scaler = picture_scaler_create(result, width, height, turned, false);
   if (scaler == NULL) return PICTURE_NO_MEMORY;

@@ -46,7 +46,8 @@ extension UnsafeBufferPointer where Element == UInt8 {
     count >= text.utf8CodeUnitCount && startsIgnoringCase(with: text, at: count - text.utf8CodeUnitCount)
   }
 
-  /// Ignores the case of ASCII letters; `text` is in lower case.
+  /// True if the bytes from `index` on begin with `text`, which is in lower case; the case of ASCII letters doesn't
+  /// matter.
   func startsIgnoringCase(with text: StaticString, at index: Int = 0) -> Bool {
     let length = text.utf8CodeUnitCount
     guard count - index >= length else { return false }

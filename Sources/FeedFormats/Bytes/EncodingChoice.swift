@@ -55,7 +55,7 @@ enum EncodingChoice {
     else { return nil }
     let name = aliases[label] ?? codePage(label) ?? label.uppercased().split(separator: "_").joined(separator: "-")
     if name == windows1252 { return name }
-    // The head was read as ASCII, so an encoding in which it means something else is wrong.
+    // The declaration was read as ASCII, so an encoding in which these bytes mean something else can't be right.
     let sample: [UInt8] = Array("<?xml &;\"'=/>az09".utf8)
     var converted: [UInt8] = []
     guard let iconv = Iconv(name), sample.withBytes({ iconv.append($0, isLast: true, to: &converted) }),
@@ -109,8 +109,8 @@ private func declared(in head: Bytes) -> String? {
   return normalized(String(decoding: value.dropFirst().prefix { $0 != quote }, as: UTF8.self))
 }
 
-/// In lower case, with only the characters that the name of an encoding may have: a document must not be able to choose
-/// glibc's `//IGNORE`.
+/// The name in lower case, with only the characters that the name of an encoding may have: a document must not be able
+/// to choose glibc's `//IGNORE`.
 private func normalized(_ label: String) -> String {
   String(
     decoding: label.utf8.prefix(64).prefix { $0 != UInt8(ascii: ":") }.filter {

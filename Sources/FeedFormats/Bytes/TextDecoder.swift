@@ -3,9 +3,9 @@
 /// The encoding is the first of these: a byte order mark's; UTF-8 while the bytes are valid, unless a 7-bit encoding is
 /// declared; the XML declaration's; the response's type's; windows-1252. NUL bytes are dropped.
 ///
-/// Texts that are joined from several encodings are common: from the first invalid byte on, text that may be
-/// windows-1252 is read in parts of 64 KiB, each as the encoding of most of its characters so far. In parts that are
-/// UTF-8, each invalid byte is read as windows-1252.
+/// Documents often mix encodings. So from the first invalid byte on, text that may be windows-1252 is read in parts of
+/// 64 KiB, each in the encoding of most of the characters so far. In parts that are UTF-8, each invalid byte is read as
+/// windows-1252.
 struct TextDecoder {
   private enum State {
     case head
@@ -77,7 +77,7 @@ struct TextDecoder {
 
   /// Chooses the encoding, and returns the length of the byte order mark.
   private mutating func begin(_ head: Bytes) -> Int {
-    // As many bytes as there are at least, so that chunks of another size give no other encoding.
+    // Use at most this many bytes, so that the size of the chunks doesn't affect the choice.
     switch EncodingChoice(head: head.part(0, min(head.count, Self.headBytes)), charset: charset) {
     case .certain(let name, let iconvName, let skipped):
       encoding = name
@@ -100,7 +100,7 @@ struct TextDecoder {
     let ascii = bytes.firstIndex { $0 >= 0x80 } ?? bytes.count
     text.append(bytes.part(0, ascii))
     let rest = bytes.part(ascii, bytes.count)
-    // What comes later decides nothing, however many bytes come together.
+    // Judge at most this many bytes, so that the size of the chunks doesn't affect the choice.
     let judged = rest.part(0, min(rest.count, Self.undecidedBytes))
     let whole = isLast && judged.count == rest.count ? judged.count : judged.countOfWholeCharacters
     if !judged.part(0, whole).isUTF8 {
@@ -126,7 +126,7 @@ struct TextDecoder {
       let (characters, strays) = whole.countsOfCharacters
       self.characters += characters
       self.strays += strays
-      // Letters in another encoding are rarely UTF-8 by chance: `É»` and `é »` are.
+      // Text in another encoding is rarely valid UTF-8 by chance, as `É»` is in windows-1252.
       let isUTF8 = self.characters > 0 && self.characters >= self.strays * (isDeclared ? 4 : 1)
       if isUTF8 {
         text.appendRepaired(whole)

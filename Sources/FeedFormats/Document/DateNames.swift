@@ -54,7 +54,8 @@ enum DateNames {
     ("오전", "am"), ("午前", "am"), ("上午", "am"), ("오후", "pm"), ("午後", "pm"), ("下午", "pm"),
   ]
 
-  /// `2004年05月28日`, `2004-05-28 오후 1:31` with hyphens, colons and `pm`; `nil` for anything else.
+  /// An East Asian date, such as `2004年05月28日` or `2004-05-28 오후 1:31`, with hyphens, colons and `pm`; `nil` for other
+  /// text.
   static func numeric(_ text: Bytes) -> String? {
     let text = text.string
     guard text.contains(where: { "年년오午上下".contains($0) }) else { return nil }
@@ -83,7 +84,7 @@ enum DateNames {
     if first == UInt8(ascii: "+") || first == UInt8(ascii: "-") {
       let end = zone.part(1, zone.count).firstIndex { !$0.isDigit && $0 != UInt8(ascii: ":") } ?? zone.count - 1
       let digits = Array(zone.part(1, end + 1).filter { $0 != UInt8(ascii: ":") })
-      // Seconds have no meaning there.
+      // The seconds of an offset are ignored.
       guard [1, 2, 3, 4, 6].contains(digits.count),
         let number = Array(digits.prefix(4)).withBytes({ $0.integer })
       else { return nil }

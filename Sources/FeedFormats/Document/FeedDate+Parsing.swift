@@ -110,7 +110,7 @@ private struct DateReader {
         parts.second = second
       }
     }
-    // A fraction; by mistake after a colon.
+    // A fraction, which some feeds write after a colon.
     if skip(UInt8(ascii: ".")) || skip(UInt8(ascii: ",")) || skip(UInt8(ascii: ":")) { index += countOfDigits() }
     return restIsRead()
   }
@@ -138,7 +138,7 @@ private struct DateReader {
       return true
     }
     if word[0] == UInt8(ascii: "+") || word[0] == UInt8(ascii: "-") {
-      // `--0700`; a hyphen between the date and the time; an impossible zone counts as none.
+      // Accepts `--0700`, and a hyphen between the date and the time. An impossible zone is ignored.
       let zone = word.drop { $0 == word[0] }
       guard let first = zone.first else { return true }
       guard first.isDigit || first.isLetter else { return false }
@@ -151,11 +151,11 @@ private struct DateReader {
       return true
     }
     if let offset = DateNames.offset(of: word) {
-      // `GMT-0700 (MST)`: the number counts. `GMT +1`: it comes later.
+      // In `GMT-0700 (MST)`, the number counts. In `GMT +1`, the number is the next word.
       if word.contains(where: \.isDigit) { parts.offset = offset } else { parts.zone = parts.zone ?? offset }
       return true
     }
-    // A weekday, which follows from the date anyway; `at`, `of`, an unknown zone.
+    // Ignore a weekday, which follows from the date; words like `at` and `of`; and an unknown zone.
     return word.allSatisfy { $0.isLetter || $0 >= 0x80 || [0x2E, 0x2F, 0x5F, 0x27].contains($0) }
   }
 
@@ -214,7 +214,7 @@ private struct DateReader {
       return true
     }
     setYear(last, bytes[2].count)
-    // With slashes the month comes first, as in America, unless it cannot.
+    // With slashes, the month comes first, as in America, unless it would be above 12.
     let isAmerican = word.contains(UInt8(ascii: "/")) && first <= 12 || second > 12
     (parts.month, parts.day) = isAmerican ? (first, second) : (second, first)
     return true

@@ -12,7 +12,7 @@ public struct FeedDocument: Hashable, Sendable {
   public var items: [FeedItem]
   /// The URL of the next page (Atom's `rel=next`, RFC 5005; JSON Feed's `next_url`).
   public var next: String?
-  /// The URL of the hub that notifies subscribers of changes (WebSub).
+  /// The URLs of the hubs that notify subscribers of changes (WebSub).
   public var hubs: [String]
   public var polling: PollingHints
   /// The repairs, in sentences without a full stop, each once.
@@ -37,7 +37,7 @@ public struct FeedDocument: Hashable, Sendable {
   }
 }
 
-/// The formats that ``FeedParser`` reads. The raw value is its name as text.
+/// The formats that ``FeedParser`` reads. The raw value is the format's name.
 public enum FeedKind: String, Hashable, Sendable, CaseIterable {
   case rss090 = "RSS 0.90"
   case rss091 = "RSS 0.91"

@@ -17,7 +17,7 @@ extension FeedItem {
       }
       for key in keys where places[key] == nil { places[key] = place }
       found[place].alt = found[place].alt ?? candidate.alt
-      // The chosen one stays as it is: items are recognized by it.
+      // Keep the URL of the chosen image, because an item may be identified by it.
       if place > 0, candidate.width ?? 0 > found[place].width ?? 0 {
         (found[place].address, found[place].width, found[place].height) = (
           candidate.address, candidate.width, candidate.height
@@ -71,7 +71,7 @@ struct ImageName {
   private static func query(_ query: Substring) -> String {
     func name(_ item: Substring) -> Substring { item.prefix { $0 != "=" } }
     func isSize(_ item: Substring) -> Bool {
-      // Elsewhere it is what somebody searches for.
+      // A number in `q` is a quality; any other value is a search query.
       if item.hasPrefix("q="), item.dropFirst(2).allSatisfy(\.isNumber) { return true }
       return sizes.contains(name(item))
     }
@@ -81,8 +81,8 @@ struct ImageName {
     return kept.isEmpty ? "" : "?" + kept.joined(separator: "&")
   }
 
-  /// `photo-1024x768.jpg`, `photo-scaled.jpg` and `photo@2x.jpg` are `photo.jpg`; `i0.wp.com/` is in front of another
-  /// host.
+  /// The path without sizes: `photo-1024x768.jpg`, `photo-scaled.jpg` and `photo@2x.jpg` become `photo.jpg`. The proxy
+  /// host `i0.wp.com/`, which precedes another host, is removed.
   private static func path(_ path: Substring) -> String {
     var path = path
     let host = path.prefix { $0 != "/" }

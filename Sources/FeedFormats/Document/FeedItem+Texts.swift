@@ -21,12 +21,12 @@ extension FeedItem {
     return (describesImage ? summary ?? firstSentence : media ?? summary ?? firstSentence) ?? media
   }
 
-  /// The alternative text of the chosen image, on one line; without one `media:description`, where that describes the
+  /// The alternative text of the chosen image, on one line; without one, `media:description`, if that describes the
   /// image.
   public var plainAlt: String? {
     let other = images.first { $0.address == image?.address && $0.alt != nil }
     let media = describesImage ? mediaDescription?.plainBeginning : nil
-    // Another image may have it.
+    // `media:description` may be the alternative text of another image.
     let isAnothers = media != nil && images.contains { $0.alt == media?.cut(to: Self.longestText) }
     let texts = [image?.alt, other?.alt, isAnothers ? nil : media]
     return texts.lazy.compactMap { $0?.nonempty?.cut(to: Self.longestText) }.first
@@ -60,9 +60,9 @@ extension FeedText {
   fileprivate var plainBeginning: String? {
     guard value.utf8.count > Self.beginning else { return plain.nonempty }
     let start = String(decoding: value.utf8.prefix(Self.beginning), as: UTF8.self)
-    // A tag that is cut off would be taken for text.
+    // Drop a tag that is cut off, because it would be read as text.
     let whole = isMarkup ? start[..<(start.lastIndex(of: "<") ?? start.endIndex)] : start[...]
-    // Long styles and scripts may come first.
+    // Read all of it if long styles and scripts at the beginning leave no text.
     return FeedText(String(whole), isMarkup: isMarkup).plain.nonempty ?? plain.nonempty
   }
 }

@@ -36,7 +36,8 @@ public enum CaseStudyFeed {
     public var id: UUID { identity.uuid }
   }
 
-  /// The bytes of a document in memory that the parser need not copy: it may read a little beyond their end.
+  /// A copy of a document with memory past its end, so that the parser, which reads a little beyond it, makes no other
+  /// copy.
   public static func padded(_ body: some Collection<UInt8>) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: body.count + JSONTape.padding) { memory, count in
       preferLargePages(for: UnsafeMutableRawBufferPointer(memory))
@@ -86,7 +87,7 @@ public enum CaseStudyFeed {
     _ item: JSONValue, _ texts: TextBuffer, to records: inout [Images.Record], _ encoded: inout [UInt8]
   ) -> Bool {
     guard var members = item.members else { return false }
-    // Of a key that is repeated the first one counts, as for `JSONDecoder`.
+    // If a key is repeated, the first value counts, as in `JSONDecoder`.
     var id: JSONValue?
     var description: JSONValue?
     var location: JSONValue?

@@ -1,7 +1,7 @@
 extension CaseStudyFeed {
-  /// The images of a document, in the memory of its strings: each is created when it is read.
+  /// The images of a document, in the memory of its strings: each element is created when it is read.
   ///
-  /// An array of images would count three references for each, which takes as long as parsing them.
+  /// An array of images would retain three objects for each, which takes as long as parsing them.
   public struct Images: RandomAccessCollection, Hashable, Sendable {
     struct Record: Sendable {
       var identity: Identity
@@ -19,7 +19,7 @@ extension CaseStudyFeed {
     }
 
     private let texts: TextBuffer
-    /// The addresses that Foundation encoded; their length's first bit marks them.
+    /// The URLs that Foundation encoded; ``mark`` in their lengths marks them.
     private let encoded: TextBuffer
     private let records: [Record]
 

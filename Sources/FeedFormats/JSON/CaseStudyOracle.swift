@@ -75,7 +75,8 @@ enum CaseStudyOracle {
 
   /// The part of `body` that isn't JSON, and its position.
   ///
-  /// On Linux, `JSONDecoder` doesn't say; `JSONSerialization` does, but takes 0.3 s and much memory for a megabyte.
+  /// On Linux, `JSONDecoder` doesn't report it; `JSONSerialization` does, but takes 0.3 s and much memory for a
+  /// megabyte.
   private static func reason(for body: Data) -> String? {
     guard body.count <= 1 << 18 else { return nil }
     do {
@@ -126,7 +127,7 @@ extension UnsafeRawBufferPointer {
   /// True when the JSON in these bytes may have more values than `limit`: one for each comma and opening bracket
   /// outside of strings. Counting needs no decoder, which would take 50 bytes per value.
   func holdsMoreJSONValues(than limit: Int) -> Bool {
-    // In UTF-16 and UTF-32 half a character may look like a quotation mark: so all are counted, even those in strings.
+    // In UTF-16 and UTF-32, half a character may look like a quotation mark, so strings are counted, too, not skipped.
     let isOfBytes = !prefix(4).contains { $0 == 0 || $0 >= 0xFE }
     var (count, index) = (0, 0)
     while index < self.count {

@@ -2,8 +2,8 @@
 enum JSONDocument {
   static func read(_ bytes: [UInt8], address: String?, limits: FeedLimits) throws(FeedFormatError) -> FeedDocument {
     if let document = try parse(bytes, address: address, limits: limits) { return document }
-    // Not certainly JSON: a JSON Feed in another encoding or with mistakes, a document for the case study's decoder, or
-    // an error.
+    // The document isn't certainly valid. It is a JSON Feed in another encoding or with mistakes, Essential Feed JSON
+    // that only `JSONDecoder` reads, or an error.
     let (text, encoding, repairs) = repaired(bytes)
     if var document = try parse(text, address: address, limits: limits), document.format != .caseStudy {
       document.encoding = encoding

@@ -6,7 +6,7 @@ struct JSONRepair {
   private var isInString = false
   /// The open brackets.
   private var open: [UInt8] = []
-  /// The position of a comma after which no value has come yet.
+  /// The position of a comma that no value has followed yet.
   private var comma: Int?
   /// The end of the last object that is complete in an array of the document.
   private var lastItemEnd: Int?

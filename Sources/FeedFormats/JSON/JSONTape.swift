@@ -35,7 +35,7 @@ struct JSONTape {
   /// The memory of the strings, which then outlives the tape. Call this once.
   func takeStrings() -> TextBuffer { TextBuffer(taking: csimdjson_take_strings(parser)) }
 
-  /// At least the number of values.
+  /// The number of words, which is at least the number of values.
   var words: Int { Int(tape[0] & 0xFFFF_FFFF) }
 
   var root: JSONValue { JSONValue(tape: self, index: 1) }

@@ -88,7 +88,7 @@ private struct PageLinks {
     links.append(FeedLink(address: address, title: title?.isEmpty == true ? nil : title, type: type))
   }
 
-  /// `application/json` and `text/xml` are also the types of other things than feeds.
+  /// True for the type of a feed. For general types such as `application/json` and `text/xml`, the URL decides.
   private static func isFeed(_ type: String, _ address: String) -> Bool {
     func mentions(_ words: [String]) -> Bool { words.contains(where: address.lowercased().contains) }
     return switch type {

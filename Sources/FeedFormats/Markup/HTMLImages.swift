@@ -1,6 +1,6 @@
 /// The images of an HTML text, in order: the `<img>` elements that show something.
 ///
-/// One without its own address has the widest of the `<source>` elements around it in a `<picture>`.
+/// An `<img>` without its own URL has the widest URL of the `<source>` elements in its `<picture>`.
 struct HTMLImages {
   struct Image {
     /// As written, with entities resolved.
@@ -27,7 +27,7 @@ struct HTMLImages {
     while let start = html.firstIndex(of: UInt8(ascii: "<"), from: index, to: html.count) {
       index = start + 1
       if html.starts(with: "<!--", at: start) {
-        // A comment without an end is not a comment, and neither are those after it.
+        // Without an end, this isn't a comment, and neither is any later `<!--`.
         if endsComments, let end = html.part(start, html.count).firstRange(of: "-->") {
           index = start + end + 3
         } else {
@@ -119,7 +119,7 @@ struct HTMLImages {
     while index < set.count {
       while index < set.count, set[index].isSpace || set[index] == UInt8(ascii: ",") { index += 1 }
       let start = index
-      // A comma ends an address only at its end: `data:` and others have commas in them.
+      // A comma ends a URL only as its last character, because `data:` URLs and others contain commas.
       while index < set.count, !set[index].isSpace { index += 1 }
       var address = set.part(start, index)
       var descriptors = set.part(index, index)

@@ -27,7 +27,7 @@ public enum PageImage {
     var images = HTMLImages(html.part(article ?? 0, html.count))
     var best: (address: String, area: Int)?
     while let image = images.next() {
-      // A width alone is that of an image of the usual shape.
+      // Without a height, assume the usual proportions of 3:2.
       let width = image.width ?? 0
       let height = image.height ?? width * 2 / 3
       let isUnknown = image.width == nil && image.height == nil

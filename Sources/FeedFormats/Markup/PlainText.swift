@@ -10,7 +10,7 @@ public func plainText(ofHTML html: String) -> String {
     if reduced == text { break }
     text = reduced
   }
-  // Last, since dropping an element may have joined the parts of a tag.
+  // Break up tags last, because dropping an element may have joined the parts of a tag.
   let line = text.withBytes(line)
   return line.withBytes { String(decoding: withoutTags($0), as: UTF8.self) }
 }
@@ -101,7 +101,7 @@ private struct Round {
   }
 }
 
-/// Block elements separate words; others don't.
+/// Appends a space for a block element, which separates words; other elements don't.
 private func appendBreak(after name: Bytes, to result: inout [UInt8]) {
   let name = name.prefix { $0.isLetter || $0.isDigit }
   let inline: [StaticString] = [
@@ -138,7 +138,7 @@ private func line(_ text: Bytes) -> String {
   while index < text.count {
     let byte = text[index]
     index += 1
-    // U+00A0 is a space; U+0080 to U+009F are control characters, which were those of windows-1252.
+    // U+00A0 is a space. U+0080 to U+009F are control characters, but were meant as windows-1252.
     if byte == 0xC2, index < text.count, text[index] <= 0xA0 {
       let scalar = Windows1252.scalar(text[index])
       isSpaced = isSpaced || text[index] == 0xA0

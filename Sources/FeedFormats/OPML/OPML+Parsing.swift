@@ -116,7 +116,7 @@ extension OPMLReader {
     let outline = Self.outline(tag)
     guard !tag.isClosed else { return append([outline]) }
     if open.count >= limits.depth {
-      // Feeds that nothing closes seem to nest.
+      // Feeds without end tags seem to be nested: close the innermost one.
       guard let last = open.last, last.address != nil else { throw .tooDeep(limit: limits.depth) }
       closeLastWithoutTag()
     }
@@ -127,7 +127,7 @@ extension OPMLReader {
     var outline = OPML.Outline()
     for attribute in tag.attributes {
       let (name, value) = (tag.name(of: attribute), text(tag.rawValue(of: attribute)))
-      // The first of a name counts.
+      // If an attribute is repeated, the first one counts.
       if name.equalsIgnoringCase("text") {
         if outline.text == nil { outline.text = value }
       } else if name.equalsIgnoringCase("title") {
@@ -140,7 +140,7 @@ extension OPMLReader {
         outline.attributes.append(OPML.Attribute(name, value))
       }
     }
-    // Links to feeds are sometimes written so.
+    // Some lists write the URL of a feed as `url`.
     if outline.address == nil, ["rss", "atom"].contains(outline[attribute: "type"]?.lowercased() ?? ""),
       let url = outline[attribute: "url"]
     {

@@ -15,7 +15,7 @@ extension OPML {
   private func write(_ outline: Outline, depth: Int, to text: inout String) {
     let margin = String(repeating: "  ", count: depth)
     text += "\(margin)<outline"
-    // `text` is the one attribute that every outline must have.
+    // Every outline must have `text`.
     Self.write("text", outline.text ?? outline.title ?? outline.address ?? "", to: &text)
     if let title = outline.title { Self.write("title", title, to: &text) }
     if let address = outline.address {

@@ -1,5 +1,5 @@
-// Microsoft's Channel Definition Format, which looks like RSS without its root: what RSS says in elements, it says in
-// attributes (<https://www.w3.org/TR/NOTE-CDFsubmit.html>).
+// Microsoft's Channel Definition Format (<https://www.w3.org/TR/NOTE-CDFsubmit.html>), which looks like RSS without its
+// root, and uses attributes where RSS uses elements.
 extension SyndicationBuilder {
   mutating func becomeCDF() {
     guard document.format == .rss else { return }
@@ -31,7 +31,7 @@ extension SyndicationBuilder {
     switch name {
     case .abstract: return text(.summary, tag, element, hash)
     case .logo:
-      // A logo is an icon unless it says that it is more.
+      // A logo is an icon, unless its style says that it is an image.
       if tag.rawValue("style")?.trimmed.startsIgnoringCase(with: "image") == true {
         noteImage(tag.rawValue("href"), from: .image, tag)
       }

@@ -75,7 +75,7 @@ extension SyndicationBuilder {
     isRecognized = true
     document.format = kind
     if !stack.isEmpty { repairs.insert(.junkBefore) }
-    // Junk that looks like elements is not part of the feed: no end tag closes it.
+    // Elements before the root aren't part of the feed: let no end tag close them.
     for place in stack.indices { stack[place].name = 0 }
   }
 
@@ -202,7 +202,7 @@ extension SyndicationBuilder {
 
   mutating func beginPlace(_ element: Element, _ hash: UInt64) -> Frame? {
     switch (element.namespace, element.name) {
-    // Of a line, an area or a box, the first point.
+    // Only the first point of a line, an area or a box is used.
     case (.geoRSS, .point), (.geoRSS, .circle), (.geoRSS, .line), (.geoRSS, .polygon), (.geoRSS, .box):
       field(.point, hash)
     case (.gml, .pos), (.gml, .coordinates), (.gml, .poslist), (.gml, .lowercorner): field(.point, hash)

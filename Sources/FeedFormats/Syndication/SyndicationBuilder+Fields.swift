@@ -95,7 +95,7 @@ extension SyndicationBuilder {
 
   // MARK: The text, read in several ways
 
-  /// `nil` for an empty text: another element may have one.
+  /// The human-readable text; `nil` if it is empty, because another element may have one.
   private var textForPeople: FeedText? {
     if text.contains(UInt8(ascii: "\r")) { return FeedText(withLineFeeds.trimmed, isMarkup: kind != .plain) }
     if kind == .base64, let decoded = text.withBytes(base64) {
@@ -152,7 +152,7 @@ extension [UInt8] {
 /// Latitude and longitude as written, with one space between them: the first two of all numbers, which are those of a
 /// line's first point. `nil` for anything except numbers.
 func coordinates(_ bytes: Bytes) -> String? {
-  // A line may have thousands.
+  // Split only the beginning: a line may have thousands of numbers.
   let numbers = bytes.split(maxSplits: 3) { $0.isSpace || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: ";") }
   guard numbers.count >= 2 else { return nil }
   let isNumeric = numbers.prefix(3).allSatisfy { number in

@@ -19,7 +19,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// `alternate` without one (RFC 4287, 4.2.7.2); the registry's URL before a name changes nothing.
+  /// The link's relation; `alternate` if it has none (RFC 4287, 4.2.7.2). The registry's URL before a name is ignored.
   private static func relation(of tag: borrowing XMLTag) -> String {
     let relation = tag.value("rel")?.lowercased() ?? ""
     let registry = "http://www.iana.org/assignments/relation/"
@@ -40,7 +40,7 @@ extension SyndicationBuilder {
       (item.link, item.linkIsAlternate) = (address, true)
     case "enclosure": noteEnclosure(tag.rawValue("href"), tag)
     default:
-      // Better than none; the first one stays.
+      // This is better than no link. Keep the first one.
       if item.link == nil, relation == "related" || relation == "via" { item.link = resolved(tag) }
     }
   }
@@ -81,7 +81,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// Atom's `content`, which may be an image elsewhere.
+  /// Begins Atom's `content`, which may be an image at another URL.
   mutating func beginContent(_ element: Element, _ tag: borrowing XMLTag, _ hash: UInt64) -> Frame {
     if let source = tag.rawValue("src") {
       if isImage(type: tag.rawValue("type")?.trimmed, medium: nil, address: source) {

@@ -19,7 +19,7 @@ extension SyndicationBuilder {
     wantsText = context.wantsText
   }
 
-  /// Resolving makes a relative URL as long as its base; URLs that are too long are left out.
+  /// The maximum length of a base, which is repeated in each resolved URL. A longer base is ignored.
   private static var longestBase: Int { 2048 }
 
   mutating func pushBase(_ tag: borrowing XMLTag) -> Bool {
@@ -43,7 +43,7 @@ extension SyndicationBuilder {
     if !isWrapper {
       let source = tag.sourceBytes
       text.append(UInt8(ascii: "<"))
-      // Without the prefix, as in HTML.
+      // Omit the prefix, as in HTML.
       let local = Self.local(name)
       text.append(source.part(1 + name.count - local.count, source.count))
     }
@@ -79,7 +79,7 @@ extension SyndicationBuilder {
     return Element(namespace: namespace, name: names.name(of: name.part(colon + 1, name.count).nameHash))
   }
 
-  /// True for an element of a feed that no group of media contains.
+  /// True for an element of a feed that can't be inside a media group.
   func isOutsideMedia(_ element: Element) -> Bool {
     guard element.namespace.isOfFeed else { return false }
     switch element.name {
@@ -90,7 +90,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// True for an element that no text contains: the field before it was not closed.
+  /// True for an element that can't be inside a text, so the field before it was not closed.
   func interrupts(_ element: Element) -> Bool {
     if element.namespace.isOfFeed {
       switch element.name {

@@ -13,7 +13,7 @@ struct SyndicationBuilder: XMLSink {
     case media
     /// `georss:where`, `geo:Point`, `gml:Point`.
     case place
-    /// An image whose address may be a text.
+    /// An image whose URL may be its text.
     case image
     /// `skipHours`, `skipDays`.
     case skipping
@@ -182,7 +182,7 @@ struct SyndicationBuilder: XMLSink {
     if let hub = document.hubs.first { (document.polling.hub, document.polling.topic) = (hub, selfLink) }
     if let updatePeriod { document.polling.updateInterval = updatePeriod / max(1, updateFrequency) }
     document.repairs = repairs.sentences
-    // After the end of the outermost element nothing of the feed is missing.
+    // If the outermost element has ended, the feed is complete.
     document.isCutOff = isCutOff || repairs.isSuperset(of: [.cutOff, .noRoot])
     return document
   }

@@ -83,7 +83,7 @@ struct Namespaces {
       }
       let address = tag.rawValue(of: attribute).trimmed
       var namespace = address.count == 0 ? .core : Namespace(address: address)
-      // An unknown address, but the prefix is clear: `xmlns:media="http://search.yahoo.com/"`.
+      // The URI is unknown, but the prefix is clear: `xmlns:media="http://search.yahoo.com/"`.
       if namespace == .other, let usual = Namespace(usualPrefix: prefix), usual != .rdf { namespace = usual }
       bindings.append(Binding(prefix: prefix, namespace: namespace, depth: depth))
     }

@@ -16,7 +16,7 @@ extension XMLScanner {
   mutating func skipInstruction(_ bytes: Bytes, from start: Int, isLast: Bool) -> Int? {
     guard let first = bytes.firstIndex(of: UInt8(ascii: ">"), from: start, to: bytes.count) else {
       if isLast { return bytes.count }
-      // Skipped bytes need not be kept, except the first half of an end.
+      // Don't keep skipped bytes, except a `?` that may begin the end.
       let kept = bytes[bytes.count - 1] == UInt8(ascii: "?") ? 1 : 0
       return bytes.count - kept > start ? bytes.count - kept : nil
     }
@@ -27,7 +27,7 @@ extension XMLScanner {
     let last = min(bytes.count, first + Self.instructionBytes)
     let tag = bytes.firstIndex(of: UInt8(ascii: "<"), from: first, to: last)
     let end = bytes.part(first, tag ?? last).firstRange(of: "?>")
-    // What comes later must not depend on how the bytes are cut.
+    // Wait for more bytes, so that the size of the chunks doesn't affect the result.
     guard isLast || end != nil || tag != nil || last == first + Self.instructionBytes else {
       return first > start + 1 ? first - 1 : nil
     }
@@ -58,7 +58,7 @@ extension XMLScanner {
         if sink.wantsText, mark.index > 0 { try sink.text(rest.part(0, mark.index), isLiteral: true) }
         return start + mark.index + 3
       }
-      // Another section begins: this one was not closed if its element was.
+      // Another section begins. If the element ended before it, this section was not closed.
       if let end = try endOfUnclosed(rest.part(0, mark.index), into: &sink) { return start + end }
       (searched, segment) = (mark.index + 9, mark.index)
     }

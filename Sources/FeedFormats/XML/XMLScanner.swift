@@ -31,7 +31,7 @@ struct XMLScanner {
   var enough = 0
   /// The position up to which a CDATA section has been searched for its end.
   var searched = 0
-  /// The beginning of its part that contains no other section's beginning.
+  /// The beginning of the last part of that section without another section's beginning.
   var segment = 0
   var doctype = DoctypeSkipper()
 

@@ -80,7 +80,7 @@ extension XMLTag {
         (source, isClosed) = (start..<index + 1, false)
         return (index + 1, nil)
       case UInt8(ascii: "<"):
-        // After an address in quotes it is a tag whose end is missing.
+        // After an attribute with a value, this is a tag whose end is missing; otherwise, it is text.
         guard attributes.contains(where: { $0.valueEnd > $0.valueStart }) else { return (index, .text) }
         repairs.insert(.unclosed)
         (source, isClosed) = (start..<index, hasSlash)
@@ -141,7 +141,7 @@ extension XMLTag {
         index += 1
       }
       guard index < bytes.count else { return .failure(.unfinished) }
-      // `url=http://a.b/c/>`: the slash is the tag's.
+      // In `url=http://a.b/c/>`, the slash belongs to the tag.
       if bytes[index] == UInt8(ascii: ">"), index > begin, bytes[index - 1] == UInt8(ascii: "/") { index -= 1 }
       value = begin..<index
     }

@@ -104,7 +104,7 @@ extension VirtualDisk {
     FeedStoreError(.retrieval, .damaged("its checksum is wrong"), place: place)
   }
 
-  /// True when reading fails this time too.
+  /// True if the images can't be read.
   private func isUnreadable(_ record: Platter.Record, _ platter: inout Platter, at address: URL) throws -> Bool {
     if record.isDamaged { return true }
     do {

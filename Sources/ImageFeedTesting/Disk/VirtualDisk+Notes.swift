@@ -15,7 +15,7 @@ extension VirtualDisk: PollStore {
     try reading(.decisions(address)) { try $0.decisions(for: address) }
   }
 
-  /// Executes each in its own transaction, which may fail.
+  /// Executes each piece of work in its own transaction, which may fail.
   public func carryOut(_ works: [PollWork]) -> [Result<PollAnswer, FeedStoreError>] {
     works.map { work in
       Result { () throws(FeedStoreError) in try changing(work.diskCall) { try $0.carryOut(work) } }

@@ -26,10 +26,10 @@ public final class VirtualDisk: FeedStore {
 
   private let time: VirtualTimeScheduler
   private let state: Mutex<State>
-  /// It is shared with the next process, because it is the same disk.
+  /// Shared with the disk of the next process, which is the same disk.
   private let bell: StoreBell
 
-  // Unchecked because the disk's lock guards everything in it, also the calls of its closures.
+  // Unchecked because the disk's lock guards the whole state, including the calls of its closures.
   private struct State: @unchecked Sendable {
     var platter: Platter
     var observer: (DiskEvent) -> Void = { _ in }
@@ -129,7 +129,7 @@ public final class VirtualDisk: FeedStore {
     _ call: DiskCall, _ step: FeedStoreError.Step, _ outcome: (T) -> DiskEvent.Outcome,
     _ body: (inout Platter) throws -> T
   ) throws(FeedStoreError) -> T {
-    // Whoever watches reads the disk, which is locked until then.
+    // Ring after the lock is released, because watches read the disk.
     defer { if call.writes { bell.ring() } }
     return try state.withLock { state throws(FeedStoreError) in
       let stopped = FeedStoreError(step, .inputOutput("the machine has stopped"), place: Self.place)

@@ -85,7 +85,7 @@ public final class VirtualNetwork {
     transfers[number] = transfer
     transfer.begin(number)
     observer(exchange)
-    // The observer may have ended it.
+    // The observer may have cancelled the request.
     guard transfers[number] != nil else { return }
     let (ending, latency) = outcome(of: request, transfer)
     transfer.end(with: ending, after: latency)

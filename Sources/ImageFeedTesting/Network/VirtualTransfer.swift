@@ -46,7 +46,7 @@ final class VirtualTransfer {
     note = OriginNote(named: "the request to \(host)")
   }
 
-  /// - Parameter settle: receives the response, of which the body may still arrive.
+  /// - Parameter settle: receives the response, whose body may still be arriving.
   func send(_ settle: @escaping (Result<HTTPResponse, HTTPError>) -> Void) {
     self.settle = settle
     deadline = network.time.now.advanced(by: request.timeout)
@@ -55,7 +55,7 @@ final class VirtualTransfer {
       sentBody = bytes
       return network.send(request, self)
     }
-    // The origin is asked when the whole of it is there.
+    // The request is sent to the origin once its whole body has been read.
     sending = body.open(on: network.time).collect().sink { [self] completion in
       if case .failure(let failure) = completion { fail(failure) }
     } receiveValue: { [self] chunks in

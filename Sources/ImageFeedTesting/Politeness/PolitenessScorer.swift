@@ -4,7 +4,7 @@
 /// responses and requested pauses. The rules are those that servers' operators publish (Rachel Kroll's "feed reader
 /// score project" among them): see ``Rule``. Times are seconds of any one clock.
 public final class PolitenessScorer {
-  /// The rules that a polite client keeps.
+  /// The rules that a polite client follows.
   public enum Rule: String, Hashable, Sendable, CaseIterable {
     /// A sent validator is byte for byte the one received.
     case exactValidators
@@ -95,9 +95,10 @@ public final class PolitenessScorer {
   public var rules = Set(Rule.allCases)
   /// The minimum interval between requests for a URL: an hour by default, in seconds.
   public var interval = 3600.0
-  /// The time that a request may take to reach a server, in seconds; zero in virtual time.
+  /// The maximum time that a request takes to reach a server, in seconds; zero in virtual time.
   ///
-  /// A client that was killed knows when it sent its last request. The server counts from the arrival of that request.
+  /// A client that was killed knows when it sent its last request, but the server counts from the arrival of that
+  /// request.
   public var travelTime = 0.0
   /// The state before the last request for a URL.
   private var before: [String: (page: Page?, host: Host?)] = [:]
@@ -107,22 +108,22 @@ public final class PolitenessScorer {
 
   public init() {}
 
-  /// The client was started again.
+  /// Records that the client was started again.
   public func restarted(at now: Double) {
     started = (now, 0)
     for host in hosts.keys { hosts[host]!.open = 0 }
   }
 
-  /// The client was killed before it could save the last response from `url`, with a pause or validators.
+  /// Records that the client was killed before it could save the last response from `url`, with a pause or validators.
   public func lost(_ url: String, of host: String) {
     pages[url]?.hasValidators = false
     pages[url]?.isGone = false
     hosts[host]?.closedUntil = -.infinity
-    // The next one knows when the last request of this host began, and not when it ended.
+    // The restarted client knows when its last request to this host began, but not when it ended.
     if let asked = pages[url]?.asked, asked == hosts[host]?.asked { hosts[host]!.ended = asked - travelTime }
   }
 
-  /// A request arrives.
+  /// Records the arrival of a request, and judges it.
   public func asked(_ request: Request, at now: Double) {
     before[request.url] = (pages[request.url], hosts[request.host])
     requests += 1
@@ -157,7 +158,7 @@ public final class PolitenessScorer {
     hosts[request.host] = host
   }
 
-  /// A request never reached its server, which therefore doesn't know of it.
+  /// Records that a request never reached its server, which therefore doesn't know about it.
   public func neverArrived(_ request: Request) {
     requests -= 1
     if request.isConditional { conditional -= 1 }
@@ -166,11 +167,11 @@ public final class PolitenessScorer {
     hosts[request.host] = before.host
   }
 
-  /// A request has completed, with a whole response or without one.
+  /// Records that a request has completed, with a whole response or without one.
   public func ended(_ request: Request, _ answer: Answer?, at now: Double) {
-    // A client that was killed has none open, whatever its servers still answer.
+    // A killed client has no open requests, even if servers still respond.
     if let open = hosts[request.host]?.open { hosts[request.host]!.open = max(0, open - 1) }
-    // One that was killed before does not know when this ended: it knows when it asked.
+    // A client that was killed after it sent this request doesn't know when the request ended, only when it was sent.
     let asked = pages[request.url]?.asked ?? now
     hosts[request.host]?.ended = started.map { asked <= $0.at } ?? false ? asked - travelTime : now
     guard let answer else { return }

@@ -39,7 +39,7 @@ extension TerminalAnswer {
     switch body.last {
     case "c" where body.hasPrefix("?"): return .attributes(Set(numbers))
     case "t" where numbers.count == 3 && numbers[0] == 6:
-      // A terminal without pixels says 0.
+      // A terminal without pixels reports 0.
       guard (1...512).contains(numbers[1]), (1...512).contains(numbers[2]) else { return nil }
       return .cell(CellSize(width: numbers[2], height: numbers[1]))
     case "S" where body.hasPrefix("?") && numbers.count == 3 && numbers[0] == 1 && numbers[1] == 0:
@@ -67,14 +67,14 @@ package struct TerminalQuestion: Hashable, Sendable {
   /// - Returns: `nil` for a terminal that can't be queried.
   package init?(environment: [String: String]) {
     let name = environment["TERM"] ?? ""
-    // The last two would show the question.
+    // The Linux console and Apple's Terminal would show the query.
     guard !["", "dumb", "linux"].contains(name), environment["TERM_PROGRAM"] != "Apple_Terminal" else { return nil }
     var bytes: [UInt8] = []
-    // Within tmux and screen, the question for kitty's graphics would become the window's title.
+    // Within tmux and screen, the query for kitty's graphics would become the window's title.
     let isWithin = environment["TMUX"] != nil || name.hasPrefix("screen") || name.hasPrefix("tmux")
     if !isWithin { bytes += Kitty.question }
     bytes += "\u{1B}[16t\u{1B}[?1;1;0S\u{1B}]11;?\u{1B}\\".utf8
-    // Has it repeat a color that it was given.
+    // Sets a color and queries it. A terminal with 24-bit color reports the same color.
     if !isWithin { bytes += "\u{1B}[48;2;1;2;3m\u{1B}P$qm\u{1B}\\\u{1B}[0m".utf8 }
     self.bytes = bytes + "\u{1B}[c".utf8
   }

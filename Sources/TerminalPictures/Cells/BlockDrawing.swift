@@ -33,16 +33,16 @@ enum BlockDrawing {
           sums.add(picture.color(column, row), column - x, row - y)
         }
       }
-      // An image of a few pixels is seen too.
+      // In a box of one character, show even a single pixel.
       return cell(sums, least: rows * columns == 1 ? 1 : parts * parts / 8)
     }
   }
 
-  /// - Parameter least: the number of visible pixels of a quarter, of 16, from which on it is filled although others
-  ///   aren't.
+  /// - Parameter least: the minimum number of visible pixels in a quarter, of 16, for which a partly transparent
+  ///   character shows the quarter.
   private static func cell(_ sums: BlockSums, least: Int) -> Cell {
     guard sums.all.count == parts * parts else { return partialCell(sums, least) }
-    // Halves first, so that they win where others are as good; the last quarter is always in the background.
+    // Try halves first, so that they win ties. The last quarter is always in the background.
     var (best, front, score) = (" ", BlockSum(), BlockSum().score + sums.all.score)
     func consider(_ text: String, _ sum: BlockSum) {
       let other = sum.score + (sums.all - sum).score
@@ -60,7 +60,7 @@ enum BlockDrawing {
     return Cell(best, Ink(front.count == 0 ? .standard : .rgb(front.mean), on: .rgb(back.mean)))
   }
 
-  /// Where the image is transparent, the background shows, in quarters at the finest.
+  /// A character that is partly transparent: the terminal's background shows, in quarters at the finest.
   private static func partialCell(_ sums: BlockSums, _ least: Int) -> Cell {
     let mask = (0..<4).reduce(0) { sums.quarters[$1].count >= least ? $0 | 1 << $1 : $0 }
     return mask == 0 ? Cell() : Cell(quarters[mask], Ink(.rgb(sums.quarters(mask).mean)))
@@ -77,7 +77,7 @@ private struct BlockSum {
     return RGB(UInt8(middle.x), UInt8(middle.y), UInt8(middle.z))
   }
 
-  /// The greater this is, the smaller is the error of their mean.
+  /// A measure of the colors' similarity: the greater it is, the smaller is the error of their mean.
   var score: Int { count == 0 ? 0 : (sum &* sum).wrappedSum() / count }
 
   static func += (one: inout BlockSum, other: BlockSum) {

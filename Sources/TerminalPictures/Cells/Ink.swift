@@ -88,6 +88,6 @@ extension RGB {
     return distance(to: RGB(shade, shade, shade)) < distance(to: inCube) ? 232 + gray : 16 + 36 * r + 6 * g + b
   }
 
-  /// The nearest of the eight.
+  /// The nearest of the eight named colors.
   var named: Int { (red >= 128 ? 1 : 0) + (green >= 128 ? 2 : 0) + (blue >= 128 ? 4 : 0) }
 }

@@ -69,7 +69,7 @@ extension Bitmap {
     if newWidth == width, newHeight == height { return self }
     let across = Self.shares(of: width, among: newWidth)
     let down = Self.shares(of: height, among: newHeight)
-    // Multiplied by opacity, so that what is not seen colors nothing.
+    // Multiply by opacity, so that transparent pixels don't affect the colors.
     var rows = [Float](repeating: 0, count: newWidth * height * 4)
     for y in 0..<height {
       for x in 0..<newWidth {

@@ -107,7 +107,7 @@ extension Palette {
     var here = [SIMD3<Int>](repeating: .zero, count: width + 2)
     var below = here
     for y in 0..<height {
-      // To and fro, so that the errors form no stripes.
+      // Alternate the direction of the rows, so that the errors form no stripes.
       let isForward = y % 2 == 0
       for step in 0..<width {
         let x = isForward ? step : width - 1 - step

@@ -34,8 +34,8 @@ package struct PictureFit: Hashable, Sendable {
     self.rows = (self.height + cell.height - 1) / cell.height
   }
 
-  /// The number of parts of characters that it takes if each has `across` by `down`; at least one, and at most those of
-  /// its characters.
+  /// The number of parts that the image takes if each character has `across` by `down` parts; at least one, and at most
+  /// the parts of its characters.
   func parts(across: Int, down: Int, cell: CellSize) -> (width: Int, height: Int) {
     let wide = (Double(width * across) / Double(cell.width)).rounded()
     let high = (Double(height * down) / Double(cell.height)).rounded()

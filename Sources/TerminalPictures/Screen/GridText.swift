@@ -25,7 +25,7 @@ extension Grid {
     guard let last = line.lastIndex(where: { $0.text != " " || $0.ink.isSeen }) else { return }
     var ink = Ink.plain
     for cell in line[...last] {
-      // The look of a space's letters does not matter.
+      // A space doesn't show the color of its text.
       if cell.ink != ink, cell.text != " " || cell.ink.isSeen || ink.isSeen {
         ink = cell.ink
         bytes += (ink == .plain ? "\u{1B}[0m" : ink.sequence(depth)).utf8

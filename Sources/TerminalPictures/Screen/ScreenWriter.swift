@@ -26,7 +26,7 @@ package struct ScreenWriter {
   /// - Parameter mode: the way in which images were shown.
   package static func leaving(_ mode: PictureMode?) -> String {
     let pictures = mode == .kitty ? String(decoding: Kitty.allForgotten, as: UTF8.self) : ""
-    // What is being drawn ends first, be it within an image.
+    // End a sequence that was cut off first, even one within an image.
     let mouse = String(decoding: TerminalMouse.quiet, as: UTF8.self)
     return "\u{1B}\\" + pictures + mouse + "\u{1B}[?2026l\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
   }
@@ -37,7 +37,7 @@ package struct ScreenWriter {
   /// The bytes that make the screen show `next`; empty if it already does.
   package mutating func bytes(showing next: Grid) -> [UInt8] {
     guard next != shown else { return [] }
-    // A terminal that can shows all of it together.
+    // A terminal with synchronized output shows all changes at once.
     var bytes = Array("\u{1B}[?2026h".utf8)
     var former = shown
     if former?.columns != next.columns || former?.rows != next.rows {
@@ -76,7 +76,7 @@ package struct ScreenWriter {
           ink = cell.ink
         }
         bytes += cell.text.utf8
-        // Terminals do not agree on how wide emoji are.
+        // Move the cursor after a wide character, because terminals disagree on the width of emoji.
         isThere = !cell.text.isEmpty && !(column + 1 < next.columns && next[row, column + 1].text.isEmpty)
       }
     }
