@@ -2,7 +2,7 @@ import FeedHTTP
 import FeedStream
 import Foundation
 
-// Sends one request and shows what comes of it, or follows a stream of events:
+// Sends one request and shows the response, or follows a stream of events:
 //
 //   Fetch <method> <url> [--header 'Name: value']… [--body <file|->]
 //   Fetch events <url> [--header 'Name: value']…
@@ -51,7 +51,7 @@ if isEvents {
     .tryMap { try Chunk(encoder.encode(EventLine(id: $0.id, event: $0.event, data: $0.data)) + [0x0A]) }
     .eraseToAnyPublisher()
 } else {
-  // Bodies may be long; the connection's own limits stay.
+  // Bodies may take long to arrive; the connection's own time limits still apply.
   request.timeout = .seconds(24 * 3600)
   request.maxBodyBytes = .max
   output = client.open(request)

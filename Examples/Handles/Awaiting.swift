@@ -12,7 +12,7 @@ import Foundation
   return AnyCancellable { task.cancel() }
 }
 
-/// Takes what is on its way to queues, to the main run loop and to a task there before the loop returns.
+/// Sends values to queues, to the main run loop and to a task; all of them arrive before the loop returns.
 @MainActor func crossing(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {
   let words = arguments.publisher
   let (first, second) = (DispatchQueue(label: "first"), DispatchQueue(label: "second"))

@@ -1,7 +1,7 @@
 import FeedStream
 
-/// A chat: each line of a client goes to all of them. A client that reads too slowly misses lines instead of holding the
-/// others up.
+/// A chat: each line of a client goes to all clients. A client that reads too slowly misses lines instead of delaying
+/// the others.
 func chat(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
   let listener = try Listener(at: .internet("127.0.0.1", port: Int(arguments[0])!), on: loop)
   announce("listening at \(listener.address)")
@@ -20,7 +20,7 @@ func chat(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
           receiveCompletion: { _ in said.send("\(name) went") }
         )
         .catch { _ in Empty<String, Never>() }
-      // A client that has said its last word hears nothing more.
+      // When a client has stopped sending, it receives nothing more.
       return hearing.prefix(untilOutputFrom: speaking.ignoreOutput().map { (_: Never) in }.append(()))
         .handleEvents(receiveCompletion: { _ in client.close() })
         .eraseToAnyPublisher()

@@ -1,6 +1,7 @@
 import FeedStream
 
-/// A server that sends back what it is sent, to any number of clients. A client that does not read is not read either.
+/// A server that sends back the bytes that it receives, to any number of clients. If a client doesn't read, the server
+/// stops reading from it.
 func echo(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
   let listener = try Listener(at: .internet("127.0.0.1", port: Int(arguments[0])!), on: loop)
   announce("listening at \(listener.address)")

@@ -6,7 +6,7 @@ private struct Event: Codable {
   var message: String
 }
 
-/// Values of JSON, one a line, from standard input to standard output: those of one level.
+/// Copies JSON values, one per line, from standard input to standard output: only those of one level.
 func jsonFilter(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {
   StandardInput.bytes(on: loop)
     .decodeJSONLines(Event.self)

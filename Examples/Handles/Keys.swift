@@ -1,9 +1,9 @@
 import FeedStream
 
-/// Shows the keys that are pressed, without a cursor, until `q`; the terminal is as it was afterwards.
+/// Shows the pressed keys, without a cursor, until `q`; the terminal is restored on exit.
 func keys(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
   let terminal = try Terminal(on: loop)
-  // The cursor is back also when a signal ends the program.
+  // Show the cursor again even when a signal ends the program.
   terminal.farewell = "\u{1B}[?25h"
   return terminal.keys
     .prefix { $0 != .character("q") }

@@ -1,6 +1,7 @@
 import FeedStream
 
-/// A proxy that passes at most a given number of bytes per second in each direction: nothing is dropped, the sender has to wait.
+/// A proxy that passes at most a given number of bytes per second in each direction. Nothing is dropped; the sender has
+/// to wait.
 ///
 ///     Handles proxy 8080 example.org:80 100000
 func proxy(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
@@ -11,7 +12,7 @@ func proxy(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
   func pass(_ from: Connection, to: Connection) -> AnyPublisher<Never, Never> {
     from.bytes
       .chunked(into: max(bytesPerSecond / 20, 1))
-      // One chunk at a time, and then a twentieth of a second without the next.
+      // Pass one chunk, and then wait a twentieth of a second before the next.
       .flatMap(maxPublishers: .max(1)) { chunk in
         Just(chunk).append(Empty().delay(for: .milliseconds(50), scheduler: loop)).setFailureType(to: SystemError.self)
       }

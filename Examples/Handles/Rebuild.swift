@@ -1,11 +1,11 @@
 import FeedStream
 
-/// Runs a command whenever a folder changes; one that still runs is ended first.
+/// Runs a command whenever a folder changes; if the command is still running, ends it first.
 ///
 ///     Handles rebuild Sources make test
 func rebuild(_ arguments: [String], on loop: EventLoop) -> AnyCancellable {
   var command = Subprocess(arguments[1], Array(arguments.dropFirst(2)))
-  // What it starts ends with it.
+  // End the processes that the command has started, too.
   command.endsDescendants = true
   return Folder(arguments[0]).changes(on: loop)
     .eraseFailureType()

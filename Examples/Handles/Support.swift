@@ -10,7 +10,7 @@ import Synchronization
 /// The program's exit status.
 let status = Atomic<Int32>(0)
 
-/// Prints a line now, also into a pipe.
+/// Prints a line immediately, even into a pipe.
 func announce(_ line: String) {
   print(line)
   fflush(nil)
@@ -23,7 +23,7 @@ func complain(_ line: String) {
 }
 
 extension Publisher {
-  /// Runs it, with nothing to do for each value; a failure is a line on standard error and the program's status.
+  /// Runs the stream and ignores its values; a failure is written to standard error and sets the exit status.
   func run() -> AnyCancellable {
     sink {
       guard case .failure(let error) = $0 else { return }

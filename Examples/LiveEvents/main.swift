@@ -2,7 +2,7 @@ import FeedHTTPServer
 import FeedStream
 import Foundation
 
-// A page that shows what anybody says, live, served by every processor: run it, open the address it prints, and then
+// A page that shows every posted message live, served by all processors: run it, open the URL that it prints, and then
 // curl -d hello http://127.0.0.1:8080/say
 
 let loop = EventLoop()
@@ -10,7 +10,7 @@ let group = try EventLoopGroup(name: "serving")
 let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
 let events = HTTPServer.EventLog.Channel()
 
-// Runs once on each loop of the group: what it makes stays there.
+// Runs once on each loop of the group; the objects that it creates stay on that loop.
 let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: port), on: group) { [events] server in
   let log = HTTPServer.EventLog(of: events, on: server.scheduler)
   var routes = HTTPServer.Routes()
@@ -25,7 +25,7 @@ let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: port), on: g
   return server.serve(routes)
 }
 
-// Ctrl-C lets everybody finish.
+// On Ctrl-C, let all running requests finish.
 let ending = try loop.signal(SIGINT) { [servers, group, loop] in
   Task {
     await servers.shutdown()

@@ -1,4 +1,4 @@
-// Loads a feed and shows it; without a connection it shows the one that was saved.
+// Loads a feed and shows it; without a connection, shows the saved one.
 //
 //     swift run LoadAndShow http://127.0.0.1:8765/case-study.json feeds.db
 
@@ -34,6 +34,6 @@ let subscription =
     for image in feed.images { print("-", image.description?.printable ?? "(no description)", image.url) }
   }
 
-// Returns when nothing is left to do: the feed is shown, and saved.
+// Returns when the feed has been shown and saved.
 loop.run()
 withExtendedLifetime(subscription) {}

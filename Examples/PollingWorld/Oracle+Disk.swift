@@ -49,7 +49,8 @@ extension Oracle {
     }
     guard !isValidation else { return }
     if case .given(let version, _, isSaved: false) = phase {
-      // The server has sent again what is saved, so that is what is shown; if it cannot be read, all is requested.
+      // The server has sent the saved feed again, so the saved one is shown; if it can't be read, the whole feed is
+      // requested.
       require(
         version.images == saved?.images || saved == nil, "another feed was looked for than feed \(version.number)")
       if case .retrieved(_?) = outcome { return }
@@ -57,14 +58,14 @@ extension Oracle {
       return
     }
     guard case .refused(let refusal) = phase else {
-      return require(false, "the cache was read though the server had not failed")
+      return require(false, "the cache was read, but the server had not failed")
     }
     switch outcome {
     case .retrieved(let feed?) where isFresh(feed.timestamp, at: clock.now):
       foundFresh = time.now
       phase = .looked(.saved(feed, because: refusal))
     case .retrieved(let feed?):
-      // Until its deletion says otherwise.
+      // The fate stays `.kept` unless the feed is deleted.
       phase = .looked(.error(refusal, cache: .expired(age: age(of: feed.timestamp), .kept)))
     case .failed(let error): phase = .looked(.error(refusal, cache: .failed(error)))
     default: phase = .looked(.error(refusal, cache: .empty))
@@ -74,7 +75,7 @@ extension Oracle {
   private func deleted(if condition: FeedDeletionCondition, _ outcome: DiskEvent.Outcome) {
     deletionDue = nil
     guard let look = lastLook, look.time == time.now else {
-      return require(false, "something was deleted that nobody had looked at")
+      return require(false, "a feed was deleted that had not been read")
     }
     switch condition {
     case .always: require(false, "something was deleted without a condition")
@@ -93,7 +94,7 @@ extension Oracle {
     }
   }
 
-  /// The load that looked reports what became of the feed it found.
+  /// The load that read the feed reports whether it was deleted.
   private func deletionEnded(_ fate: CacheMiss.Fate) {
     guard case .looked(.error(let refusal, let cache)) = phase else { return }
     switch (cache, fate) {
@@ -121,7 +122,7 @@ extension Oracle {
     wrote(feed, asked: asked, outcome)
   }
 
-  /// A feed that is saved already has come again.
+  /// Checks the renewal of a saved feed that the server has sent again.
   private func renewed(with renewal: FeedRenewal, _ outcome: DiskEvent.Outcome) {
     guard case .given(let version, let asked, isSaved: false) = phase, let saved, version.images == saved.images else {
       return require(false, "a feed was renewed that the server had not just given")

@@ -4,21 +4,20 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// Knows what must be shown, because it watches the network and the disk from outside and keeps its own account of
-/// them.
+/// Knows the expected results, because it watches the network and the disk from outside and keeps its own record.
 ///
 /// After every event it checks the pipeline for this:
 /// 1. A feed shown as the server's is the newest that the server gave; it is shown before it is saved.
 /// 2. A feed shown as saved is the newest one whose save was committed. The newest is the one requested last; see
 ///    `FeedCachePolicy.isSuperseded` for a clock that was set back.
-/// 3. A feed shown from the cache had not expired when its load looked, and its age is reported; a feed that expires on
-///    the screen is gone after the next load.
+/// 3. A feed shown from the cache had not expired when its load read it, and its age is reported; a feed that expires
+///    on the screen is gone after the next load.
 /// 4. A load that showed the server's feed does not end before that feed is saved or the failure is reported. The save
 ///    is requested immediately, so that a crash loses a feed that was shown only if it comes within milliseconds. A
 ///    saved feed survives a crash. A feed is deleted only for a reason; an expired or unreadable one is deleted.
 /// 5. There is one load at a time, and one call of the store at a time, in the order of the requests.
 /// 6. A process polls when it begins and every minute after that, to the nanosecond, except for the minutes that a slow
-///    load takes. After a crash nothing is delivered and nothing is left over.
+///    load takes. After a crash, nothing is delivered and nothing remains.
 final class Oracle {
   /// The result that must be shown once a load has ended.
   enum Outcome {
@@ -42,7 +41,7 @@ final class Oracle {
     }
   }
 
-  /// The progress of the present load.
+  /// The progress of the current load.
   enum Phase {
     case idle
     case asking(Date)
@@ -52,35 +51,35 @@ final class Oracle {
   }
 
   static let interval: StreamInstant.Stride = 60
-  /// How long a process may take to its first request.
+  /// The maximum time from the start of a process to its first request.
   static let patience: StreamInstant.Stride = .milliseconds(100)
 
   let time: VirtualTimeScheduler
   let clock: WallClock
   let maxAge: Double
-  /// How long work on the thread pool takes.
+  /// The time that work on the thread pool takes.
   let latency: StreamInstant.Stride
   var report: PollingReport
 
   /// The result on the screen; `nil` before anything was delivered to this process.
   private(set) var shown: FeedResult?
   var phase = Phase.idle
-  /// The committed feed, by our own account.
+  /// The committed feed, according to the oracle's own record.
   var saved: CachedFeed?
-  /// How many of the validations at the beginning of a process are still to come.
+  /// The number of validations at the start of a process that haven't run yet.
   var validationsDue = 0
   /// The call of the store that a deletion may follow.
   var lastLook: (time: StreamInstant, wall: Date, hasFailed: Bool, isValidation: Bool)?
   var lastCall: StreamInstant?
   var unreported = 0
-  /// The instant before which a deletion must be over, and its reason.
+  /// The description of a feed that must be deleted before the next check.
   var deletionDue: String?
-  /// True when the saved feed that the server spoke of cannot be read: the present load makes a second request.
+  /// True if the server confirmed the saved feed, but it can't be read: the current load makes a second request.
   var isAskingAgain = false
   /// The time at which a load last found that the saved feed may be shown.
   var foundFresh: StreamInstant?
 
-  /// The time at which the present process began, until its first poll.
+  /// The time at which the current process began, until its first poll.
   private var began: StreamInstant?
   private var opened: StreamInstant?
   /// The time at which the last request ended.
@@ -104,7 +103,7 @@ final class Oracle {
     report.violation = .init(time: time.now, message: message())
   }
 
-  /// True when a feed may be shown, by our own calculation.
+  /// True if a feed may be shown, by the oracle's own calculation.
   func isFresh(_ timestamp: Date, at now: Date) -> Bool {
     let age = ((now.timeIntervalSince1970 - timestamp.timeIntervalSince1970) * 1e6).rounded() / 1e6
     return age < maxAge && age >= -300
@@ -149,7 +148,7 @@ final class Oracle {
     guard let ending = exchange.ending else { return loadBegan() }
     openRequests -= 1
     closed = time.now
-    guard case .asking(let asked) = phase else { return require(false, "an answer came that nobody asked for") }
+    guard case .asking(let asked) = phase else { return require(false, "a response arrived without a request") }
     switch ending {
     case .answered(let response):
       guard response.status == 200, let version, version.body == response.body else {
@@ -176,7 +175,8 @@ final class Oracle {
     }
     if let opened, let closed {
       loadEnded()
-      // A tick during a load is skipped. The last milliseconds of a load belong to the thread pool.
+      // A tick during a load is skipped. A load ends some milliseconds after its request, because it uses the thread
+      // pool.
       let wait = opened.distance(to: time.now)
       let spent = opened.distance(to: closed)
       require(
@@ -186,7 +186,7 @@ final class Oracle {
     }
     opened = time.now
     if let began {
-      // The first one looks for what is saved after the validations, and so is some milliseconds late.
+      // The first poll reads the store after the validations, so its request is some milliseconds late.
       require(began.distance(to: time.now) <= Self.patience, "the first poll came late")
       opened = began.advanced(by: latency)
       self.began = nil
@@ -197,7 +197,7 @@ final class Oracle {
 
   /// Checks that the last load has ended and has shown the right result.
   private func loadEnded() {
-    require(unreported == 0, "a save failed and nobody was told")
+    require(unreported == 0, "a save failed and was not reported")
     switch phase {
     case .given(let version, _, let isSaved):
       require(isSaved, "the next load began before feed \(version.number), which is shown, was saved")
@@ -220,7 +220,7 @@ final class Oracle {
         feed.source.isRemote && feed.images == version.images,
         "\(describe(result)) was delivered; the newest is feed \(version.number)")
       shownAt = time.now
-      // The same images, but as the version's own array: it is compared with that a thousand times in one go.
+      // Store the version's own array, which has the same images, because it is compared with this a thousand times.
       shown = .success(Feed(images: version.images, source: feed.source))
       return
     case (.success(let feed), .looked(.saved(let saved, let refusal))):
@@ -271,7 +271,7 @@ final class Oracle {
     let spent = opened.distance(to: openRequests > 0 ? time.now : closed ?? time.now)
     let limit = spent > Self.interval - .milliseconds(100) ? 2 * Self.interval : Self.interval
     require(opened.distance(to: time.now) <= limit, "no poll came for a minute")
-    // A saved feed may expire on the screen. The next load notices; it begins within two minutes and takes less.
+    // A saved feed may expire on the screen. The next load, which begins within two minutes, removes it.
     guard case .success(let feed) = shown, case .cache(let savedAt, _, _) = feed.source else { return }
     guard !isFresh(savedAt, at: clock.now) else { return }
     require(
@@ -287,7 +287,7 @@ final class Oracle {
     }
   }
 
-  /// To the millisecond: most differences are about that.
+  /// The date to the millisecond, because most differences are that small.
   func exact(_ date: Date) -> String { Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date) }
 
   func describe(_ feed: CachedFeed?) -> String {

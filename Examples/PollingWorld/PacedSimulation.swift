@@ -6,20 +6,20 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// The requests that one host with many feeds has seen.
+/// The requests that one host with many feeds has received.
 public struct PacedReport: Sendable, Equatable {
   public var requests = 0
   public var refusals = 0
   public var bytes = 0
   /// The seconds from the first request until each feed had arrived once; `nil` when one never did.
   public var firstRound: Double?
-  /// The longest time, in seconds, in which the host took as many requests as it has feeds, from the second day on.
+  /// The longest time, in seconds, in which the host accepted as many requests as it has feeds, from the second day on.
   public var longestRound = 0.0
 }
 
-/// Polls many feeds of one host that takes one request per `pace` seconds, in virtual time.
+/// Polls many feeds of one host, which accepts one request per `pace` seconds, in virtual time.
 public final class PacedSimulation {
-  /// The way in which the host says that it takes no more.
+  /// The way in which the host refuses further requests.
   public enum Manner: String, Sendable, CaseIterable {
     /// Status 429, and nothing else.
     case silent
@@ -43,8 +43,8 @@ public final class PacedSimulation {
   private var opens = -Double.infinity
 
   /// - Parameters:
-  ///   - pace: the host takes one request in this many seconds.
-  ///   - learns: false for a poller that forgets what it learns of paces.
+  ///   - pace: the number of seconds per accepted request.
+  ///   - learns: false for a poller that forgets the paces that it has learned.
   public init(_ manner: Manner, feeds count: Int = 60, pace: Double = 61, learns: Bool = true, seed: UInt64 = 1) {
     self.manner = manner
     self.pace = pace
@@ -118,7 +118,7 @@ public final class PacedSimulation {
   }
 }
 
-/// A store that remembers no pace.
+/// A store that doesn't keep paces.
 private struct ForgetfulStore: PollStore {
   let store: any PollStore
   let gap: Duration

@@ -12,7 +12,7 @@ public struct PoliteReport: Sendable, Equatable {
   public var days: Int
   /// The requests that broke a rule, at most ten.
   public var faults: [PolitenessScorer.Fault] = []
-  /// A condition of the client's own side that failed.
+  /// The first failure on the client's side, such as a failed store.
   public var violation: String?
   public var requests = 0
   public var conditional = 0
@@ -23,21 +23,22 @@ public struct PoliteReport: Sendable, Equatable {
   /// The requests and the bytes of each server.
   public var servers: [String: [Int]] = [:]
 
-  /// How to have the failure again; `nil` when there is none.
+  /// The failure and the command that repeats it; `nil` if there was none.
   public var failure: String? {
     guard violation != nil || !faults.isEmpty else { return nil }
     return "seed \(seed): \(violation ?? faults.map(\.description).joined(separator: "\n"))\n"
-      + "Have it again: swift run -c release year-of-polling --polite --first-seed \(seed) --seeds 1 --days \(days)"
+      + "Repeat it with: swift run -c release year-of-polling --polite --first-seed \(seed) --seeds 1 --days \(days)"
   }
 }
 
-/// Polls feeds of servers of every profile, is killed and restarted again and again, and is judged for each request.
+/// Polls feeds of servers of every profile while its process is killed and restarted again and again, and judges every
+/// request.
 public final class PoliteSimulation {
-  /// A poller to compare with.
+  /// A kind of poller, for comparison.
   public enum Client: Sendable {
     /// `FeedPoller`.
     case poller
-    /// One `FeedLoader.updates(every:)` for each feed, without validators: what polling was before.
+    /// One `FeedLoader.updates(every:)` for each feed, without validators: how feeds were polled before.
     case unconditional
   }
 
@@ -55,10 +56,10 @@ public final class PoliteSimulation {
   private var random: SeededGenerator
   private var report: PoliteReport
   private var process: [AnyCancellable] = []
-  /// The responses that came last, and whether what follows from them is saved.
+  /// The hosts of the last responses whose results aren't saved yet, by URL.
   private var unsaved: [String: String] = [:]
   private var eventsToLive = 0
-  /// The feeds as the present process has last shown them.
+  /// The feeds that the current process has shown last.
   private var shown: [URL: FeedImages] = [:]
 
   public init(seed: UInt64, days: Int, client: Client = .poller) {
@@ -151,7 +152,7 @@ public final class PoliteSimulation {
       var options = FeedPoller.Options()
       options.seed = random.next()
       options.onDecision = { [unowned self] address, _ in unsaved[address.absoluteString] = nil }
-      // What a killed process still wanted to note is lost, as it is.
+      // Ignore errors of a killed process, whose last notes are lost.
       options.report = { [unowned self, number = report.restarts] in
         if number == report.restarts, !disk.isDown { report.violation = "the store failed: \($0)" }
       }
@@ -174,21 +175,21 @@ public final class PoliteSimulation {
   private func delivered(_ polled: PolledFeed) {
     report.deliveries += 1
     guard case .success(let feed) = polled.result else { return }
-    // A process shows a server's response once.
+    // A process must show a server's response only once.
     if feed.source.isRemote, shown[polled.address] == feed.images, isSettled(polled.address) {
       report.violation = "an answer of \(polled.address) was shown twice"
     }
     shown[polled.address] = feed.images
   }
 
-  /// True for servers whose feeds come and go without errors in between: an error and the feed again is news.
+  /// True for servers that never fail in between: otherwise, the same feed after an error is news.
   private func isSettled(_ address: URL) -> Bool {
     ["tagged", "dated", "restless", "fresh", "expiring", "scheduled", "plain"].contains {
       address.host() == "\($0).example"
     }
   }
 
-  /// A process ends in the middle of whatever it does, and the next comes within seconds or hours.
+  /// Counts down to the moment when the process is killed; the next one starts seconds or hours later.
   private func countEvent() {
     guard client == .poller else { return }
     eventsToLive -= 1

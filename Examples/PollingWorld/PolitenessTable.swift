@@ -1,16 +1,16 @@
-/// The requests and bytes of a year against each server: the poller's, and those of one that requests everything every
+/// The requests and bytes of a year for each server: the poller's, and those of a client that requests everything every
 /// hour.
 public struct PolitenessTable {
   private let polite: PoliteReport
   private let unconditional: PoliteReport
 
-  /// Runs both.
+  /// Runs both clients.
   public init(seed: UInt64, days: Int) {
     polite = PoliteSimulation(seed: seed, days: days).run()
     unconditional = PoliteSimulation(seed: seed, days: days, client: .unconditional).run()
   }
 
-  /// As ``PoliteReport/failure``, of the poller.
+  /// The poller's failure: see ``PoliteReport/failure``.
   public var failure: String? { polite.failure }
 
   /// The table in Markdown.
@@ -36,7 +36,7 @@ public struct PolitenessTable {
     return "| \(([name] + numbers).joined(separator: " | ")) |"
   }
 
-  /// `1,234,567`.
+  /// The number with separators: `1,234,567`.
   private func grouped(_ number: Int) -> String {
     let digits = String(number)
     return digits.enumerated().map { index, digit in

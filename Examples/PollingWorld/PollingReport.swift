@@ -14,7 +14,7 @@ public struct PollingReport: Sendable, Equatable {
   public var hours: Int
   /// The age at which saved feeds expire, in seconds.
   public var maxAge: Int
-  /// How many times more often than usual faults occur.
+  /// The factor by which faults are more frequent than usual.
   public var haste: Int
   /// The first condition that failed; the simulation stops there.
   public var violation: Violation?
@@ -39,7 +39,7 @@ public struct PollingReport: Sendable, Equatable {
   public var outages = 0
   public var clockJumps = 0
   public var changes = 0
-  /// How many times everything was checked.
+  /// The number of checks.
   public var checks = 0
 
   mutating func note(_ values: Int64...) {
@@ -55,7 +55,7 @@ extension PollingReport {
     guard let violation else { return nil }
     let seconds = violation.time.nanoseconds / 1_000_000_000
     let place = "day \(seconds / 86_400), second \(Double(violation.time.nanoseconds % 86_400_000_000_000) / 1e9)"
-    return "seed \(seed), \(place): \(violation.message)\nHave it again: swift run -c release year-of-polling "
+    return "seed \(seed), \(place): \(violation.message)\nRepeat it with: swift run -c release year-of-polling "
       + "--first-seed \(seed) --seeds 1 --hours \(hours) --max-age \(maxAge) --haste \(haste)"
   }
 }

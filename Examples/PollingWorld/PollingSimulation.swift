@@ -10,7 +10,7 @@ import ImageFeedTesting
 /// disk and a virtual clock. The seed determines everything that happens. See ``Oracle`` for the checks.
 public final class PollingSimulation {
   private static let address = URL(string: "https://example.com/feed")!
-  /// How long work on the thread pool takes.
+  /// The time that work on the thread pool takes.
   private static let latency: StreamInstant.Stride = .milliseconds(3)
 
   private let sabotage: Sabotage?
@@ -27,19 +27,19 @@ public final class PollingSimulation {
 
   private var subscriptions: [AnyCancellable] = []
   private var isUp = false
-  /// The clock of the present process; whatever remains of the process keeps it alive.
+  /// The clock of the current process; anything that remains of the process keeps it alive.
   private weak var processClock: ProcessClock?
-  /// How many more events this process receives.
+  /// The number of events until this process crashes.
   private var eventsToLive = 0
-  /// Counts processes, so that the remains of one are not mistaken for another's.
+  /// The number of processes so far, to distinguish the remains of one from another's.
   private var process = 0
 
   /// - Parameters:
   ///   - seed: determines everything.
-  ///   - hours: how long to simulate.
+  ///   - hours: the number of hours to simulate.
   ///   - maxAge: the age at which saved feeds expire, in seconds.
-  ///   - haste: how many times more often than usual faults occur.
-  ///   - sabotage: a defect to put in.
+  ///   - haste: the factor by which faults are more frequent than usual.
+  ///   - sabotage: a defect to introduce.
   public init(
     seed: UInt64, hours: Int, maxAge: Int = 604_800, haste: Int = 1,
     sabotage: Sabotage? = nil
@@ -98,10 +98,10 @@ public final class PollingSimulation {
     }
   }
 
-  // Unchecked because the disk calls its observer on the thread that advances time, which is the oracle's.
+  // Unchecked because the disk calls its observer on the thread that advances time, which is also the oracle's thread.
   private struct DiskWatcher: @unchecked Sendable { let oracle: Oracle }
 
-  /// Starts the faults that occur by themselves.
+  /// Schedules faults that don't depend on a call.
   private func misbehave() {
     again(every: 2 * 3600) { [unowned self] in
       server.change(&random)
@@ -164,7 +164,7 @@ public final class PollingSimulation {
     let cache = FeedCache(store: store, on: time, policy: policy, now: { processClock.now })
     var options = FeedLoader.Options()
     options.maxAge = sabotage == .showsExpired ? nil : maxAge
-    // With the longer timeout, a load may take more than a minute.
+    // With a timeout of 90 seconds, a load may take more than a minute.
     options.timeout = Bool.random(using: &random) ? .seconds(30) : .seconds(90)
     options.report = { [unowned self] error in
       if process == self.process, isUp, sabotage != .hidesFailedSaves { oracle.reported(error) }
@@ -178,7 +178,7 @@ public final class PollingSimulation {
     let loader = FeedLoader(Self.address, client: client, cache: cache, on: time, options: options)
     let other =
       sabotage == .twoCaches ? FeedCache(store: disk, on: time, policy: policy, now: { processClock.now }) : cache
-    // As an application does in two places when it starts; both are requested before the first poll.
+    // Validate twice, as an application may do at its start; both calls are made before the first poll.
     for cache in [cache, other] {
       cache.feed(at: Self.address).validate(maxAge: maxAge)
         .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
@@ -191,12 +191,12 @@ public final class PollingSimulation {
         countEvent()
       }
       .store(in: &subscriptions)
-    // Only now can it crash: what it has started must exist to be dropped.
+    // Allow crashes only from here on, because a crash must be able to release everything that was started.
     isUp = true
   }
 
-  /// Brings the end of this process one event nearer. It may come in the middle of an event: the rest belongs to the
-  /// old process.
+  /// Counts down to the crash of this process. The crash may happen in the middle of an event, whose rest then belongs
+  /// to the old process.
   private func countEvent() {
     guard isUp else { return }
     eventsToLive -= 1
@@ -223,7 +223,7 @@ public final class PollingSimulation {
     start()
   }
 
-  /// Ends everything and checks that nothing is left.
+  /// Ends everything and checks that nothing remains.
   private func finish() {
     isUp = false
     subscriptions = []

@@ -2,13 +2,13 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// A defect that is put in on purpose to check that it is found.
+/// A deliberate defect, to check that the simulation finds it.
 public enum Sabotage: String, Sendable, CaseIterable {
   /// The loader shows saved feeds of any age.
   case showsExpired
   /// The process loses the saved feed when it restarts.
   case forgetsAtCrash
-  /// Sometimes the feed is an earlier response's.
+  /// Sometimes an earlier response is shown instead of the latest.
   case showsOldAnswers
   /// Two caches share one store, so that nothing orders their side effects.
   case twoCaches
@@ -41,7 +41,7 @@ struct CredulousClient: HTTPClient {
   }
 }
 
-/// Repeats an earlier response instead of each twentieth.
+/// Replaces one in twenty responses with an earlier one.
 final class ForgetfulClient: HTTPClient {
   private let client: any HTTPClient
   private var last: Data?

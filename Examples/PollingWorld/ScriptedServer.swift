@@ -43,7 +43,7 @@ final class ScriptedServer {
     case (_, 0..<2): return .silence
     case (_, 2..<10): return .drop(after: latency)
     case (.failing, _):
-      // With such a status, not even a feed counts as one.
+      // With this status, even a valid feed must be rejected.
       let body = luck % 2 == 0 ? Data("down".utf8) : version.body
       return .answer(status: luck < 500 ? 500 : 503, body, after: latency)
     case (.confused, _): return .answer(nonsense(luck), after: latency)

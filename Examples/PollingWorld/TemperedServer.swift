@@ -5,33 +5,33 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// A server with a temper and a few feeds.
+/// A server with a profile and a few feeds.
 final class TemperedServer {
-  /// How a server behaves.
+  /// The profile of a server: its behavior.
   enum Temper: String, CaseIterable {
-    /// Gives an `ETag` and keeps to it.
+    /// Sends an `ETag` that changes only with the feed.
     case tagged
-    /// Gives `Last-Modified` alone, in its own form.
+    /// Sends only `Last-Modified`, in an unusual format.
     case dated
-    /// Gives another `ETag` with each news that nothing has changed.
+    /// Sends another `ETag` with each 304.
     case restless
-    /// Says for how long a response is fresh, with `max-age` and `Age`.
+    /// Sends the lifetime of a response, with `max-age` and `Age`.
     case fresh
-    /// Says so with `Expires`, in an old form.
+    /// Sends the lifetime with `Expires`, in an old format.
     case expiring
-    /// Says in its document how often it changes, and when not.
+    /// Sends its schedule in the document: how often it changes, and when it doesn't.
     case scheduled
-    /// Wants pauses, in seconds (status 429).
+    /// Requests pauses, in seconds (status 429).
     case strict
-    /// Is overloaded now and then (status 503), and says how long in one of three forms of dates, or not at all.
+    /// Is overloaded sometimes (status 503), and sends the pause in one of three date formats, or not at all.
     case overloaded
-    /// Fails, drops connections, keeps silent, and challenges robots.
+    /// Fails, drops connections, doesn't respond, and challenges robots.
     case flaky
-    /// Gives no validators, and the same bytes again.
+    /// Sends no validators, but the same bytes again.
     case plain
-    /// Says forever that nothing has changed, unless asked for all.
+    /// Responds forever that nothing has changed, except to unconditional requests.
     case stubborn
-    /// Goes away after a while: not found for weeks, then gone permanently.
+    /// Disappears after a while: 404 for weeks, then 410.
     case leaving
   }
 
@@ -50,7 +50,7 @@ final class TemperedServer {
 
   func change(_ number: Int) { version[number, default: 0] += 1 }
 
-  /// The number of the feed that an address is of.
+  /// The number of the feed at a URL.
   private func number(_ url: URL) -> Int { Int(url.lastPathComponent) ?? 0 }
 
   private func etag(_ number: Int) -> String { "W/\"\(number)-\(version[number, default: 0])\"" }
@@ -73,7 +73,7 @@ final class TemperedServer {
     return Data("<rss version=\"2.0\"><channel><title>A feed</title>\(hints)\(items.joined())</channel></rss>".utf8)
   }
 
-  /// - Parameter now: the seconds of the year, by which the server's clock and seasons go.
+  /// - Parameter now: the second of the year, which determines the server's clock and its seasons.
   func reply(_ request: HTTPRequest, at now: Double, wall: Date, _ random: inout SeededGenerator) -> VirtualReply {
     answers += 1
     let number = number(request.url)
@@ -90,7 +90,7 @@ final class TemperedServer {
       switch temper {
       case .plain: false
       case .dated: given["if-modified-since"] == date(number)
-      // What it said last, whatever that was.
+      // The date of its last response, even if the feed has changed since.
       case .restless: given["if-modified-since"] == date(number)
       case .stubborn: !given.isEmpty
       default: given["if-none-match"] == etag(number)
@@ -106,7 +106,7 @@ final class TemperedServer {
       status: isSame ? 304 : 200, headers: HTTPHeaders(headers), isSame ? Data() : body(number), after: latency)
   }
 
-  /// A response that isn't a feed, when the server is in the mood for one.
+  /// A response that isn't a feed, if the profile calls for one now.
   private func moodyReply(
     _ now: Double, _ wall: Date, _ latency: StreamInstant.Stride, _ random: inout SeededGenerator
   ) -> VirtualReply? {

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import Synchronization
 
-/// The wall clock: virtual time counted from a date, until somebody sets it.
+/// The wall clock: virtual time counted from a date, which can be set.
 final class WallClock: Sendable {
   private let time: VirtualTimeScheduler
   private let offset = Mutex(1_750_000_000.0)
@@ -18,9 +18,10 @@ final class WallClock: Sendable {
   func jump(by seconds: Double) { offset.withLock { $0 += seconds } }
 }
 
-/// The wall clock of one process: an object that is released when everything that reads it is.
+/// The wall clock of one process: an object that is released when all of its readers are.
 ///
-/// The cache itself would not do: retaining an object with a weak reference takes twice as long from then on.
+/// Watching the cache itself for this would slow it down: once an object has a weak reference, retaining it takes twice
+/// as long.
 final class ProcessClock: Sendable {
   private let wall: WallClock
 

@@ -1,4 +1,4 @@
-// A search field: waits for a pause in typing, asks once for each new text, and ignores answers that come too late.
+// A search field: waits for a pause in typing, requests each new text once, and ignores responses that arrive too late.
 //
 //     swift run SearchField
 

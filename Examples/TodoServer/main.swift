@@ -147,7 +147,7 @@ while let option = arguments.popFirst() {
 let loop = EventLoop()
 let server = try HTTPServer(at: .internet("127.0.0.1", port: port), on: loop)
 let serving = server.serve(todoRoutes(try TodoStore(path: path, on: loop)))
-// Ctrl-C and `kill` let everybody finish.
+// On Ctrl-C or `kill`, let all running requests finish.
 let endings = try [SIGINT, SIGTERM].map { try loop.signal($0) { server.shutdown() } }
 for ending in endings { ending.keepsLoopAlive = false }
 FileHandle.standardOutput.write(Data("http://127.0.0.1:\(server.address?.port ?? port)/\n".utf8))

@@ -54,7 +54,7 @@ case "connect" where arguments.count == 2:
     .flatMap { socket in socket.messages.write(to: socket) }
     .sink { completion in
       guard case .failure(let error) = completion else { return }
-      // The last echo may find the socket closed, which is how this ends.
+      // The other side may close the socket before the last echo is sent; this is a normal end.
       if case .closed? = error as? WebSocketError { return }
       say("\(error)", to: .standardError)
       status = 1

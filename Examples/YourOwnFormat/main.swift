@@ -1,4 +1,4 @@
-// A feed in your own JSON: one more format in the list; the rest of the chain does not change.
+// A feed in your own JSON: add one format to the list; the rest of the pipeline stays the same.
 //
 //     swift run YourOwnFormat http://127.0.0.1:8765/photos.json feeds.db
 
@@ -7,7 +7,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// `{"photos": [{"key": "…", "caption": "…", "src": "https://…"}]}`
+/// Reads `{"photos": [{"key": "…", "caption": "…", "src": "https://…"}]}`.
 struct CompanyFormat: FeedFormat {
   private struct Album: Decodable {
     struct Photo: Decodable {

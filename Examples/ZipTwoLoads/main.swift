@@ -20,7 +20,7 @@ let loads = addresses.map { http.get($0).asDocument().mapFeed(on: loop).map(\.va
 let subscription = loads[0]
   .zip(loads[1]) { first, second in Array(first) + second }
   .sink { completion in
-    // A failure of one ends both: the other's request is closed immediately.
+    // If one load fails, the other's request is closed immediately.
     if case .failure(let error) = completion { print("not both: \(error)") }
   } receiveValue: { images in
     print("\(images.count) images, \(Set(images.map(\.id)).count) of them different")

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed`: an image feed on the terminal, from its server or, when that cannot be reached, from the cache.
+/// `feed`: shows image feeds in the terminal, from their servers or, if those can't be reached, from the cache.
 @main
 struct FeedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -36,7 +36,7 @@ struct FeedCommand: ParsableCommand {
 
 extension FeedCommand {
   static func main() {
-    // For those who change the command, not for those who use a debug build of it.
+    // These warnings are for developers of the command, not for users of a debug build.
     if ProcessInfo.processInfo.environment["FEEDSTREAM_WARNINGS"] == nil { StreamDiagnostics.writeWarnings(false) }
     let arguments = Array(CommandLine.arguments.dropFirst())
     HiddenArguments.hide()
@@ -50,7 +50,7 @@ extension FeedCommand {
       do {
         try command.run()
       } catch let error as ValidationError {
-        // As the parser writes it of an error that it finds itself.
+        // Write the error in the same way as the parser writes its own.
         let usage = "Usage: \(usageString(for: type(of: command)))"
         let name = usage.split(separator: " ").dropFirst().prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") }
         let more = "See '\(name.joined(separator: " ")) --help' for more information."
@@ -61,8 +61,8 @@ extension FeedCommand {
     }
   }
 
-  /// `feed <url>` means `feed load <url>`, also with options before it. What may be a URL without its scheme gets
-  /// the advice of `load`.
+  /// Completes `feed <url>` to `feed load <url>`, even with options before the URL. An argument that may be a URL
+  /// without its scheme gets the advice of `load`.
   static func completed(_ arguments: [String]) -> [String] {
     guard let first = arguments.first else { return arguments }
     let isLoad =
@@ -79,16 +79,16 @@ extension FeedCommand {
     end(with: message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message, status: status)
   }
 
-  /// Ends the program with a message, if there is one, whose first line says that it is this program's.
+  /// Ends the program with a message, if there is one, that begins with the program's name.
   private static func end(with message: String, status: ExitCode) -> Never {
     let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
     let text = lines.map { Self.hidingPasswords(in: String($0)).printable }.joined(separator: "\n")
-    // A reader who has gone needs no message.
+    // Ignore errors: nobody may be reading standard error.
     if !text.isEmpty { try? FileHandle.standardError.write(contentsOf: Data("feed: \(text)\n".utf8)) }
     Foundation.exit(status.rawValue)
   }
 
-  /// Ends the program with success, unless standard output does not take the text.
+  /// Ends the program with success, unless writing to standard output fails.
   private static func printAndExit(_ text: String) -> Never {
     do {
       try StandardOutput.write(text)
@@ -98,15 +98,15 @@ extension FeedCommand {
     Foundation.exit(EXIT_SUCCESS)
   }
 
-  /// Leaves out what may be a password. In a store's URL that is all before the last `@`: a password may have a slash that
-  /// was not escaped, and stand alone.
+  /// Replaces possible passwords with an ellipsis. In a store's URL, that is everything before the last `@`, because a
+  /// password may contain an unescaped slash, and may have no user before it.
   private static func hidingPasswords(in line: String) -> String {
     line.replacing(Self.storeLogin.ignoresCase()) { "\($0.1)…@" }
       .replacing(/([?&](?:pass|pw|secret)\w*=)[^\s&']*/.ignoresCase()) { "\($0.1)…" }
       .replacing(/(:\/\/[^\/@\s:\[]*):(?!PASSWORD@)[^\/@\s]*@/) { "\($0.1):…@" }
   }
 
-  /// Excludes those in brackets or in capitals, which show the notation of a URL.
+  /// Matches the login in a store's URL, except one in brackets or capitals, which shows the notation of a URL.
   private static var storeLogin: Regex<(Substring, Substring)> {
     /((?:rediss?|unix|redis\+\w+|redis-socket):\/\/)(?!\[|:PASSWORD@|USER:PASSWORD@)[^']*@/
   }

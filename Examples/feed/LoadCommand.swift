@@ -134,9 +134,9 @@ struct LoadCommand: ParsableCommand {
     }
   }
 
-  /// Shows what is loaded, with its images if there are some.
+  /// Shows the loaded feeds, with their images if there are any.
   ///
-  /// - Parameter shown: notes that a value was shown, and returns whose images are to be saved if any are.
+  /// - Parameter shown: records that a value was shown, and returns the feeds whose images may be saved.
   private func run<P: Publisher>(
     _ loaded: P, _ pictures: PictureShow?, _ saver: ImageSaver?, in session: Session,
     bytes: @escaping @Sendable (P.Output) -> [UInt8],

@@ -12,7 +12,7 @@ struct Picture: Decodable {
   let title: String
 }
 
-/// Answers after a while, as a server does.
+/// Delivers the body after a while, as a server does.
 func load(_ body: String, after seconds: Double) -> AnyPublisher<Data, any Error> {
   Just(Data(body.utf8))
     .delay(for: .seconds(seconds), scheduler: RunLoop.main)

@@ -1,8 +1,8 @@
 import FeedStream
 
 extension Publisher where Output: Equatable {
-  /// `searchResults` with two common mistakes: `flatMap` shows answers to a text that is no longer there, and a sink
-  /// that feeds a subject ignores its subscriber's demand and cancellation. The tests find both.
+  /// `searchResults` with two common mistakes: `flatMap` shows results for an old text, and a sink that feeds a subject
+  /// ignores its subscriber's demand and cancellation. The tests find both.
   public func brokenSearchResults<Answers: Publisher, S: Scheduler>(
     pause: S.SchedulerTimeType.Stride = .milliseconds(300), on scheduler: S, ask: @escaping (Output) -> Answers
   ) -> AnyPublisher<Answers.Output, Failure> where Answers.Failure == Failure {
@@ -13,7 +13,7 @@ extension Publisher where Output: Equatable {
         var subscription: AnyCancellable?
         subscription = answers.sink { completion in
           shown.send(completion: completion)
-          // Kept until it ends: nothing else releases it, and so nothing stops the search.
+          // The subscription is kept until it completes, because nothing else holds it; so nothing cancels the search.
           subscription = nil
         } receiveValue: { answer in
           shown.send(answer)

@@ -1,13 +1,13 @@
 import FeedStream
 
 extension Publisher where Output: Equatable {
-  /// Delivers the answers to the typed text: requested once typing pauses, not again for the same text, and never shown
-  /// once a newer text has been requested.
+  /// Delivers the results for the typed text: requested once typing pauses, not requested again for the same text, and
+  /// never shown after a newer text was requested.
   ///
   /// - Parameters:
-  ///   - pause: how long typing must pause.
+  ///   - pause: the time without typing after which the text is requested.
   ///   - scheduler: measures the pause: an `EventLoop` in an app, a `VirtualTimeScheduler` in a test.
-  ///   - ask: requests the answers to a text.
+  ///   - ask: requests the results for a text.
   public func searchResults<Answers: Publisher, S: Scheduler>(
     pause: S.SchedulerTimeType.Stride = .milliseconds(300), on scheduler: S, ask: @escaping (Output) -> Answers
   ) -> AnyPublisher<Answers.Output, Failure> where Answers.Failure == Failure {

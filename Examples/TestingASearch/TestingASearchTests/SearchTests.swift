@@ -3,8 +3,8 @@ import FeedStreamTesting
 import TestSupport
 import Testing
 
-/// One search, tested in four ways. In each, the user types "s" and, after a pause, "sea" before the answer to "s"
-/// arrives.
+/// One search, tested in four ways. In each, the user types "s" and, after a pause, "sea" before the results for "s"
+/// arrive.
 @Suite(.settled) struct SearchTests {
   /// Marbles: for a test that fits in a line.
   @Test func `an answer to an older text is not shown`() {
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// The kit: for an operator that others use, who request values one by one, cancel anywhere, and more.
+  /// The kit: for an operator for others, who request values one by one, cancel at any point, and more.
   @Test func `a search keeps the rules of a stream`() {
     StreamRules.verify("searchResults", traits: .dependsOnDemand) { upstream, time in
       upstream.search(on: time)

@@ -77,7 +77,7 @@ struct BrowseCommand: ParsableCommand {
     try session.finish(closing: source.store)
   }
 
-  /// The feeds as other processes save them, and as they are polled from one interval after the first load on.
+  /// The feeds that other processes save, and polls that begin one interval after the first load.
   private func updates(
     of source: FeedSource, _ selection: FeedSelection, on session: Session
   ) -> AnyPublisher<FeedReport, Never> {
@@ -89,7 +89,7 @@ struct BrowseCommand: ParsableCommand {
     return saved.merge(with: polled).eraseToAnyPublisher()
   }
 
-  /// After Ctrl-C the status is a signal's; when there was nothing to show it is 1, and standard error says why.
+  /// Sets the exit status: a signal's after Ctrl-C; 1 with a message on standard error if there was nothing to show.
   private static func judge(_ browser: Browser, in session: Session) {
     session.console.onReport = nil
     if browser.isInterrupted { return session.fail(with: 128 + SIGINT) }

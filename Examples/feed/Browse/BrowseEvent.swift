@@ -8,11 +8,11 @@ struct PictureKey: Hashable {
   var url: URL
   /// The feed that names it.
   var feed: URL
-  /// True when that came out of a private network; `nil` when nobody knows.
+  /// True if the feed came from a private network; `nil` if that is unknown.
   var isPrivate: Bool?
   var box: PictureBox
 
-  /// - Parameter url: that of one of the images of the post; of its first unless given.
+  /// - Parameter url: the URL of one of the post's images; its first image by default.
   init(_ entry: FeedTimeline.Entry, url: URL? = nil, box: PictureBox) {
     (self.url, feed, isPrivate, self.box) = (url ?? entry.image.url, entry.address, entry.isFromPrivateNetwork, box)
   }
@@ -26,22 +26,22 @@ enum BrowseEvent {
   case abilities(TerminalAbilities)
   /// A page of a feed has arrived.
   case page(URL, Feed)
-  /// A poll, or another process, has found a feed again while its items are looked at.
+  /// A poll or another process has found a new version of a feed that is being shown.
   case update(URL, Feed)
   /// A feed, or the next page of it, cannot be loaded.
   case failed(URL, String)
   /// A feed has no more pages.
   case ended(URL)
-  /// Some of what a feed had.
+  /// A page of a feed's former items.
   case kept(URL, SeenPage)
-  /// The items of a feed that nobody had seen, and those that are starred.
+  /// The items of a feed that were never shown before, and those that are starred.
   case marks(URL, new: Set<FeedImage.ID>, stars: Set<FeedImage.ID>)
-  /// The cache file's answer to a filter.
+  /// The items in the cache file that match a filter.
   case found(BrowseState.Filter, SeenPage)
   case picture(PictureKey, Result<Drawing, NoPicture>)
   case message(String)
   case clock(Date)
-  /// Somebody else has written on the screen.
+  /// Another program has written to the screen.
   case redraw
 }
 
@@ -53,10 +53,10 @@ enum BrowseAction: Equatable {
   case refresh
   /// Load the next page of these feeds.
   case more([URL])
-  /// Read what a feed had, from a place on.
+  /// Read a feed's former items, from a position on.
   case kept(URL, after: SeenPage.Place?)
   case star(Bool, FeedImage.ID, URL)
-  /// Save the image of what was starred before.
+  /// Save the image of an item that has been starred.
   case keep(URL, of: URL, isPrivate: Bool?)
   /// Write an image into the folder in which the program was started.
   case save(URL, of: URL, isPrivate: Bool?)
@@ -64,6 +64,6 @@ enum BrowseAction: Equatable {
   case redraw
   case suspend
   case quit
-  /// Quits as a signal would: somebody pressed Ctrl-C.
+  /// Quit as after a signal, because the user pressed Ctrl-C.
   case interrupt
 }

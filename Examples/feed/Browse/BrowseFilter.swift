@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// The filter of the list, and the items that feeds had.
+/// The filter of the list, and the feeds' former items.
 extension BrowseState {
   struct Filter: Equatable {
     var words = ""
@@ -12,9 +12,9 @@ extension BrowseState {
     var feed: URL?
     var folder: Folder?
 
-    /// The feeds of a folder, and of those in it.
+    /// The feeds in a folder and its subfolders.
     struct Folder: Equatable {
-      /// Its name, after those of the folders that it is in.
+      /// Its name, preceded by the names of the folders that contain it.
       var name: String
       var feeds: [URL]
     }
@@ -24,7 +24,7 @@ extension BrowseState {
     }
 
     var isActive: Bool { self != Filter() }
-    /// True when the result is in the cache file: a part of the history is shown.
+    /// True if the cache file must be queried: the results are a part of the history.
     var asksStore: Bool { isStarred || words.contains { !$0.isWhitespace } }
 
     var query: SeenQuery {
@@ -42,7 +42,7 @@ extension BrowseState {
     arrange()
   }
 
-  /// Makes the list that is shown. The selected image stays selected, and in its row of the screen.
+  /// Updates the list that is shown. The selected image stays selected, in the same row of the screen.
   mutating func arrange() {
     let (id, home, row) = (current?.image.id, current?.address, selected / layout.across - top)
     timeline = filter.asksStore ? found ?? FeedTimeline([]) : FeedTimeline(sources.compactMap(member))
@@ -107,7 +107,7 @@ extension BrowseState {
     return [star, .keep(entry.image.url, of: entry.address, isPrivate: entry.isFromPrivateNetwork)]
   }
 
-  /// Shows something else.
+  /// Changes the filter.
   mutating func change(filter change: (inout Filter) -> Void) -> [BrowseAction] {
     change(&filter)
     (selected, top) = (0, 0)
@@ -116,14 +116,14 @@ extension BrowseState {
     return filter.asksStore ? [.find(filter)] : []
   }
 
-  /// The next feed, and after the last one all of them.
+  /// Selects the next feed, and after the last one all feeds.
   mutating func showNextFeed() -> [BrowseAction] {
     let addresses = filter.folder?.feeds ?? sources.map(\.address)
     let next = filter.feed.flatMap { addresses.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
     return change { $0.feed = next < addresses.count ? addresses[next] : nil }
   }
 
-  /// The folders of the feeds, each with those that it is in before it.
+  /// The folders of the feeds; each comes after the folders that contain it.
   var folders: [Filter.Folder] {
     var (names, feeds): ([String], [String: [URL]]) = ([], [:])
     for source in sources {
@@ -136,7 +136,7 @@ extension BrowseState {
     return names.sorted().map { Filter.Folder(name: $0, feeds: feeds[$0] ?? []) }
   }
 
-  /// The next folder, and after the last one all feeds.
+  /// Selects the next folder, and after the last one all feeds.
   mutating func showNextFolder() -> [BrowseAction] {
     let folders = folders
     if folders.isEmpty {
@@ -147,7 +147,7 @@ extension BrowseState {
     return change { ($0.folder, $0.feed) = (next < folders.count ? folders[next] : nil, nil) }
   }
 
-  /// A key while words are typed.
+  /// Takes a key while the user types search words.
   mutating func type(_ key: TerminalKey) -> [BrowseAction] {
     switch key {
     case .enter: isTyping = false

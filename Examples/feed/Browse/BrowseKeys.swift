@@ -2,14 +2,14 @@ import FeedStream
 import TerminalPictures
 
 extension BrowseState {
-  /// The keys, for help: as many lines as a screen of 16 rows shows.
+  /// The keys, for help: no more lines than a screen of 16 rows can show.
   static let keys: [(keys: String, meaning: String)] = [
     ("← ↑ ↓ →, h j k l", "move"),
-    ("Page Up, Page Down, Space", "a screen on or back; one row stays"),
+    ("Page Up, Page Down, Space", "a screen down or up; one row stays"),
     ("Home, End", "the first, the last"),
     ("Enter", "enlarge; again, or Esc: back"),
     ("← →, ↑ ↓ there", "the next image, the next post"),
-    ("+ − 0", "closer, further, whole; arrows move what is closer"),
+    ("+ − 0", "zoom in, out, whole; arrows move the zoomed image"),
     ("O, I, c", "open the post, the image (xdg-open); copy the post's URL"),
     ("*, d", "star it, so that it is kept; save the image in this folder"),
     ("/, s", "search; a slideshow"),
@@ -80,7 +80,7 @@ extension BrowseState {
     view = overlay
   }
 
-  /// Stays in the column where the last row is shorter.
+  /// Moves the selection by a number of images; stays in the column where the last row is shorter.
   private mutating func move(by count: Int) {
     guard !timeline.isEmpty else { return }
     (part, near) = (0, PictureBox.Near())

@@ -5,17 +5,17 @@ import TerminalPictures
 struct BrowseLayout: Equatable {
   let columns: Int
   let rows: Int
-  /// The number of images that are side by side, and one below another.
+  /// The number of images in a row, and the number of rows.
   let across: Int
   let down: Int
-  /// The rows at the top: the title, and where there is room an empty line.
+  /// The rows at the top: the title, and an empty line if there is room.
   let header: Int
-  /// The columns and rows of an image in the grid, and of one alone.
+  /// The columns and rows of an image in the grid, and of a single image.
   let tile: (columns: Int, rows: Int)
   let single: (columns: Int, rows: Int)
   /// The distance from one row of images to the next.
   let step: Int
-  /// The rows at the bottom: the image that is selected where there is room for it, and the keys.
+  /// The rows at the bottom: the selected image if there is room, and the keys.
   let footer: Int
 
   init(_ size: TerminalSize, cell: CellSize) {
@@ -25,9 +25,9 @@ struct BrowseLayout: Equatable {
     header = rows >= 10 ? 2 : 1
     let body = max(rows - header - footer, 1)
     across = max(1, min(columns / 19, max(3, columns / 40)))
-    // A column on each side, for the frame around the selected image.
+    // Leave a column on each side for the frame around the selected image.
     let width = columns / across - 2
-    // As high as most images are, which are three to two; and a line for what it shows, and an empty one.
+    // Make tiles as high as most images, which are 3:2, and add a line for the caption and an empty line.
     let ideal = Double(width * cell.width * 2) / Double(3 * cell.height) + 2
     down = max(1, Int((Double(body) / ideal).rounded()))
     step = max(body / down, 1)
@@ -44,7 +44,7 @@ struct BrowseLayout: Equatable {
     (header + place / across * step, place % across * (tile.columns + 2) + 1)
   }
 
-  /// The place of the image that is around a character of the screen, with its caption.
+  /// The place of the image whose area, including its caption, contains a character of the screen.
   func place(atRow row: Int, column: Int) -> Int? {
     let (line, place) = ((row - header) / step, column / (tile.columns + 2))
     guard row >= header, line < down, column >= 0, place < across else { return nil }

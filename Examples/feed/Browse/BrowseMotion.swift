@@ -1,15 +1,15 @@
 import FeedStream
 import TerminalPictures
 
-/// Ways through the images: a screen at a time, from image to image of a post, nearer, and one after another by itself.
+/// Ways to move: by screens, from image to image of a post, within a zoomed image, and as a slideshow.
 extension BrowseState {
-  /// A screen on or back. One row stays, so that nobody loses the place.
+  /// Moves a screen down or up. One row stays, so that users don't lose their place.
   mutating func page(by direction: Int) {
     guard !timeline.isEmpty else { return }
     let rows = max(layout.down - 1, 1) * direction
     let target = selected + rows * layout.across
     let last = timeline.count - 1
-    // The last row may be shorter; at the ends the first and the last image are next.
+    // The last row may be shorter. At the ends, select the first or the last image.
     if target < 0 {
       selected = 0
     } else if target > last {
@@ -21,7 +21,7 @@ extension BrowseState {
     (part, near) = (0, PictureBox.Near())
   }
 
-  /// The next image: of the post, and after its last one that of the next post.
+  /// Moves to the next image of the post, and after its last one to the next post.
   ///
   /// - Parameter wraps: true to begin again after the last.
   mutating func step(by count: Int, wraps: Bool = false) {
@@ -37,7 +37,7 @@ extension BrowseState {
     part = count < 0 ? parts.count - 1 : 0
   }
 
-  /// - Returns: false for a key that moves nothing of an image that is seen near.
+  /// - Returns: false for a key that doesn't move a zoomed image.
   mutating func moveNear(_ key: TerminalKey) -> Bool {
     switch key {
     case .left: near.move(x: -1, y: 0)
@@ -55,7 +55,7 @@ extension BrowseState {
     message = "Slideshow: any key ends it."
   }
 
-  /// - Returns: false when there was no slideshow to end.
+  /// - Returns: false if no slideshow was running.
   @discardableResult
   mutating func endShow() -> Bool {
     guard isShow else { return false }

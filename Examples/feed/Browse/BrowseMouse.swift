@@ -5,8 +5,8 @@ extension BrowseState {
   /// The time within which a second press belongs to a double click.
   private static let doubleClick = StreamInstant.Stride.milliseconds(400)
 
-  /// A click selects an image, and enlarges the one that is selected, as a double click does; another click leads back. The
-  /// wheel scrolls.
+  /// Handles the mouse. A click selects an image or, if it is already selected, enlarges it, as a double click does;
+  /// another click returns to the grid. The wheel scrolls.
   mutating func take(_ mouse: TerminalMouse, at instant: StreamInstant) {
     switch mouse.action {
     case .release, .press(1...): return
@@ -27,7 +27,7 @@ extension BrowseState {
     switch view {
     case .help, .origins: view = viewBefore
     case .single:
-      // The second press of the double click that has enlarged it.
+      // Ignore the second press of the double click that enlarged the image.
       if !isSecond { (view, part, near) = (.grid, 0, PictureBox.Near()) }
     case .grid:
       guard let place = layout.place(atRow: mouse.row, column: mouse.column) else { return }
@@ -38,8 +38,8 @@ extension BrowseState {
     }
   }
 
-  /// Scrolls by a row of images. The selected image stays selected while it is on the screen; an image alone gives way to its
-  /// neighbor, or is moved when it is seen near.
+  /// Scrolls by a row of images. In the grid, the selected image stays selected while it is on the screen. A single
+  /// image is replaced by its neighbor, or moved if it is zoomed.
   private mutating func scroll(by direction: Int) {
     switch view {
     case .help, .origins: break

@@ -3,7 +3,7 @@ import ImageFeed
 import PlainText
 import TerminalPictures
 
-/// The screen that a state is: a function without effects.
+/// Draws the screen for a state, without side effects.
 enum BrowseScreen {
   static func grid(of state: BrowseState) -> Grid {
     var grid = Grid(columns: state.size.columns, rows: state.size.rows)
@@ -86,7 +86,7 @@ enum BrowseScreen {
     }
   }
 
-  /// Whose an image is, and when it was published.
+  /// The name of an image's feed, and the publication date.
   private static func source(of entry: FeedTimeline.Entry, _ state: BrowseState) -> String? {
     let name = state.sources.count > 1 ? entry.name : nil
     let parts = [name, entry.image.published?.dayAndTime].compactMap { $0 }
@@ -105,20 +105,20 @@ enum BrowseScreen {
       picture(of: entry, state, in: &grid, row, column, layout.tile)
       let isSelected = index == state.selected
       let count = entry.image.images.count
-      // Without a frame, an arrow and the look of the caption say which is selected.
+      // Without a frame, an arrow and the caption's look mark the selected image.
       let marks =
         (isSelected && !layout.hasFrame ? "▸" : "") + (state.isStarred(entry) ? "★ " : "")
         + (state.isNew(entry) ? "● " : "") + (count > 1 ? "1/\(count) " : "")
       let words = marks + (entry.image.caption.visible ?? "(no description)")
       let caption = words.lines(of: columns, most: 1).first ?? ""
       let ink = isSelected ? Ink(bold: true, reversed: !layout.hasFrame) : .plain
-      // In the middle, as the image is above it.
+      // Center the caption below the image.
       grid.write(caption, ink, row: row + rows, column: column + max(columns - caption.columns, 0) / 2, room: columns)
       guard isSelected else { continue }
       if layout.hasFrame {
         grid.frame(frame, row: row - 1, column: column - 1, columns: columns + 2, rows: rows + 3)
       } else {
-        // As wide as the tile: a caption of one word is easily lost.
+        // Paint the whole width of the tile, because a caption of one word is easily overlooked.
         grid.paint(ink, row: row + rows, columns: column..<column + columns)
       }
     }

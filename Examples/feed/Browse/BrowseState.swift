@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// The state of `feed browse`: a value that changes with each event and does nothing by itself.
+/// The state of `feed browse`: a value that changes with each event and has no side effects.
 struct BrowseState {
   enum View: Equatable {
     /// Images side by side.
@@ -19,62 +19,62 @@ struct BrowseState {
   struct Source {
     var address: URL
     var name: String
-    /// The folders that it is in, the outermost first.
+    /// The folders that contain it, the outermost first.
     var folders: [String] = []
     var feed: Feed?
-    /// When it was loaded.
+    /// The time when it was loaded.
     var loadedAt: Date?
-    /// Why there is none, or none after those that are shown.
+    /// The reason why there is no feed, or no next page.
     var failure: String?
     var isLoading = true
-    /// False when there are no pages after those that are shown.
+    /// False if there are no pages after those that are shown.
     var hasMore = true
-    /// True when what arrives next replaces what is shown.
+    /// True if the next page to arrive replaces the shown ones.
     var isRefreshing = false
-    /// The items that the feed had, as far as they were requested, and where the rest begins.
+    /// The feed's former items that were loaded so far, and the position of the next ones.
     var kept: FeedImages = []
     var keptPlace: SeenPage.Place?
-    /// False when there is no more of it.
+    /// False if there are no more former items.
     var hasKept = false
-    /// Items that nobody had seen before this visit.
+    /// Items that were never shown before this visit.
     var new: Set<FeedImage.ID> = []
     var stars: Set<FeedImage.ID> = []
   }
 
   var size: TerminalSize
-  /// `nil` until the terminal has answered.
+  /// `nil` until the terminal has replied.
   var abilities: TerminalAbilities?
   var sources: [Source]
   var timeline = FeedTimeline([])
   var selected = 0
-  /// True since the first key: until then the first image stays selected, whatever arrives.
+  /// True after the first key. Until then, the first image stays selected as images arrive.
   var isTouched = false
-  /// When a button of the mouse was last pressed: what follows soon belongs to a double click.
+  /// The time of the last press of a mouse button, to recognize a double click.
   var lastPress: StreamInstant?
-  /// Which image of the selected post is shown alone, from 0.
+  /// The index of the selected post's image that is shown alone.
   var part = 0
-  /// How near it is, and which part of it is seen.
+  /// The zoom of the image, and the visible part.
   var near = PictureBox.Near()
-  /// True while one image after another is shown.
+  /// True while a slideshow is running.
   var isShow = false
-  /// The first row of pictures on the screen.
+  /// The first row of images on the screen.
   var top = 0
   var view = View.grid
-  /// The view to return to when help or origins are left.
+  /// The view to return to from help or origins.
   var viewBefore = View.grid
   var pictures: [PictureKey: Result<Drawing, NoPicture>] = [:]
   var filter = Filter()
-  /// The answer of the cache file, where the filter asks it.
+  /// The cache file's results for the filter, if it was queried.
   var found: FeedTimeline?
-  /// True while somebody types the words of the filter.
+  /// True while the user types search words.
   var isTyping = false
-  /// Shown at the bottom until the next key.
+  /// The message at the bottom, until the next key.
   var message = ""
   var now: Date
 
   /// - Parameters:
-  ///   - folders: those that feeds are in.
-  ///   - hasHistory: true when what feeds had can be shown after what they have.
+  ///   - folders: the folders of feeds.
+  ///   - hasHistory: true if feeds' former items can be shown after their current ones.
   init(
     _ feeds: [(address: URL, name: String)], in folders: [URL: [String]] = [:], hasHistory: Bool = false,
     size: TerminalSize, now: Date
@@ -89,13 +89,13 @@ struct BrowseState {
   /// The beginning of the message about the progress of the word index.
   static let indexing = "Indexing items saved since the last search: "
 
-  /// True when no feed has arrived, which somebody who quits has waited for in vain.
+  /// True if no feed has arrived; then, the user has waited in vain.
   var hasNothing: Bool { sources.allSatisfy { $0.feed == nil } }
   var isLoading: Bool { sources.contains(where: \.isLoading) }
   var current: FeedTimeline.Entry? { timeline.indices.contains(selected) ? timeline[selected] : nil }
   /// The images of the selected post.
   var parts: [FeedImage.Post.Image] { current?.image.images ?? [] }
-  /// The URL of the image that is looked at: in the grid, that of the tile.
+  /// The URL of the image that is being viewed; in the grid, that of the selected tile.
   var currentURL: URL? {
     guard let image = current?.image else { return nil }
     return view == .single && parts.indices.contains(part) ? URL(string: parts[part].url) ?? image.url : image.url
@@ -103,7 +103,7 @@ struct BrowseState {
 }
 
 extension BrowseState {
-  /// - Returns: what is to be done.
+  /// - Returns: the actions to perform.
   mutating func take(_ event: BrowseEvent) -> [BrowseAction] {
     var actions: [BrowseAction] = []
     switch event {
@@ -116,7 +116,7 @@ extension BrowseState {
     case .failed(let address, let reason):
       change(address) { source in
         (source.isLoading, source.isRefreshing, source.failure) = (false, false, reason)
-        // The pages that there were before a refresh are requested again from the first on.
+        // The pages after the first, which were loaded before a refresh, aren't requested again by scrolling.
         source.hasMore = false
       }
     case .ended(let address):
@@ -163,7 +163,7 @@ extension BrowseState {
     arrange()
   }
 
-  /// Requests the next pages when what is left to scroll is less than two screens.
+  /// Requests the next pages if less than two screens are left to scroll.
   private mutating func loadMore() -> [BrowseAction] {
     guard !isLoading, found == nil, selected + 2 * layout.perScreen >= timeline.count else { return [] }
     let addresses = sources.filter { $0.hasMore && $0.feed != nil }.map(\.address)
@@ -171,7 +171,7 @@ extension BrowseState {
       for address in addresses { change(address) { $0.isLoading = true } }
       return [.more(addresses)]
     }
-    // After the last page of each, what they had.
+    // After the last page of each feed, request its former items.
     let sources = sources.filter(\.hasKept)
     for source in sources { change(source.address) { $0.isLoading = true } }
     return sources.map { .kept($0.address, after: $0.keptPlace) }
@@ -197,7 +197,7 @@ extension BrowseState {
     return places.filter(timeline.indices.contains).map { PictureKey(timeline[$0], box: box) }
   }
 
-  /// The view below help.
+  /// The view behind help or origins.
   var shownView: View { view == .help || view == .origins ? viewBefore : view }
 
   var pictureBox: PictureBox? {
@@ -209,7 +209,7 @@ extension BrowseState {
       near: shownView == .single ? near : PictureBox.Near())
   }
 
-  /// Keeps the images of a few screens.
+  /// Drops images except those of a few screens.
   private mutating func forgetPictures() {
     guard pictures.count > 6 * layout.perScreen + 16 else { return }
     let wanted = Set(wanted)

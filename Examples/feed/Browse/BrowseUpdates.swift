@@ -2,14 +2,14 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Feeds that arrive while somebody looks.
+/// Feeds that arrive while the user browses.
 extension BrowseState {
-  /// Takes a feed that a poll or another process has found: what is new comes in its place, with a mark, and what is selected
-  /// stays selected. What the feed has no more stays until it is loaded again.
+  /// Takes a feed that a poll or another process has found. New items appear in their place, with a mark, and the
+  /// selection stays. Items that the feed no longer lists stay until it is loaded again.
   mutating func take(update feed: Feed, of address: URL) {
     guard let source = sources.first(where: { $0.address == address }), !source.isRefreshing else { return }
     guard let former = source.feed else {
-      // The first load has failed; while it runs, it shows what is saved by itself.
+      // The first load has failed. While a load is running, it shows the saved feed by itself.
       if !source.isLoading { take(feed, of: address) }
       return
     }
@@ -20,7 +20,7 @@ extension BrowseState {
       .marked(isFromPrivateNetwork: feed.images.isFromPrivateNetwork)
     let now = now
     change(address) { source in
-      // What another process has saved came from the server then.
+      // A feed that another process has saved came from the server at that time.
       if case .cache(let savedAt, _, .notAsked) = feed.source, former.source.isRemote {
         source.feed = Feed(images: images, source: former.source)
         source.loadedAt = max(source.loadedAt ?? savedAt, savedAt)

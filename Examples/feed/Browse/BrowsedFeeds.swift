@@ -11,7 +11,7 @@ final class BrowsedHistory {
 
   init(_ history: FeedHistory) { self.history = history }
 
-  /// Notes that a page was seen, and tells what of it was not before.
+  /// Records that a page is shown, and reports which of its items are new.
   func visit(_ images: FeedImages, of address: URL) {
     run("visit \(address)", history.visit(images, of: address)) { .marks(address, new: $0.new, stars: $0.stars) }
   }
@@ -20,7 +20,7 @@ final class BrowsedHistory {
     run("read \(address)", history.page(of: address, after: place)) { .kept(address, $0) }
   }
 
-  /// The latest question alone is answered.
+  /// Only the latest query is answered.
   func find(_ filter: BrowseState.Filter) {
     let page = history.results(of: filter.query) { [weak self] progress in
       self?.post(.message("\(BrowseState.indexing)\(progress.text)…"))
@@ -66,13 +66,13 @@ final class BrowsedFeeds {
   private let mode: ReadMode?
   private var readers: [URL: PageReader] = [:]
 
-  /// - Parameter mode: where the feeds come from, as one page; as usual when `nil`.
+  /// - Parameter mode: the source of the feeds, each as one page; `nil` for pages from the servers.
   init(_ loaders: [FeedLoader], _ mode: ReadMode?) {
     self.loaders = loaders
     self.mode = mode
   }
 
-  /// Loads the first page of each, from the beginning.
+  /// Loads the first page of each feed.
   func load() {
     cancel()
     for loader in loaders {
@@ -131,7 +131,8 @@ private final class PageReader: Subscriber {
   }
 }
 
-/// The images that a screen wants, a few at a time, in its order; those that it does not want any more are cancelled.
+/// The images that the screen needs, loaded a few at a time in its order. Images that are no longer needed are
+/// cancelled.
 final class PictureDesk {
   var post: (BrowseEvent) -> Void = { _ in }
   private let thumbnails: Thumbnails

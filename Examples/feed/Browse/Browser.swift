@@ -3,25 +3,25 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// Runs `feed browse`: events become states, states become what the screen shows and which images are loaded.
+/// Runs `feed browse`: each event changes the state, which determines the screen and the images to load.
 ///
 /// Lives on its scheduler's thread.
 final class Browser {
-  /// The world outside the browser.
+  /// The browser's access to the outside world.
   struct World {
     /// Writes to the terminal and calls back when that is done; one write at a time.
     var write: ([UInt8], @escaping () -> Void) -> Void
-    /// Stops the process until somebody continues it.
+    /// Stops the process until it is continued.
     var stop: () -> Void
     var now: () -> Date
     var environment: [String: String]
-    /// Adds the system's knowledge of the terminal to the terminal's own response.
+    /// Adds the system's information about the terminal to the terminal's own reply.
     var sized: (TerminalAbilities) -> TerminalAbilities = { $0 }
     /// Called with each page that is shown.
     var shown: (FeedImages, URL) -> Void = { _, _ in }
-    /// Where images are saved.
+    /// The folder in which images are saved.
     var folder = FileManager.default.currentDirectoryPath
-    /// Called once, when it is over.
+    /// Called once, at the end.
     var ended: () -> Void
   }
 
@@ -48,10 +48,10 @@ final class Browser {
   private var outbox: [UInt8] = []
   private var isWriting = false
   private var isOver = false
-  /// True when Ctrl-C ended it.
+  /// True if Ctrl-C ended the browser.
   private(set) var isInterrupted = false
 
-  /// - Parameter updates: the feeds that are found again while somebody looks.
+  /// - Parameter updates: the new versions of feeds that are found while the user browses.
   init(
     _ loaders: [FeedLoader], names: [URL: String], folders: [URL: [String]] = [:], mode: ReadMode?,
     history: FeedHistory? = nil, updates: AnyPublisher<FeedReport, Never> = Empty().eraseToAnyPublisher(),
@@ -73,7 +73,7 @@ final class Browser {
     writer = ScreenWriter(depth: depth)
   }
 
-  /// Takes over the screen, and begins.
+  /// Takes over the screen and starts.
   func start() {
     feeds.post = { [weak self] event in
       if case .page(let address, let feed) = event {
@@ -122,7 +122,7 @@ final class Browser {
         return Step(state: next, actions: actions)
       }
       .sink { [weak self] _ in
-        // The terminal is gone.
+        // The terminal was closed.
         self?.end()
       } receiveValue: { [weak self] step in
         self?.show(step)
@@ -132,7 +132,7 @@ final class Browser {
     flush()
   }
 
-  /// A failure is shown only where nothing else is; the poller says when what is shown is old.
+  /// Shows a failure only if there is nothing else to show; the poller reports outdated feeds.
   private func take(_ report: FeedReport) {
     switch report.result {
     case .success(let feed):
@@ -157,10 +157,10 @@ final class Browser {
     world.ended()
   }
 
-  /// The bytes that give the screen back.
+  /// The bytes that restore the screen.
   var leaving: [UInt8] { Array(ScreenWriter.leaving(state.abilities?.mode).utf8) }
 
-  /// Handles the event once those before it have been handled.
+  /// Handles the event after all earlier ones.
   func post(_ event: BrowseEvent) { scheduler.schedule { [weak self] in self?.events.send(event) } }
 
   // MARK: - Showing
@@ -179,7 +179,7 @@ final class Browser {
     flush()
   }
 
-  /// Writes what differs, unless a write is on its way: a slow terminal misses what is between.
+  /// Writes the differences, unless a write is in progress: a slow terminal skips intermediate states.
   private func flush() {
     guard !isWriting, !isOver, isAwake.value else { return }
     let bytes = outbox + writer.bytes(showing: BrowseScreen.grid(of: state))
@@ -228,7 +228,7 @@ final class Browser {
     }
   }
 
-  /// As in any other program, Ctrl-Z leads back to the shell.
+  /// Suspends the process, as Ctrl-Z does in other programs.
   private func suspend() {
     guard !isOver, isAwake.value else { return }
     isAwake.value = false

@@ -1,9 +1,10 @@
 import Foundation
 
-/// Gives the terminal back when this process cannot do so itself any more: after `SIGKILL`.
+/// Restores the terminal when this process no longer can: after `SIGKILL`.
 ///
-/// A shell waits for the end of a pipe whose other end this process alone has. It changes the terminal only when that is not
-/// as it was, and its modes only while no other program has the terminal: a shell that continues sets them itself.
+/// A shell waits for the end of a pipe whose write end only this process has. If the terminal's mode was changed, the
+/// shell shows the main screen again; it restores the mode only if no other program uses the terminal, because an
+/// interactive shell that continues sets the mode itself.
 final class TerminalKeeper {
   private static let script = """
     trap "" HUP INT TERM QUIT TSTP TTIN TTOU
@@ -18,9 +19,9 @@ final class TerminalKeeper {
   private var process: pid_t = 0
   private var pipe: Int32 = -1
 
-  /// Watches the terminal that standard output is; nothing where there is no shell.
+  /// Watches the terminal on standard output; does nothing if the shell can't be started.
   ///
-  /// - Parameter farewell: what the terminal is sent.
+  /// - Parameter farewell: the text to send to the terminal.
   init(farewell: String) {
     var mode = termios()
     guard tcgetattr(STDOUT_FILENO, &mode) == 0, let name = ttyname(STDOUT_FILENO) else { return }
@@ -45,7 +46,7 @@ final class TerminalKeeper {
 
   deinit { end() }
 
-  /// The terminal is as it was.
+  /// Stops watching, because the terminal was restored.
   func end() {
     guard pipe >= 0 else { return }
     kill(process, SIGKILL)
@@ -55,7 +56,7 @@ final class TerminalKeeper {
     while waitpid(process, &status, 0) == -1, errno == EINTR {}
   }
 
-  /// As `stty -g` writes it.
+  /// The mode in the format of `stty -g`.
   private static func text(_ mode: termios) -> String {
     var mode = mode
     let characters = withUnsafeBytes(of: &mode.c_cc) { Array($0) }

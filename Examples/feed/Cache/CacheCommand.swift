@@ -23,9 +23,9 @@ struct CacheOptions: ParsableArguments {
 }
 
 extension CacheOptions {
-  /// Asks the store and writes the answer.
+  /// Queries the store and writes the result.
   ///
-  /// - Parameter question: returns a publisher of the answer's text.
+  /// - Parameter question: returns a publisher of the result's text.
   func run<P: Publisher>(_ question: (CacheDesk) -> P) throws where P.Output == String, P.Failure == FeedStoreError {
     let session = Session(verbose: common.verbose, format: common.log.logFormat)
     let file = SQLiteFeedStore(cacheAt: common.cachePath, keeping: common.keep, on: session)

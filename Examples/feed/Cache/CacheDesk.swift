@@ -3,12 +3,12 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Answers the questions of the cache commands.
+/// Does the work of the cache commands.
 struct CacheDesk {
   /// The path as the user wrote it.
   let path: String
   let store: any FeedStore
-  /// The items that feeds had, and stars.
+  /// The feeds' former items, and stars.
   let history: any HistoryStore
   let worker: SerialWorker
   let cache: FeedCache
@@ -90,10 +90,10 @@ extension CacheDesk {
       .eraseToAnyPublisher()
   }
 
-  /// Sets a damaged file aside, and reports if there was one.
+  /// Renames a damaged file, and reports whether there was one.
   ///
-  /// It uses a deletion with the condition that the feed cannot be read: in a file that somebody has repaired meanwhile
-  /// it finds nothing to delete, and no saved feed is lost.
+  /// Uses a deletion whose condition is that the feed can't be read: if another program has repaired the file
+  /// meanwhile, there is nothing to delete, and no saved feed is lost.
   private var deleteIfDamaged: AnyPublisher<Bool, FeedStoreError> {
     worker.publisher { [store] () throws(FeedStoreError) -> Bool in
       do throws(FeedStoreError) {

@@ -11,7 +11,7 @@ struct CacheImages: ParsableCommand {
     subcommands: [CacheImagesShow.self, CacheImagesClear.self], defaultSubcommand: CacheImagesShow.self)
 }
 
-/// `feed cache images show`: how many images there are, and how much they take; or what is known of one.
+/// `feed cache images show`: shows the number and size of saved images, or the details of one.
 struct CacheImagesShow: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show the number and the size of saved images, or details of one.")
@@ -41,7 +41,7 @@ struct CacheImagesShow: ParsableCommand {
   }
 }
 
-/// `feed cache images clear`: deletes every image, or one with its smaller sizes.
+/// `feed cache images clear`: deletes every image, or one with its smaller versions.
 struct CacheImagesClear: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Delete all images except those of starred items, or one image.")
@@ -69,7 +69,7 @@ struct CacheImagesClear: ParsableCommand {
   }
 }
 
-/// The options of both.
+/// The options of both commands.
 struct CacheImagesOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp("The URL of one image. (default: all images)", valueName: "url"),
@@ -80,7 +80,7 @@ struct CacheImagesOptions: ParsableArguments {
 }
 
 extension CacheImagesOptions {
-  /// Asks the store, off the loop, and writes the answer.
+  /// Queries the store, off the loop, and writes the result.
   func run(
     _ question: @escaping @Sendable (DiskImageStore, URL?, _ place: String) throws(FeedStoreError) -> String
   ) throws {

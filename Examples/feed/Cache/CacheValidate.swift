@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `feed cache validate`: deletes feeds that may not be shown any more.
+/// `feed cache validate`: deletes feeds that have expired or can't be read.
 struct CacheValidate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "validate", abstract: "Delete saved feeds that have expired or can't be read.")

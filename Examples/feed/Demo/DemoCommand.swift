@@ -14,7 +14,7 @@ struct DemoCommand: ParsableCommand {
       """)
 
   func run() throws {
-    // It cleans up even when the reader stops reading.
+    // Ignore SIGPIPE, so that the folder is removed even if the reader of a pipe is gone.
     signal(SIGPIPE, SIG_IGN)
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("feedstream-demo-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

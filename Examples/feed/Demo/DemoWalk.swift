@@ -30,13 +30,13 @@ actor DemoWalk {
     report = DemoReport(style: style, write: write)
   }
 
-  /// - Returns: true when every scenario ended as specified.
+  /// - Returns: true if every scenario had the specified result.
   func run() async throws -> Bool {
     url = try await origin.start()
     let store = SQLiteFeedStore(path: path)
     let cache = FeedCache(store: store, on: loop, now: { [clock] in clock.now })
     var configuration = CurlHTTPClient.Configuration()
-    // The origin is on this machine, whatever proxy the environment sets.
+    // The origin is on this machine, so ignore the proxy in the environment.
     configuration.usesProxies = false
     let client = CurlHTTPClient(on: loop, configuration)
     report.say("A server at \(url) serves eight images in Essential Feed JSON.")

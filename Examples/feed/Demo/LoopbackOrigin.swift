@@ -4,11 +4,11 @@ import Foundation
 
 /// A correct HTTP server on 127.0.0.1 that serves one document and can be stopped and started again.
 ///
-/// It lives on its own loop, so that it answers while everybody else is busy. Stop it before it is released.
+/// It lives on its own loop, so that it responds while other threads are busy. Stop it before it is released.
 actor LoopbackOrigin {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }
 
-  /// The body of its answers.
+  /// The body of its responses.
   var body: Data
   var status = 200
   /// The number of requests received.
@@ -28,7 +28,7 @@ actor LoopbackOrigin {
     self.body = body
   }
 
-  /// Listens, on its former port if there is one.
+  /// Listens, on the same port as before if it was started before.
   ///
   /// - Returns: the document's URL.
   @discardableResult func start() throws -> URL {

@@ -78,10 +78,10 @@ enum ExplanationJSON {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .iso8601
-    // All of it is texts, numbers and dates.
+    // Encoding can't fail, because all values are texts, numbers and dates.
     let data = (try? encoder.encode(document)) ?? Data("{}".utf8)
     return String(decoding: data, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
-      // A terminal must not interpret what a server wrote; JSON reads these back as the same text.
+      // Escape characters that a terminal would interpret; JSON parsers read them back as the same text.
       if (0x7F...0x9F).contains(scalar.value) || (0x200B...0x202E).contains(scalar.value)
         || (0x2066...0x2069).contains(scalar.value)
       {

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// An explanation as text. Whatever came from a server is escaped.
+/// An explanation as text. Text from servers is escaped.
 struct ExplanationText: Sendable {
   let style: Style
   let now: Date

@@ -12,7 +12,7 @@ struct FleetCommand: ParsableCommand {
     subcommands: [FleetStatusCommand.self, FleetPause.self, FleetResume.self])
 }
 
-/// `feed fleet status`: what is due, late, taken and paused, and who works.
+/// `feed fleet status`: shows due, late, leased and paused feeds and hosts, and the workers.
 struct FleetStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show due and late feeds, leased and paused hosts, and the workers.")
@@ -52,7 +52,7 @@ struct FleetStatusCommand: ParsableCommand {
         case .success(let status): text(status)
         case .failure(let error): "\(error)\n"
         }
-      // From the top, over what was there.
+      // Move to the top and overwrite the previous status.
       return clears ? "\u{1B}[H\u{1B}[J\(body)" : body
     }
     try session.finish {}
@@ -88,14 +88,14 @@ struct FleetPause: ParsableCommand {
     let until = duration.map { "for \($0.duration.text)" } ?? "until \"feed fleet resume \(host.printable)\""
     let paused = store.pause(host, for: duration?.duration, because: reason).flatMap { store.hasFeeds(on: host) }
     try session.answer(paused.eraseToAnyPublisher()) { hasFeeds in
-      // A mistyped name would be paused forever.
+      // Warn about a name that may be mistyped: it would be paused forever.
       if !hasFeeds { StandardError.shared.write("No feed of this fleet is on \(host.printable)\n") }
       return "\(host.printable) is paused \(until)\n"
     }
   }
 }
 
-/// `feed fleet resume`: asks a host again.
+/// `feed fleet resume`: allows requests to a host again.
 struct FleetResume: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resume", abstract: "Resume a paused host, even if its server requested the pause.")

@@ -38,7 +38,7 @@ struct FleetMetrics {
     workers(status)
   }
 
-  /// The lateness of requests.
+  /// Adds the histogram of late requests.
   private mutating func late(_ status: FleetStatus) {
     let (upTo, sum) = status.latePolls
     family("poll_lateness_seconds", "histogram", "Time between a feed's due time and the worker's claim.")
@@ -66,9 +66,9 @@ struct FleetMetrics {
     }
   }
 
-  /// Notes how far a gateway is behind the log.
+  /// Adds how far a gateway is behind the log.
   ///
-  /// - Parameter place: the id of the event that it announced last; `nil` when it has not begun.
+  /// - Parameter place: the id of the last event that it announced; `nil` if it has announced none.
   mutating func gateway(at place: String?, _ status: FleetStatus) {
     guard let place, let end = Self.milliseconds(status.logEnd.description), let here = Self.milliseconds(place) else {
       return

@@ -2,7 +2,7 @@ import FeedFleet
 import Foundation
 import PlainText
 
-/// A fleet's status, in words and figures.
+/// A fleet's status as text.
 struct FleetStatusText: Sendable {
   let style: Style
 
@@ -45,7 +45,7 @@ struct FleetStatusText: Sendable {
     Pulse.countdown(.seconds(max(0, duration.components.seconds)))
   }
 
-  /// Hosts with long queues, feeds that workers were lost with, and a clock that was set.
+  /// Problems: hosts with long queues, feeds whose workers died, and a clock that was set.
   private func troubles(_ status: FleetStatus) -> [String] {
     var lines: [String] = []
     for queue in status.queues.prefix(5) {

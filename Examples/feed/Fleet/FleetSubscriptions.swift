@@ -6,7 +6,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The actions of `feed subscriptions` on a fleet's list instead of a file's.
+/// The actions of `feed subscriptions` on a fleet's list instead of a file.
 struct FleetSubscriptions {
   let store: StoreArgument
 
@@ -54,7 +54,7 @@ struct FleetSubscriptions {
     try session.finish {}
   }
 
-  /// Adds the feeds of a file, of OPML or with one URL per line; of the latter a million at a time, read as they are added.
+  /// Adds the feeds of a file, either OPML or one URL per line. With URLs, a million are read and added at a time.
   ///
   /// - Parameter spread: the time over which the first polls are spread.
   func importing(_ path: String, spread: Duration) throws {
@@ -131,7 +131,7 @@ struct FleetSubscriptions {
     bytes.lines()
       .eraseFailureType()
       .compactMap { line -> URL? in
-        // Some editors begin a file with a mark.
+        // Remove a byte order mark, which some editors write at the beginning of a file.
         let text = line.trimmingCharacters(in: CharacterSet.whitespaces.union(["\u{FEFF}"]))
         guard !text.isEmpty, !text.hasPrefix("#") else { return nil }
         guard let address = try? FeedAddress.parse(text) else {

@@ -4,11 +4,11 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A host as a fleet names it: small letters, with its port where that is in its feeds' addresses.
+/// A host as a fleet names it: in lower case, with its port if the URLs of its feeds have one.
 struct HostArgument {
   let name: String
 
-  /// - Parameter text: a host, or the URL of something there.
+  /// - Parameter text: a host, or any URL on that host.
   init(parsing text: String) throws {
     let address = text.contains("://") ? text : "http://\(text)/"
     guard let url = try? FeedAddress.parse(address), !url.pollingHost.isEmpty, !text.contains(where: \.isWhitespace)

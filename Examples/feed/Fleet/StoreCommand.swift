@@ -6,7 +6,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed store`: from one file to a fleet.
+/// `feed store`: migrates a file to a fleet.
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store", abstract: "Migrate a local cache to a fleet.", subcommands: [StoreCopy.self])
@@ -53,7 +53,7 @@ struct StoreCopy: ParsableCommand {
           .flatMap { feed -> AnyPublisher<(Int, Bool), FleetError> in
             let due = feed.record.health.due ?? now
             let delay = Duration.seconds(max(0, due.timeIntervalSince(now)))
-            // One that is gone is not polled.
+            // Don't poll a feed that is gone.
             let added =
               feed.record.health.isGone
               ? Just(0).setFailureType(to: FleetError.self).eraseToAnyPublisher()

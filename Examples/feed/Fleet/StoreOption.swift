@@ -5,7 +5,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The engine that machines share.
+/// The server that the machines of a fleet share.
 struct StoreArgument {
   let address: RedisAddress
 
@@ -17,7 +17,7 @@ struct StoreArgument {
     }
     do throws(RedisAddressError) {
       var address = try RedisAddress(parsing: text)
-      // Others see arguments in the list of processes, and not the environment.
+      // Other users can see arguments in the list of processes, but not the environment.
       if address.password == nil, let password = ProcessInfo.processInfo.environment["FEED_STORE_PASSWORD"] {
         address.password = password.isEmpty ? nil : password
       }
@@ -49,15 +49,16 @@ extension Session {
   /// - Parameter creates: begins a fleet in an empty database.
   func fleet(at store: StoreArgument, creates: Bool = false) -> RedisFleet {
     let client = RedisClient(store.address, on: loop)
-    // Not with the other helpers: a worker says good-bye.
+    // Don't close it with the session's other resources, because a leaving worker still uses it.
     atEnd { client.close() }
     return RedisFleet(client, creates: creates)
   }
 
-  /// Tells what is wrong with a store, and when that is over, to the command that needs it all the time.
+  /// Returns a function that reports the store's errors, and its recovery, to a command that always needs the store.
   ///
-  /// One that cannot be used, and never could, ends the session: only one that is unreachable is waited for. Later on any failure is
-  /// waited for, since whoever changed a password or a permission may change it back; each is reported once a minute.
+  /// Until the store has worked once, only an unreachable store is waited for; any other error ends the session. After
+  /// that, every error is waited for, because a changed password or permission may be changed back. Each error is
+  /// reported once a minute.
   func storeReporter() -> (FleetError?) -> Void {
     var told: [String: StreamInstant] = [:]
     var hasBegun = false
@@ -80,7 +81,7 @@ extension Session {
     }
   }
 
-  /// Prints what a fleet says, once.
+  /// Prints one result of a fleet.
   func answer<Value: Sendable>(
     _ publisher: AnyPublisher<Value, FleetError>, text: @escaping @Sendable (Value) -> String
   ) throws {

@@ -7,7 +7,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed work`: polls the feeds of a fleet, alongside any number of others that do.
+/// `feed work`: polls the feeds of a fleet, together with any number of other workers.
 struct WorkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "work",
@@ -114,20 +114,20 @@ struct WorkCommand: ParsableCommand {
       case .left: break
       }
     }
-    // What runs is completed first.
+    // Let running requests finish first.
     session.stopping = { [unowned session] done in
       session.console.setStatus("finishing running requests…")
       session.ended = done
       worker.finish()
       others?.finish()
     }
-    // Reports are printed one by one; up to `concurrency` polls run all the same.
+    // Reports are printed one by one, but up to `concurrency` polls still run.
     let reports = worker.buffer(size: options.concurrency, prefetch: .keepFull, whenFull: .dropNewest)
       .merge(with: others?.reports ?? Empty().eraseToAnyPublisher())
     session.run(reports) { [format, verbose = fleet.verbose] report in
       Self.text(of: report, format, all: verbose)
     } ended: { _ in
-      // A store that is away hears of it in ten minutes.
+      // If the store is unreachable, it removes the worker after ten minutes.
       let leaving = store.leave(worker.name).map { _ in }.replaceError(with: ())
         .timeout(.seconds(1), scheduler: session.loop)
       session.keep(
@@ -149,7 +149,7 @@ struct WorkCommand: ParsableCommand {
     return others
   }
 
-  /// Sets what the arguments say, for one of the loops.
+  /// Applies the arguments to the options of one loop's worker.
   private var change: @Sendable (inout FleetWorker.Options) -> Void {
     let interval = every.map(\.duration)
     let (gap, timeout, lease) = (gap?.duration, timeout?.duration, lease?.duration)
@@ -184,7 +184,7 @@ struct WorkCommand: ParsableCommand {
   }
 }
 
-/// Shows what all workers of the command count.
+/// Shows the counts of all workers of the command.
 private final class WorkStatus {
   private let console: Console
   private var counts: [Int: [String: Int]] = [:]

@@ -8,9 +8,9 @@ import Logging
 
 /// The workers of `feed work` on loops besides the session's own.
 ///
-/// Each is a worker as one on another machine would be: the fleet's leases, and nothing else, keep two of them from a host.
+/// Each is independent, like a worker on another machine: only the fleet's leases keep two of them from the same host.
 final class WorkLoops: Cancellable {
-  /// Starts a worker on any loop.
+  /// Creates a worker on any loop.
   struct Terms: Sendable {
     let store: RedisAddress
     let client: CurlHTTPClient.Configuration
@@ -34,8 +34,8 @@ final class WorkLoops: Cancellable {
   private var left: Int
 
   /// - Parameters:
-  ///   - count: how many loops to start.
-  ///   - hear: receives what happens on them, on `loop`.
+  ///   - count: the number of loops to start.
+  ///   - hear: receives their events, on `loop`.
   /// - Throws: when the system has no thread left.
   init(
     _ count: Int, _ terms: Terms, on loop: EventLoop, _ hear: @escaping (Event) -> Void
@@ -54,15 +54,15 @@ final class WorkLoops: Cancellable {
     }
   }
 
-  /// The reports of all of them, as they are requested; finishes when the last has left.
+  /// The reports of all workers, as they are requested; finishes when the last one has left.
   var reports: AnyPublisher<FleetWorker.Report, Never> {
     arriving.buffer(size: 64, prefetch: .keepFull, whenFull: .dropNewest).eraseToAnyPublisher()
   }
 
-  /// Claims nothing more, and completes what runs.
+  /// Stops claiming feeds, and completes the running requests.
   func finish() { for worker in workers { worker.run { $0.worker.finish() } } }
 
-  /// Closes the requests that run.
+  /// Closes the running requests.
   func cancel() { for worker in workers { worker.cancel() } }
 
   /// Waits for the threads to end.
@@ -98,7 +98,7 @@ private final class LoopWorker {
       worker
       .mapAsync(limit: options.concurrency) { report in _ = await reports.send(report) }
       .sink { [unowned self] _ in
-        // A store that is away hears of it in ten minutes.
+        // If the store is unreachable, it removes the worker after ten minutes.
         leaving = store.leave(name).map { _ in }.replaceError(with: ()).timeout(.seconds(1), scheduler: loop)
           .sink { _ in
             events.post(.left)

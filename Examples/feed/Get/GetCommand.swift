@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed get`: one request, through a private HTTP cache if there is a file for it.
+/// `feed get`: makes one request, through a private HTTP cache if a file is given.
 struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
@@ -51,12 +51,12 @@ struct GetCommand: ParsableCommand {
     let store = cache.map { path in
       SQLiteHTTPCache(
         path: path, on: session.loop,
-        // On a thread of the pool, where the console is out of reach.
+        // This runs on a thread of the pool, where the console can't be used.
         onSetAside: { aside in
           StandardError.shared.write("The cache file was damaged and has been renamed to \(aside.printable).\n")
         })
     }
-    // Through the cache, a body is held in memory.
+    // The cache holds a body in memory, so limit its size.
     var asked = HTTPRequest(address, timeout: timeout.duration, maxBodyBytes: store == nil ? .max : 64 << 20)
     asked.headers = request.headers(for: address)
     asked.decodesContent = false
@@ -69,7 +69,7 @@ struct GetCommand: ParsableCommand {
     } ended: { completion in
       if case .failure(let error) = completion { session.fail("\(error)".printable) }
     }
-    // The renewal of a stale response continues until it is stored.
+    // Wait until the renewal of a stale response is stored.
     try session.finish { store?.close() }
   }
 
@@ -88,7 +88,7 @@ struct GetCommand: ParsableCommand {
     return client.cached(in: store, options)
   }
 
-  /// The status line and the fields, as they arrived but without those about the connection, and an empty line.
+  /// The status line, the fields as they arrived, except those about the connection, and an empty line.
   private static func header(of response: StreamingResponse) -> [UInt8] {
     let phrase = HTTPStatus.phrase(response.status)
     return Array("HTTP/1.1 \(response.status) \(phrase)\r\n".utf8) + response.headers.endToEnd.wireFormat + [

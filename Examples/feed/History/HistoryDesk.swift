@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The file that the commands of the history ask.
+/// The cache file that the history commands query.
 struct HistoryDesk {
   /// The path as the user wrote it.
   let path: String
@@ -19,7 +19,7 @@ struct HistoryDesk {
     history = FeedHistory(store: store, cache: cache)
   }
 
-  /// A fleet's server keeps the latest documents and nothing else.
+  /// Refuses a fleet's server, which keeps only the latest documents.
   static func refuse(_ store: String?) throws {
     guard store != nil else { return }
     throw ValidationError(
@@ -33,7 +33,7 @@ extension IndexProgress {
   var text: String { "\(GalleryPage.number(indexed)) of \(GalleryPage.number(total))" }
 }
 
-/// Items that were seen, as text or as lines of JSON.
+/// Current and former items as text or as lines of JSON.
 struct SeenText: Sendable {
   var style = Style.plain
 

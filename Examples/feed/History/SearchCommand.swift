@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed search`: finds what feeds have and had.
+/// `feed search`: searches current and former items of feeds.
 struct SearchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",

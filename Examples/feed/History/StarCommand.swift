@@ -88,7 +88,7 @@ struct StarCommand: ParsableCommand {
     try session.finish(closing: desk.store)
   }
 
-  /// Loads and saves the image of an item; delivers why that failed, or `nil`.
+  /// Loads and saves the image of an item; delivers the failure, or `nil`.
   private static func keep(_ item: SeenImage, with loader: ImageLoader) -> AnyPublisher<String?, Never> {
     loader.keep(item.image.url, of: item.address, isPrivate: item.isFromPrivateNetwork)
       .compactMap { _ in String??.none }

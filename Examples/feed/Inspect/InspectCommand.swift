@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed inspect`: shows the content of a feed, item by item, and why an item has an image or none.
+/// `feed inspect`: shows the content of a feed, item by item, and why an item has an image or not.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
@@ -76,7 +76,7 @@ struct InspectCommand: ParsableCommand {
 enum InspectionError: Error, CustomStringConvertible {
   case remote(RemoteFeedError)
   case file(String, String)
-  /// The document can't be inspected; the path, when it is a file.
+  /// The document can't be inspected. `file` is its path, if it is a file.
   case document(InvalidData, file: String?)
 
   var description: String {

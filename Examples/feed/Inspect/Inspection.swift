@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The content of a document: a feed's items, or a web page's feeds.
+/// The content of a document: the items of a feed, or the feeds that a web page links to.
 enum Inspection {
   case feed(FeedDocument, ids: [String])
   case page([FeedLink])
@@ -35,7 +35,8 @@ enum Inspection {
     return "{\"url\":\(FeedJSON.quoted(link.address))\(title),\"type\":\(FeedJSON.quoted(link.type))}"
   }
 
-  /// Characters that a terminal interprets are inside strings here, where an escape means the same.
+  /// Escapes characters that a terminal would interpret. They occur only inside strings, where an escape has the same
+  /// meaning.
   private static func harmless(_ json: String) -> String {
     guard json.unicodeScalars.contains(where: \.isActedUpon) else { return json }
     return json.unicodeScalars.reduce(into: "") { text, scalar in

@@ -47,7 +47,7 @@ struct MaxAge: Equatable, CustomStringConvertible {
 
 /// The interval of a watch: a duration, or `auto`.
 struct WatchInterval: Equatable, CustomStringConvertible {
-  /// `nil` goes by how often a feed changes.
+  /// `nil` to adapt to how often a feed changes.
   let duration: Duration?
   var description: String { duration?.text ?? "auto" }
 
@@ -56,10 +56,10 @@ struct WatchInterval: Equatable, CustomStringConvertible {
 
 /// The URL of a feed: absolute, http or https.
 enum FeedAddress {
-  /// Takes `feed:https://…` and `feed://…` too, which pages have in their links.
+  /// Accepts `feed:https://…` and `feed://…`, too, which pages use in links.
   static func parse(_ text: String) throws -> URL { try parse(text, hintsAtFiles: true) }
 
-  /// - Parameter hintsAtFiles: false where a file may be given too.
+  /// - Parameter hintsAtFiles: false if a file may be given, too.
   static func parse(_ text: String, hintsAtFiles: Bool) throws -> URL {
     var text = text
     if text.lowercased().hasPrefix("feed:") {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// A number of bytes, as people write it: 150MB, 64MiB.
+/// A number of bytes in the notation of the command line: 150MB, 64MiB.
 struct ByteCount {
   let bytes: Int
 
@@ -23,7 +23,7 @@ struct ByteCount {
     self.bytes = Int(bytes)
   }
 
-  /// In the unit that suits it, with a digit behind the point where that says something.
+  /// The number in a suitable unit, with a decimal only if it is useful.
   var text: String {
     let unit = Self.units[3...5].last { bytes >= $0.bytes } ?? ("bytes", 1)
     let value = Double(bytes) / Double(unit.bytes)

@@ -42,14 +42,14 @@ struct CommonOptions: ParsableArguments {
     try Self.check(cachePath)
   }
 
-  /// Refuses a file that is not a cache of ours: it stays as it is.
+  /// Refuses a file that isn't a cache of this program, and doesn't change it.
   static func check(_ path: String, as kind: ForeignFiles.Kind = .feeds) throws {
     guard ForeignFiles.isForeign(path, to: kind) else { return }
     throw ValidationError(
       "\(path.printable) isn't a cache that this program wrote, so it isn't changed. Choose another file.")
   }
 
-  /// Refuses a folder of images that is not ours: it stays as it is.
+  /// Refuses a folder of images that isn't this program's, and doesn't change it.
   func checkImages() throws {
     let folder = imageFolder
     guard ForeignFiles.isForeign(imageFolder: folder) else { return }
@@ -65,7 +65,8 @@ struct CommonOptions: ParsableArguments {
   /// The cache file: the one given, or the user's default.
   var cachePath: String { cache ?? Self.defaultCachePath() }
 
-  /// The images, kept next to the feeds; every command has the same. Those of starred items stay beyond the limit.
+  /// The images, kept next to the feeds; the same for every command. Images of starred items don't count toward the
+  /// limit.
   var imageStore: DiskImageStore {
     let feeds = SQLiteFeedStore(path: cachePath)
     return DiskImageStore(folder: imageFolder, limit: imageCacheSize.bytes) { () throws(FeedStoreError) in

@@ -4,14 +4,14 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The feeds that a command line means.
+/// The feeds that a command line selects.
 struct FeedSelection {
   let subscriptions: [SubscribedFeed]
-  /// True for one URL and nothing else: the feed is shown by itself.
+  /// True if the selection is a single URL, whose feed is shown by itself.
   let isSingle: Bool
-  /// The list that some of them are from, if there is one.
+  /// The list that some of the feeds are from, if there is one.
   var list: FollowedList?
-  /// The names that screens show, which follow the list.
+  /// The names to show, which change with the list.
   let shownNames: FeedNames
 
   init(subscriptions: [SubscribedFeed], isSingle: Bool, list: FollowedList? = nil) {
@@ -23,7 +23,7 @@ struct FeedSelection {
 
   var addresses: [URL] { subscriptions.map(\.address) }
 
-  /// The names of the feeds in the list that they came from.
+  /// The names of the feeds in their list.
   var names: [URL: String] { Self.names(of: subscriptions) }
 
   static func names(of feeds: [SubscribedFeed]) -> [URL: String] {
@@ -32,11 +32,11 @@ struct FeedSelection {
 }
 
 extension FeedSelection {
-  /// The URLs given and the feeds of a list, each once; the subscriptions when there are neither.
+  /// The given URLs and the feeds of a list, each once; if there are neither, the subscriptions.
   ///
   /// - Parameters:
   ///   - opml: the path of a list to add to the URLs.
-  ///   - folder: the folder that the feeds of the list are in, the outermost first; empty for any.
+  ///   - folder: the folder that contains the feeds of the list, the outermost first; empty for any.
   init(addresses: [URL], opml: String?, folder: [String]) throws {
     let given = addresses.map { SubscribedFeed(address: $0) }
     guard opml != nil || addresses.isEmpty else {
@@ -83,7 +83,7 @@ extension FeedSelection {
 }
 
 extension LoadOptions {
-  /// The URLs given and those of `--opml`, each once; the subscriptions when there are neither.
+  /// The given URLs and those of `--opml`, each once; if there are neither, the subscriptions.
   func selection() throws -> FeedSelection {
     if addresses.count == 1, opml == nil, folder.isEmpty {
       return FeedSelection(subscriptions: [SubscribedFeed(address: addresses[0])], isSingle: true)

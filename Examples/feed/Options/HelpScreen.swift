@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// `feed --help`: examples and commands on one screen, 24 lines of 80 characters. `man feed` has the rest.
+/// `feed --help`: examples and commands on one screen of 24 lines with 80 characters. `man feed` has the details.
 enum HelpScreen {
-  /// True for a command line that requests the help of no command.
+  /// True for a command line that requests help, but not for a particular command.
   static func isAsked(_ arguments: [String]) -> Bool { [[], ["help"], ["--help"], ["-h"]].contains(arguments) }
 
   static var text: String {

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Overwrites the secrets among this process' arguments, which everybody on the machine can read in the list of processes,
-/// as curl does.
+/// Overwrites the secrets among this process's arguments, as curl does, because everybody on the machine can read
+/// arguments in the list of processes.
 ///
-/// Others may see them in the moment before.
+/// Others can read the secrets until then.
 enum HiddenArguments {
   /// The options whose values are secrets.
   private static let secret = ["--user", "--header", "--token"]
 
-  /// Call it when the arguments have been read: nobody can read them afterwards, this process included.
+  /// Call this after the arguments have been parsed: afterwards, nobody can read them, including this process.
   static func hide() {
     guard let place = place else { return }
-    // Right: the system has put the arguments there for this process, which may write to them (proc(5), arg_start), and
-    // nothing else runs yet that reads them.
+    // This is safe: the system has put the arguments there for this process, which may write to them (proc(5),
+    // arg_start), and no other code reads them at this point.
     let bytes = UnsafeMutableRawBufferPointer(
       start: UnsafeMutableRawPointer(bitPattern: place.lowerBound), count: place.count)
     var isValue = false
@@ -29,12 +29,12 @@ enum HiddenArguments {
 
   /// The byte offsets of an argument's secrets.
   ///
-  /// - Parameter isValue: true when the argument before is an option whose value is a secret.
+  /// - Parameter isValue: true if the argument before this one is an option whose value is a secret.
   static func secrets(in text: String, isValue: Bool) -> [Range<Int>] {
     let bytes = Array(text.utf8)
     if isValue { return [0..<bytes.count] }
     if let option = secret.first(where: { text.hasPrefix($0 + "=") }) { return [option.utf8.count + 1..<bytes.count] }
-    // The password of a URL.
+    // The password in a URL.
     guard let scheme = text.range(of: "://")?.upperBound else { return [] }
     let host = text.utf8.distance(from: text.startIndex, to: scheme)
     let end = bytes[host...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
@@ -44,9 +44,9 @@ enum HiddenArguments {
     return [colon + 1..<at]
   }
 
-  /// The memory that the system shows as this process' arguments; `nil` where that is not known.
+  /// The memory that the system shows as this process's arguments; `nil` if unknown.
   private static var place: Range<Int>? {
-    // Fields 48 and 49, counted after the name, which may hold spaces and parentheses: proc(5).
+    // Fields 48 and 49, counted after the program's name, which may contain spaces and parentheses: proc(5).
     guard let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
       let name = stat.lastIndex(of: ")")
     else { return nil }

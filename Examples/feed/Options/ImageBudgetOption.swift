@@ -1,7 +1,7 @@
 import ArgumentParser
 import ImageFeed
 
-/// The option of the commands that load images before somebody looks.
+/// The option of the commands that load images before anyone opens them.
 struct ImageBudgetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -4,7 +4,8 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Advice for a file given where a URL is meant, a URL where a file is, or a feed for a list of feeds.
+/// Advice for a file where a URL is expected, a URL where a file is expected, or a feed where a list of feeds is
+/// expected.
 enum MistakenPlace {
   static var adviceOnRemoteList: String {
     "Save it as a file; then \"feed load --opml <file>\" shows its feeds, and \"feed subscriptions import <file>\" keeps "
@@ -43,7 +44,7 @@ enum MistakenPlace {
     }
   }
 
-  /// A regular file's; a pipe might never end.
+  /// The bytes of a regular file; reading a pipe might never end.
   private static func bytes(ofFile path: String) -> [UInt8]? {
     var status = stat()
     guard !path.isEmpty, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -53,7 +54,7 @@ enum MistakenPlace {
   }
 }
 
-/// A feed was given where a list of feeds is meant.
+/// The error for a feed where a list of feeds is expected.
 struct FeedInsteadOfList: Error, CustomStringConvertible, LocalizedError {
   let path: String
   let format: FeedKind

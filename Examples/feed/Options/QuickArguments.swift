@@ -1,16 +1,16 @@
 import Foundation
 import ImageFeed
 
-/// The command line that is typed most, read without the parser: `feed load` with URLs, `--cache`, `--format` and where
-/// the feeds come from.
+/// Reads the most frequent command lines without the parser: `feed load` with URLs, `--cache`, `--format` and the
+/// source of the feeds.
 ///
-/// The parser describes every option before it reads one, which takes a third of the instructions of loading ten images.
-/// Everything else is left to it, and so is whatever is wrong, so that each message is the parser's own. Where both read a
-/// command line they read the same, which `QuickArgumentsTests` compares.
+/// The parser describes every option before it reads one, which takes a third of the instructions of loading ten
+/// images. All other command lines are left to the parser, including invalid ones, so that every message is the
+/// parser's own. Both must read a command line in the same way; `QuickArgumentsTests` compares them.
 enum QuickArguments {
   /// - Returns: `nil` for arguments that the parser must read.
   static func command(_ arguments: [String]) -> LoadCommand? {
-    // The parser checks what the environment says.
+    // The parser validates the variables of the environment.
     guard arguments.first == "load", ProcessInfo.processInfo.environment["FEED_CONTACT"] == nil else { return nil }
     var addresses: [URL] = []
     var (cache, format, choice): (String?, OutputFormat?, ReadChoice?)
@@ -36,7 +36,7 @@ enum QuickArguments {
   }
 }
 
-// What the declarations say where nothing is given. A property that is left out here would end the program when it is read.
+// The defaults of the declarations. A property that is missing here would end the program when it is read.
 
 extension LoadCommand {
   fileprivate init(_ load: LoadOptions, choice: ReadChoice?) {

@@ -22,7 +22,7 @@ struct RequestOptions: ParsableArguments {
     completion: .file())
   var netrcFile: String?
 
-  // What was typed may be a secret: no message repeats it.
+  // No message repeats the arguments, because they may be secret.
   func validate() throws {
     for field in header where Self.field(field) == nil {
       throw ValidationError("--header needs a name and a value, such as --header 'Accept-Language: de'.")
@@ -38,13 +38,13 @@ struct RequestOptions: ParsableArguments {
     }
   }
 
-  /// Refuses what would be sent to several hosts.
+  /// Refuses options that would be sent to several hosts.
   func check(for addresses: [URL]) throws {
     guard addresses.count > 1, !header.isEmpty || user != nil else { return }
     throw ValidationError("--header and --user are for one feed; for several, use --netrc or --netrc-file.")
   }
 
-  /// The fields to send to `url`'s origin. A field given by hand comes before `--user`, and that before the URL's own
+  /// The fields to send to `url`'s origin. `--header` takes precedence over `--user`, and `--user` over the URL's own
   /// user and the netrc file.
   func headers(for url: URL) -> [HTTPRequest.Header] {
     var headers = header.compactMap(Self.field)

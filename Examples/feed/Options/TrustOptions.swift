@@ -4,7 +4,7 @@ import FeedStream
 import Foundation
 import PlainText
 
-/// The options of every command that sends requests: the certificates that are trusted, and who is asking.
+/// The options of every command that makes requests: the trusted certificates, and the client's contact.
 struct TrustOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -29,14 +29,14 @@ struct TrustOptions: ParsableArguments {
     }
   }
 
-  /// A client that trusts them, for feeds and images.
+  /// A client that trusts these certificates, for feeds and images.
   func client(
     on loop: EventLoop, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> CurlHTTPClient {
     CurlHTTPClient(on: loop, configuration(environment: environment))
   }
 
-  /// The configuration of clients that trust them, on any loop.
+  /// The configuration of clients that trust these certificates, on any loop.
   func configuration(
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> CurlHTTPClient.Configuration {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PlainText
 
-/// A word where a command is meant that is not one.
+/// An unknown word in the place of a command.
 enum UnknownCommand {
   /// The message for a command line with such a word; `nil` for any other one.
   static func message(_ arguments: [String]) -> String? {
@@ -11,7 +11,7 @@ enum UnknownCommand {
       let names = command.configuration.subcommands.map { $0._commandName }
       guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
       guard let index = names.firstIndex(of: word) else {
-        // A URL or a file, for a command that takes one without a subcommand.
+        // It may be a URL or a file, for a command that takes one without a subcommand.
         if word.isEmpty || word.contains(where: { ":./".contains($0) }) { return nil }
         let meant = nearest(to: word, of: names).map { "; did you mean \"\($0)\"?" } ?? ""
         return "unknown command \"\(word.printable(limit: 100))\"\(meant)\n"
@@ -32,7 +32,8 @@ enum UnknownCommand {
     return best.slips <= max(1, best.name.count / 3) ? best.name : nil
   }
 
-  /// The number of letters that were missed, added, exchanged or swapped with their neighbor (optimal string alignment).
+  /// The number of letters that are missing, added, replaced, or swapped with their neighbor (optimal string
+  /// alignment).
   private static func slips(_ one: [Character], _ other: [Character]) -> Int {
     var (before, last) = ([Int](), Array(0...other.count))
     for row in one.indices {

@@ -27,10 +27,10 @@ final class ImageSaver {
     loader = ImageLoader(for: common, client: client, on: session)
   }
 
-  /// Loads and saves the image of each item, the first of each feed first, within the budget; then calls back, unless the
-  /// session ends. What fails is reported. Call it again after it has called back.
+  /// Loads and saves the image of each item within the budget, the first images of each feed first. Then calls back,
+  /// unless the session ends. Reports failures. Call it again only after it has called back.
   ///
-  /// - Parameter isTold: true to say how many were saved.
+  /// - Parameter isTold: true to report how many images were saved.
   func save(_ feeds: [(address: URL, images: FeedImages)], isTold: Bool = true, then: @escaping () -> Void) {
     var known: Set<URL> = []
     var budget = limits

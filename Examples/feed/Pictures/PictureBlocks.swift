@@ -3,7 +3,7 @@ import ImageFeed
 import PlainText
 import TerminalPictures
 
-/// Images with their pictures, for a terminal that scrolls: next to their descriptions, or side by side.
+/// Items with their images, for a terminal that scrolls: next to their descriptions, or side by side.
 struct PictureBlocks: Sendable {
   /// An image and its place in the list.
   struct Entry: Sendable {
@@ -11,9 +11,9 @@ struct PictureBlocks: Sendable {
     var image: FeedImage
     /// The feed that names it.
     var feed: URL
-    /// True when that came out of a private network; `nil` when nobody knows.
+    /// True if the feed came from a private network; `nil` if that is unknown.
     var isPrivate: Bool?
-    /// Whose it is, where there are several feeds.
+    /// The feed's name, if there are several feeds.
     var origin: String?
   }
 
@@ -28,10 +28,10 @@ struct PictureBlocks: Sendable {
   private let digits: Int
 
   /// - Parameters:
-  ///   - screen: how many characters the terminal has.
-  ///   - count: how many images there are.
-  ///   - hasColor: true when text is highlighted.
-  /// - Returns: `nil` when there is no room for images.
+  ///   - screen: the size of the terminal, in characters.
+  ///   - count: the number of images.
+  ///   - hasColor: true if text is highlighted.
+  /// - Returns: `nil` if there is no room for images.
   init?(
     screen: (columns: Int, rows: Int), count: Int, isGrid: Bool, abilities: TerminalAbilities, hasColor: Bool
   ) {
@@ -42,7 +42,7 @@ struct PictureBlocks: Sendable {
     depth = abilities.depth
     let cell = abilities.cell ?? .usual
     if isGrid {
-      // As many as are not too narrow.
+      // Use as many columns as possible without making images too narrow.
       across = max(1, min(columns / 20, max(3, columns / 40)))
       let width = (columns - 2 * (across - 1)) / across
       box = PictureBox(columns: width, rows: min(max(screen.rows / 3, 4), 14), mode: abilities.mode, cell: cell)
@@ -54,7 +54,7 @@ struct PictureBlocks: Sendable {
     guard columns >= 24, screen.rows > box.rows + 2 else { return nil }
   }
 
-  /// One row of images; one image and its text, unless it is a grid.
+  /// The bytes of one row of images in a grid, or else of one image and its text.
   func bytes(of entries: [(Entry, Result<Drawing, NoPicture>)]) -> [UInt8] {
     isGrid ? tiles(entries) : entries.flatMap { block($0.0, $0.1) }
   }
@@ -122,7 +122,7 @@ struct PictureBlocks: Sendable {
     }
   }
 
-  /// The look of text, unless no color is wanted.
+  /// The look of text, unless colors are turned off.
   private func ink(_ ink: Ink) -> Ink { hasColor ? ink : .plain }
 
   private var pictureDepth: ColorDepth { if case .blocks(let depth) = box.mode { depth } else { .none } }

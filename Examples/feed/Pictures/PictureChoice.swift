@@ -4,14 +4,14 @@ import ArgumentParser
 enum PictureChoice: String, CaseIterable, ExpressibleByArgument {
   /// If the terminal supports graphics: kitty's protocol or sixels.
   case auto
-  /// On every terminal, with blocks where it has no graphics, and when output isn't a terminal too.
+  /// On every terminal, with blocks if it doesn't support graphics, and even if output isn't a terminal.
   case always
   case never
 }
 
 /// The options about images.
 struct PictureOptions: ParsableArguments {
-  /// The number of a feed's pictures that are shown; the images after them are shown as text.
+  /// The maximum number of a feed's items that are shown with images; the others are shown as text.
   static let most = 200
 
   @Option(
@@ -30,7 +30,7 @@ struct PictureOptions: ParsableArguments {
     if grid, pictures == .never { throw ValidationError("--grid shows images; leave out --pictures never.") }
   }
 
-  /// Refuses what has no images.
+  /// Refuses formats that can't have images.
   func check(for format: OutputFormat) throws {
     guard format == .json, pictures == .always || grid else { return }
     throw ValidationError("--pictures and --grid have no JSON output; leave out --format json.")

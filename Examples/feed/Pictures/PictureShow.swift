@@ -5,16 +5,16 @@ import TerminalPictures
 
 /// The images of feeds on standard output, in their order.
 final class PictureShow {
-  /// A list of images, for a terminal with pictures and for one without.
+  /// A list of items, for a terminal with images or without.
   struct List: Sendable {
-    /// The text above them.
+    /// The text above the list.
     var headline: @Sendable () -> String
-    /// Those that have images.
+    /// The items to show with images.
     var entries: [PictureBlocks.Entry]
     var count: Int
-    /// The text of the images after the first n.
+    /// The text of the items after the first n.
     var rest: @Sendable (Int) -> String
-    /// All of it without images.
+    /// The whole list without images.
     var plain: @Sendable () -> [UInt8]
   }
 
@@ -25,9 +25,9 @@ final class PictureShow {
   private let abilities: AnyPublisher<TerminalAbilities, Never>
   private let worker: SerialWorker
 
-  /// Asks the terminal immediately: it answers while the feed is loaded.
+  /// Queries the terminal immediately; it replies while the feed is loaded.
   ///
-  /// - Returns: `nil` when no images are wanted, or none can be shown.
+  /// - Returns: `nil` if no images are wanted, or none can be shown.
   init?(
     _ options: PictureOptions, for load: LoadOptions, client: any HTTPClient, isOffline: Bool, on session: Session,
     environment: [String: String] = ProcessInfo.processInfo.environment

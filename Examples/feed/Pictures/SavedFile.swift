@@ -2,11 +2,11 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// An image that a person saves, as a file of its own.
+/// A file into which the user saves an image.
 enum SavedFile {
   private static let longestName = 80
 
-  /// Writes an image under the name that its URL has, and another number as long as there is a file of that name. Blocks.
+  /// Writes an image under a name from its URL, with a number appended if that file exists. Blocks.
   ///
   /// - Returns: the name.
   static func write(_ image: ImageData, named url: URL, in folder: String) throws(NoPicture) -> String {
@@ -29,7 +29,7 @@ enum SavedFile {
     throw NoPicture(reason: "there are a thousand files with that name")
   }
 
-  /// Letters and digits alone: the name comes from a stranger.
+  /// Only letters and digits, because the URL is untrusted.
   private static func base(of url: URL) -> String {
     let name = url.deletingPathExtension().lastPathComponent
     let safe = name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }

@@ -2,14 +2,14 @@ import FeedStream
 import Foundation
 import TerminalPictures
 
-/// The terminal that standard output is.
+/// The terminal on standard output.
 enum TerminalDesk {
-  /// The time limit for a terminal's response. All respond, most within a millisecond; a remote one takes longer.
+  /// The time limit for a terminal's reply. All terminals reply, most within a millisecond; a remote one takes longer.
   static let deadline = Duration.seconds(1)
 
-  /// The terminal's abilities: its answer, or what the environment says when it can't be asked.
+  /// The terminal's abilities: its reply, or the information in the environment if it can't be queried.
   ///
-  /// Keys typed meanwhile are given back to the terminal, where its system allows that, and Ctrl-C works.
+  /// Keys typed meanwhile are given back to the terminal, if the system allows that, and Ctrl-C works.
   static func abilities(on session: Session, _ environment: [String: String]) -> AnyPublisher<TerminalAbilities, Never>
   {
     let known = TerminalAbilities(environment: environment)
@@ -39,12 +39,12 @@ enum TerminalDesk {
   /// True when standard output is a terminal, and this process may read from it: one in the background would be stopped.
   private static var isOurs: Bool { Style.isScreen(STDOUT_FILENO) && tcgetpgrp(STDOUT_FILENO) == getpgrp() }
 
-  /// A question is short: this does not block.
+  /// Writes a query, which is so short that this doesn't block.
   private static func write(_ bytes: [UInt8]) {
     _ = bytes.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
   }
 
-  /// Puts keys back where they were read. Linux allows that where `dev.tty.legacy_tiocsti` is 1.
+  /// Puts keys back into the terminal's input. Linux allows that if `dev.tty.legacy_tiocsti` is 1.
   private static func giveBack(_ keys: [TerminalKey]) {
     guard !keys.isEmpty else { return }
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
@@ -55,7 +55,7 @@ enum TerminalDesk {
 }
 
 extension TerminalAbilities {
-  /// With the size of a character as the system has it, where the terminal did not say.
+  /// The abilities with the size of a character from the system, if the terminal didn't report it.
   var sized: TerminalAbilities {
     var copy = self
     var size = winsize()
@@ -68,7 +68,7 @@ extension TerminalAbilities {
 }
 
 extension TerminalKey {
-  /// The bytes that a terminal sends for it.
+  /// The bytes that a terminal sends for the key.
   var bytes: [UInt8] {
     switch self {
     case .character(let character): Array(String(character).utf8)
@@ -78,7 +78,7 @@ extension TerminalKey {
     case .backspace: [0x7F]
     case .escape: [0x1B]
     case .other(let bytes): Array(bytes)
-    // Nobody types ahead with these.
+    // Users don't type these keys ahead.
     default: []
     }
   }

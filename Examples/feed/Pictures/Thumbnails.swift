@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// Images as a terminal shows them: loaded, cache first, decoded in another process, and drawn off the loop.
+/// Images for the terminal: loaded cache first, decoded in another process, and drawn off the loop.
 final class Thumbnails {
   /// The number of images that are loaded ahead.
   static let width = 8
@@ -20,12 +20,12 @@ final class Thumbnails {
     self.isOffline = isOffline
   }
 
-  /// False when there is nothing to decode images with.
+  /// False if the decoder isn't installed.
   var isAvailable: Bool { decoder.isAvailable }
 
   /// The image at a URL that a feed names, drawn for a box; or the reason why there is none.
   ///
-  /// - Parameter isPrivate: true when the feed came out of a private network; `nil` when nobody knows.
+  /// - Parameter isPrivate: true if the feed came from a private network; `nil` if that is unknown.
   func drawing(
     of url: URL, named feed: URL, _ isPrivate: Bool?, in box: PictureBox
   ) -> some Publisher<Result<Drawing, NoPicture>, Never> {
@@ -63,7 +63,7 @@ final class Thumbnails {
     loader.data(for: url, of: feed, isPrivate: isPrivate).map(\.data).mapError { NoPicture(reason: Self.reason($0)) }
   }
 
-  /// In a few words: there is little room where a picture would be.
+  /// A short text, because there is little room in place of an image.
   private static func reason(_ error: ImageError) -> String {
     switch error.remote {
     case .invalidData(.status(let status)): "status \(status)"
@@ -80,7 +80,7 @@ final class Thumbnails {
   func close() { decoder.close() }
 }
 
-/// Why an image is not shown. Text from outside may be in it.
+/// The reason why an image isn't shown. It may contain untrusted text.
 struct NoPicture: Error, Hashable {
   let reason: String
 }
@@ -93,13 +93,13 @@ struct PictureBox: Hashable {
   var cell: CellSize
   var near = Near()
 
-  /// A part of an image that is seen near.
+  /// The zoom of an image, and its visible part.
   struct Near: Hashable {
-    /// The most: eight times.
+    /// The maximum number of steps: eightfold.
     private static let most = 3
-    /// Twice as near for each.
+    /// The number of steps; each doubles the size.
     private(set) var steps = 0
-    /// Where the middle of the box is, in quarters of it from the middle of the image.
+    /// The distance from the middle of the image to the middle of the box, in quarters of the box.
     private(set) var x = 0
     private(set) var y = 0
 
@@ -113,7 +113,7 @@ struct PictureBox: Hashable {
       move(x: 0, y: 0)
     }
 
-    /// Moves by quarters of the box, no further than the image may reach.
+    /// Moves by quarters of the box, up to the edges of the image.
     mutating func move(x: Int, y: Int) {
       let most = 2 * (scale - 1)
       (self.x, self.y) = (min(max(self.x + x, -most), most), min(max(self.y + y, -most), most))
@@ -139,7 +139,7 @@ struct PictureBox: Hashable {
   }
 }
 
-/// Asks nobody.
+/// A client that makes no requests.
 struct OfflineClient: HTTPClient {
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { fail(request) }
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError> { fail(request) }

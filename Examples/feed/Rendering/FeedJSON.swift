@@ -5,10 +5,11 @@ import PlainText
 
 /// Feeds and images as lines of JSON, with their keys always in the same order.
 ///
-/// Written by hand for that order, which `JSONEncoder` does not offer, and so that a terminal interprets nothing in a
-/// feed: what `printable` would make visible is written as `\u` escapes, which are read back as the same text.
+/// They are written manually for that order, which `JSONEncoder` doesn't offer, and so that a terminal interprets
+/// nothing in a feed: characters that `printable` would make visible are written as `\u` escapes, which parsers read
+/// back as the same text.
 ///
-/// The shapes are a contract: `docs/schema` describes them, and ``version`` changes when one changes in another way than by a
+/// The shapes are a contract: `docs/schema` describes them. ``version`` changes with every change of a shape except a
 /// new key.
 enum FeedJSON {
   static let version = 1
@@ -16,9 +17,9 @@ enum FeedJSON {
   /// One feed.
   ///
   /// - Parameters:
-  ///   - name: what it is called.
-  ///   - marks: which images are new, and which are starred.
-  ///   - positions: where the images are that are written; all without it.
+  ///   - name: the feed's name.
+  ///   - marks: the new and the starred images.
+  ///   - positions: the positions of the images to write; all by default.
   /// - Returns: UTF-8.
   static func line(
     _ feed: Feed, at address: URL, _ name: String, marks: Marks = Marks(), only positions: [Int]? = nil
@@ -56,7 +57,7 @@ enum FeedJSON {
     return Array("{\"version\":\(version),\"url\":\(quoted(failure.address.shown)),\"error\":{\(parts)}}\n".utf8)
   }
 
-  /// One image, with the feed that it is of; without a line's end.
+  /// One image with its feed, without a line break.
   static func item(_ entry: FeedTimeline.Entry, isNew: Bool = false, isStarred: Bool = false) -> String {
     let head = "{\"version\":\(version),\"feed\":{\(of(entry.address, entry.name))},"
     let images: FeedImages = [entry.image]
@@ -68,7 +69,7 @@ enum FeedJSON {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The members that say whose something is.
+  /// The members that identify the feed.
   private static func of(_ address: URL, _ name: String) -> String {
     "\"url\":\(quoted(address.shown)),\"title\":\(quoted(name))"
   }
@@ -82,8 +83,9 @@ enum FeedJSON {
     }
   }
 
-  /// Twice the texts: an image's URL is among its images too, and its description may be the title. The bytes between the
-  /// texts of a post are counted as texts that are escaped, which is more than their keys.
+  /// The maximum size of the JSON: twice the texts, because an image's URL is also among the post's images, and the
+  /// description may be the title. The bytes between a post's texts are counted as escaped text, which is more than
+  /// their keys take.
   private static func room(for images: FeedImages) -> Int {
     2 * images.withAllTexts { JSONWriter.room(for: $0) } + images.count * JSONWriter.roomForKeys
   }
@@ -98,14 +100,14 @@ enum FeedJSON {
   }
 }
 
-/// Writes JSON into memory that is large enough for it, so that nothing is checked for each text.
+/// Writes JSON into memory that is known to be large enough, so that each write needs no check.
 struct JSONWriter {
-  /// The most that an image's braces, keys and id take.
+  /// The maximum size of an image's braces, keys and id.
   static let roomForKeys = 320
 
   private var end: UnsafeMutablePointer<UInt8>
 
-  /// - Parameter room: the most that `body` writes.
+  /// - Parameter room: the maximum number of bytes that `body` writes.
   static func bytes(atMost room: Int, _ body: (inout JSONWriter) -> Void) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: room) { memory, count in
       guard let start = memory.baseAddress else { return }
@@ -117,7 +119,7 @@ struct JSONWriter {
     }
   }
 
-  /// The most that texts take, without their quotation marks.
+  /// The maximum size of texts, without their quotation marks.
   ///
   /// An escape has six bytes (`\u001B`), or twelve for a character of four (`\uDB40\uDC01`).
   static func room(for texts: UnsafeBufferPointer<UInt8>) -> Int {
@@ -207,7 +209,7 @@ struct JSONWriter {
     put("}")
   }
 
-  /// A key and a text; nothing without the text.
+  /// Writes a key and a text; nothing if there is no text.
   private mutating func put(_ key: StaticString, _ text: UnsafeBufferPointer<UInt8>?) {
     guard let text else { return }
     put(key)
@@ -263,7 +265,7 @@ struct JSONWriter {
     return isPlain
   }
 
-  /// Calls `body` with eight bytes after another, the last of them filled up with spaces, until it returns `false`.
+  /// Calls `body` with the text, eight bytes at a time, the last ones filled up with spaces, until it returns `false`.
   @inline(__always)
   private static func forEachWord(of text: UnsafeBufferPointer<UInt8>, _ body: (UInt64) -> Bool) {
     let bytes = UnsafeRawBufferPointer(text)
@@ -281,13 +283,13 @@ struct JSONWriter {
     _ = body(rest)
   }
 
-  /// True when one of eight bytes is a control character, a quotation mark, a backslash, or no ASCII.
+  /// True if one of eight bytes is a control character, a quotation mark, a backslash, or not ASCII.
   @inline(__always)
   private static func hasOddByte(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs = ones << 7
-    // A subtraction borrows from a byte's highest bit exactly when that byte, or one below it, is too small: it is enough to
-    // know that there is one.
+    // A byte's highest bit borrows only if that byte or a lower one is too small. So the result shows whether there is
+    // one, which is enough.
     let control = (word &- ones &* 0x20) & ~word
     let quote = word ^ ones &* UInt64(UInt8(ascii: "\""))
     let backslash = word ^ ones &* UInt64(UInt8(ascii: "\\"))

@@ -2,7 +2,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Feeds and failures in the form that the user asked for.
+/// Feeds and failures in the format that the user chose.
 struct FeedScreen: Sendable {
   private let format: OutputFormat
   private let style: Style
@@ -15,8 +15,8 @@ struct FeedScreen: Sendable {
   private let marks: RecordedMarks
 
   /// - Parameters:
-  ///   - marks: which images are new, unless the caller knows, and which are starred.
-  ///   - isRepeated: true when there may be several, which their time distinguishes.
+  ///   - marks: the new images, unless the caller knows them, and the starred ones.
+  ///   - isRepeated: true if several results may follow each other, each with its time.
   init(
     _ options: LoadOptions, of selection: FeedSelection, on session: Session, _ marks: RecordedMarks,
     isRepeated: Bool = false
@@ -32,9 +32,10 @@ struct FeedScreen: Sendable {
     self.marks = marks
   }
 
-  /// One feed, for standard output: UTF-8, since a line of JSON may be long.
+  /// One feed, for standard output: in UTF-8, because a line of JSON may be long.
   ///
-  /// - Parameter new: where in it the images are that are marked as new; without it, those that nobody was shown, in JSON.
+  /// - Parameter new: the positions of the images that are marked as new; by default in JSON, those that were never
+  ///   shown.
   func bytes(of feed: Feed, at address: URL, new: [Int]? = nil) -> [UInt8] {
     var marks = marks.marks(of: feed.images, at: address)
     marks.new = new ?? (isJSON ? marks.new : [])
@@ -59,7 +60,8 @@ struct FeedScreen: Sendable {
     }
   }
 
-  /// The reason why there is no feed, for standard output: a line of JSON; as text it is not on standard output.
+  /// The reason why there is no feed, for standard output: a line of JSON; empty for text, which goes to standard
+  /// error.
   func bytes(of failure: NothingToShow) -> [UInt8] { isJSON ? FeedJSON.line(failure) : [] }
 
   /// One feed, for standard output, with its images or without.
@@ -93,7 +95,7 @@ struct FeedScreen: Sendable {
 
   /// The images of one feed that are new, for standard output.
   ///
-  /// - Parameter positions: where they are in it.
+  /// - Parameter positions: the positions of the new images in the feed.
   func bytes(of feed: Feed, at address: URL, onlyNew positions: [Int]) -> [UInt8] {
     guard !positions.isEmpty else { return [] }
     let member = member(feed, address)
@@ -110,7 +112,8 @@ struct FeedScreen: Sendable {
     }
   }
 
-  /// Several feeds, for standard output: as text in one list, and nothing when there is none; a line of JSON for each.
+  /// Several feeds, for standard output. As text, one list, which is empty if there are no feeds; as JSON, a line for
+  /// each.
   func bytes(of reports: [FeedReport]) -> [UInt8] {
     switch format {
     case .text:
@@ -147,7 +150,7 @@ struct FeedScreen: Sendable {
     fitted(isRepeated ? "[\(Date().timeOfDay)] \(text)\n" : text)
   }
 
-  /// Wrapped to the width asked for, or the terminal's.
+  /// The text wrapped to the chosen width, or to that of the terminal.
   private func fitted(_ text: String) -> String {
     guard let columns = width ?? Style.columns(of: STDOUT_FILENO) else { return text }
     return text.wrapped(to: max(columns, 20))

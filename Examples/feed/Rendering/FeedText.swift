@@ -5,22 +5,23 @@ import PlainText
 /// A feed as text. Text from outside is escaped.
 struct FeedText: Sendable {
   let address: URL
-  /// The feed's name, where there are several.
+  /// The feed's name, if there are several feeds.
   var name: String?
   var style = Style.plain
 
   /// The headline and one entry for each image.
   ///
   /// - Parameters:
-  ///   - new: where the images are that are marked as new.
-  ///   - starred: which are starred.
+  ///   - new: the positions of the images that are marked as new.
+  ///   - starred: the ids of the starred images.
   func text(of feed: Feed, new: [Int] = [], starred: Set<FeedImage.ID> = []) -> String {
     let headline = headline(of: feed, new: new.count)
     guard !feed.images.isEmpty else { return headline }
     return headline + "\n" + entries(of: feed.images, new: Set(new), starred)
   }
 
-  /// The source of the feed, and how many items have no image; for the cache, also its age and why it is not the latest.
+  /// The source of the feed, and the number of items without an image; for the cache, also the age and why it isn't the
+  /// latest.
   func headline(of feed: Feed, new: Int = 0) -> String {
     let count = style.bold(Self.count(feed.images.count)) + (new > 0 ? ", \(style.good("\(new) new"))," : "")
     let title = name ?? feed.images.title.flatMap { $0.contains { !$0.isWhitespace } ? $0 : nil }
@@ -32,7 +33,7 @@ struct FeedText: Sendable {
     case .cache(let savedAt, let age, let reason):
       let saved = style.warning("saved \(age.ago)")
       let line = "\(count) \(saved) (\(savedAt.dayAndTime)), from the cache of \(place)\n"
-      // It may well be the latest.
+      // The saved feed may well be the latest.
       if reason == .notAsked { return line + "\(reason)\n" + omitted }
       return line + "\(style.warning("Not the latest:")) \("\(reason)".printable)\n" + omitted
     case .part(let reason):
@@ -43,7 +44,7 @@ struct FeedText: Sendable {
 
   /// One entry for each image: its caption, its date, its place, and the URLs of its post and of itself.
   ///
-  /// - Parameter skipped: how many images are left out at the beginning.
+  /// - Parameter skipped: the number of images that are left out at the beginning.
   func entries(
     of images: some Collection<FeedImage>, new: Set<Int> = [], _ starred: Set<FeedImage.ID> = [], after skipped: Int = 0
   ) -> String {

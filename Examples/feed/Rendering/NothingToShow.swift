@@ -9,7 +9,7 @@ struct NothingToShow: Error {
   let maxAge: Duration?
   /// The choice on the command line between the server and the cache.
   var choice: ReadChoice?
-  /// The age of the saved feed in a cache that was not to be asked.
+  /// The age of the saved feed, if the cache was not to be used.
   var savedAge: Duration?
 
   func with(savedAge: Duration) -> NothingToShow {

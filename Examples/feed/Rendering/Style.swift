@@ -14,14 +14,14 @@ struct Style: Equatable {
     Style(hasColor: isScreen(descriptor, environment: environment) && environment["NO_COLOR", default: ""].isEmpty)
   }
 
-  /// True when a descriptor is a terminal with more than plain text.
+  /// True if a descriptor is a terminal that supports more than plain text.
   static func isScreen(
     _ descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> Bool {
     isatty(descriptor) == 1 && environment["TERM"] != "dumb"
   }
 
-  /// The present width of a terminal; `nil` if it isn't a terminal, or the width is unknown.
+  /// The current width of a terminal; `nil` if the descriptor isn't a terminal, or the width is unknown.
   static func columns(of descriptor: Int32) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

@@ -2,11 +2,11 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Images of several feeds as text, each with the feed that it is of.
+/// Images of several feeds as text, each with its feed.
 struct TimelineText: Sendable {
   var style = Style.plain
 
-  /// A headline, what is not the latest, and the entries.
+  /// A headline, the feeds that aren't the latest, and the entries.
   func text(of timeline: FeedTimeline) -> String {
     headline(of: timeline) + (timeline.isEmpty ? "" : "\n" + entries(of: timeline))
   }
@@ -35,7 +35,7 @@ struct TimelineText: Sendable {
 
   /// One entry for each image: as ``FeedText`` writes it, with the feed's name and the date.
   ///
-  /// - Parameter skipped: how many are left out at the beginning.
+  /// - Parameter skipped: the number of images that are left out at the beginning.
   func entries(of timeline: FeedTimeline, after skipped: Int = 0) -> String {
     let width = String(timeline.count).count
     var text = ""

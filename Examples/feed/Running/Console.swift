@@ -2,30 +2,30 @@ import Foundation
 import Logging
 import PlainText
 
-/// Standard error: messages, and on a terminal one line that shows that the program is running.
+/// Standard error: messages, and on a terminal a status line that shows that the program is running.
 final class Console {
   let style: Style
-  /// True when a status line is shown: on a terminal, and not together with a pipe, whose reader may write to the same
-  /// terminal.
+  /// True if a status line is shown: on a terminal, unless standard output is a pipe, whose reader may write to the
+  /// same terminal.
   let showsStatus: Bool
   /// True when warnings and notes are left out.
   private let isQuiet: Bool
   private let columns: () -> Int?
   private let write: (String) -> Void
-  /// Receives messages instead, with their level and without highlighting.
+  /// Receives messages instead of standard error, with their level and without highlighting.
   private let log: ((Logger.Level, String) -> Void)?
   private var status = ""
   /// The number of columns of the status line on the screen.
   private var drawn = 0
   private var pauses = 0
-  /// Takes the messages while somebody else has the whole screen.
+  /// Receives the messages while another part of the program uses the whole screen.
   var onReport: ((String) -> Void)?
 
   /// - Parameters:
   ///   - isQuiet: true to leave out warnings and notes.
-  ///   - columns: the present width of the screen; `nil` when it is unknown.
+  ///   - columns: the current width of the screen; `nil` if unknown.
   ///   - write: receives the text; standard error by default.
-  ///   - log: receives messages instead, with their level.
+  ///   - log: receives messages instead of `write`, with their level.
   init(
     style: Style = .suiting(STDERR_FILENO),
     showsStatus: Bool = Style.isScreen(STDERR_FILENO) && !Output.isPipe(STDOUT_FILENO),
@@ -42,27 +42,27 @@ final class Console {
     self.write = write
   }
 
-  /// Shows a message, whose text is already safe to show.
+  /// Shows a message. The text must already be safe to show.
   func report(_ text: String, _ level: Logger.Level = .info) {
     if let log { return log(level, text) }
     if let onReport { return onReport(text) }
     aboveStatus { write(text.hasSuffix("\n") ? text : text + "\n") }
   }
 
-  /// Reports why something failed, in a text that is already safe to show.
+  /// Reports a failure. The text must already be safe to show.
   func fail(_ text: String) { report(log == nil ? "\(style.bad("feed:")) \(text)" : text, .error) }
 
-  /// Reports a failure in the text of a ``FeedScreen``, in which a line is a hint.
+  /// Reports a failure in the text of a ``FeedScreen``, in which some lines are hints.
   func showFailure(_ text: String) {
     guard log != nil else { return report(text) }
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let start = lines.firstIndex { $0.hasPrefix("hint: ") } ?? lines.endIndex
-    // The line has its own time.
+    // A log line has its own time.
     report(lines[..<start].joined(separator: "\n").replacing(#/^(\[[0-9:]+\] )?feed: /#, with: ""), .error)
     for hint in lines[start...] where !hint.isEmpty { note(String(hint)) }
   }
 
-  /// Says what to try, in a text that is already safe to show.
+  /// Suggests a remedy. The text must already be safe to show.
   func hint(_ text: String) { note("hint: \(text)") }
 
   /// Reports a problem that did not prevent the feed from being shown.
@@ -70,10 +70,10 @@ final class Console {
     note(log == nil ? "\(style.warning("Warning:")) \(text.printable)" : text.printable, .warning)
   }
 
-  /// Says what may be left out, in a text that is already safe to show.
+  /// Reports something that `--quiet` leaves out. The text must already be safe to show.
   func note(_ text: String, _ level: Logger.Level = .notice) { if !isQuiet { report(text, level) } }
 
-  /// Removes the status line while somebody else writes on the screen.
+  /// Removes the status line while other output is written to the screen.
   func pause() {
     erase()
     pauses += 1
@@ -85,7 +85,7 @@ final class Console {
     draw()
   }
 
-  /// Redraws the status line: the screen has another width.
+  /// Redraws the status line after the screen's width has changed.
   func resized() { aboveStatus {} }
 
   /// Replaces the status line; an empty text removes it.
@@ -96,7 +96,7 @@ final class Console {
     draw()
   }
 
-  /// Runs `body`, which writes on the same screen, while the status line is removed.
+  /// Runs `body`, which writes to the same screen, while the status line is removed.
   func aboveStatus(_ body: () -> Void) {
     erase()
     body()
@@ -118,17 +118,17 @@ final class Console {
     drawn = text.columns
   }
 
-  /// Leads to the beginning of the status line: a terminal that has become narrower shows it on several lines, which are
-  /// erased from the last on.
+  /// The sequence that moves to the beginning of the status line. A terminal that has become narrower shows it on
+  /// several lines, which are erased from the last one up.
   private var start: String {
     guard let columns = columns(), columns > 0, drawn > columns else { return "\r" }
     return "\r" + String(repeating: "\u{1B}[K\u{1B}[A", count: (drawn - 1) / columns)
   }
 
-  /// Cuts the text to one line, after a word if one fits: a second line could not be removed again.
+  /// The text shortened to one line, after a word if possible: a second line could not be removed again.
   private func fitting(_ text: String) -> String {
     guard let columns = columns() else { return text }
-    // The `^C` that a terminal shows has room on the same line.
+    // Leave room on the line for the `^C` that a terminal shows.
     var (taken, room) = ("", max(columns - (columns > 20 ? 3 : 1), 0))
     guard text.columns > room else { return text }
     room -= 1

@@ -4,7 +4,7 @@ import Foundation
 enum DescriptorLimit {
   /// Raises the soft limit as far as the hard one allows, if it is lower than wanted.
   ///
-  /// - Returns: the limit then; `nil` when the system does not say.
+  /// - Returns: the new limit; `nil` if it is unknown.
   @discardableResult static func raise(to wanted: Int) -> Int? {
     var limit = rlimit()
     guard getrlimit(.init(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }

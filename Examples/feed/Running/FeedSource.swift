@@ -4,14 +4,14 @@ import Foundation
 import ImageFeed
 import Logging
 
-/// The feeds that the command line describes: their loaders, and an explanation when there is nothing to show.
+/// The feeds that the command line selects: their loaders, and the explanation if there is nothing to show.
 struct FeedSource {
   let feeds: ManyFeeds
   let finder: NewImagesFinder
   let store: SQLiteFeedStore
-  /// The items that were seen of the feeds.
+  /// The history of the feeds.
   let history: FeedHistory
-  /// The marks of the feeds' images, read before anything else.
+  /// The marks of the feeds' images, as they were recorded at the start.
   let marks = RecordedMarks()
   let client: CurlHTTPClient
   private let options: LoadOptions
@@ -21,7 +21,7 @@ struct FeedSource {
   private let subscriptions: [SubscribedFeed]
   private let observer: (URL) -> (any RequestObserver)?
 
-  /// - Parameter observer: returns who observes the requests for a feed.
+  /// - Parameter observer: returns the observer of the requests for a feed.
   init(
     _ options: LoadOptions, of selection: FeedSelection, on session: Session,
     observer: @escaping (URL) -> (any RequestObserver)? = { _ in nil }
@@ -65,7 +65,7 @@ struct FeedSource {
     for feed: SubscribedFeed, _ client: CurlHTTPClient, _ request: RequestOptions, _ observer: (any RequestObserver)?,
     _ log: Logger
   ) -> ObservedClient {
-    // What the user gave for this URL is not for others that it leads to.
+    // Send the user's fields for this URL only to its host, not to others that it leads to.
     let headed = client.sending(request.headers(for: feed), to: feed.address)
     return ObservedClient(client: headed, observer: observer, log: log)
   }
@@ -82,11 +82,11 @@ struct FeedSource {
   /// Polls the feeds.
   ///
   /// - Parameters:
-  ///   - interval: how often each is requested; `nil` adapts to how often it changes.
-  ///   - count: how many are wanted: requests beyond them would be cut off.
-  ///   - lists: the feeds that are polled from then on, each time that they change; `nil` when they never do.
-  ///   - pages: where images are looked for that the feeds don't name; `nil` for nowhere.
-  ///   - onProgress: is told how the poller is doing.
+  ///   - interval: the polling interval of a feed; `nil` to adapt to how often it changes.
+  ///   - count: the number of wanted results; a request beyond it would be cut off.
+  ///   - lists: new lists of the feeds to poll; `nil` if the list never changes.
+  ///   - pages: loads the images that are found on items' pages; `nil` to search no pages.
+  ///   - onProgress: receives the poller's progress.
   func reports(
     every interval: @escaping (URL) -> Duration?, atMost count: Int? = nil,
     following lists: AnyPublisher<[SubscribedFeed], Never>? = nil, _ pages: PageImageOption? = nil,
@@ -128,9 +128,9 @@ struct FeedSource {
     .eraseToAnyPublisher()
   }
 
-  /// The feeds that other processes save, and those saved already. Makes no request.
+  /// The feeds that other processes save, and those that are already saved. Makes no request.
   ///
-  /// - Parameter lists: the feeds that count from then on, each time that they change; `nil` when they never do.
+  /// - Parameter lists: new lists of the feeds to follow; `nil` if the list never changes.
   func following(_ lists: AnyPublisher<[SubscribedFeed], Never>? = nil) -> AnyPublisher<FeedReport, Never> {
     let first = feeds.loaders.map(\.url)
     guard let lists else { return saved(of: first) }
@@ -178,7 +178,7 @@ struct FeedSource {
     NothingToShow(address: address, error: error, maxAge: options.common.maxAge.duration, choice: choice)
   }
 
-  /// Explains why there is nothing to show. If the load was not to ask the cache, it is asked now.
+  /// Explains why there is nothing to show. If the load did not use the cache, reads it now.
   func explain(
     _ error: FeedError, for address: URL, _ choice: ReadChoice? = nil
   ) -> AnyPublisher<NothingToShow, Never> {
@@ -193,15 +193,15 @@ struct FeedSource {
 }
 
 extension SQLiteFeedStore {
-  /// The cache of a session, which reports a damaged file that was set aside.
+  /// The cache of a session, which reports a damaged file that was renamed.
   convenience init(cacheAt path: String, keeping policy: HistoryPolicy = HistoryPolicy(), on session: Session) {
     let damaged = PassthroughSubject<String, Never>()
-    // Never cancelled: the subject releases it, and the store releases the subject.
+    // This sink is never cancelled: the subject releases it, and the store releases the subject.
     damaged.subscribe(
       Subscribers.Sink(receiveCompletion: { _ in }) { [console = session.console] aside in
         console.warn("The cache file was damaged and has been renamed to \(aside).")
       })
-    // The store reports this on a thread of the pool, within work that the loop waits for anyway.
+    // The store reports this on a thread of the pool, within work that keeps the loop alive anyway.
     let sender = damaged.sender(on: session.loop, keepsLoopAlive: false)
     self.init(path: path, keeping: policy) { sender.send($0) }
   }

@@ -1,7 +1,7 @@
 import FeedHTTPServer
 import FeedStream
 
-/// Lives on the loop: its methods run there, and use its streams without a lock.
+/// Lives on the loop: its methods run there and use the loop's streams without a lock.
 actor Visits {
   private let loop: EventLoop
   private let paths = PassthroughSubject<String, Never>()

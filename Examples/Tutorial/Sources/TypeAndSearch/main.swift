@@ -5,7 +5,7 @@ let loop = EventLoop()
 let typing = PassthroughSubject<String, Never>()
 let subscription = typing.searches(on: loop).sink { print($0) }
 
-// Somebody types "sea", a letter every 50 ms.
+// The user types "sea", one letter every 50 ms.
 for (index, text) in ["s", "se", "sea"].enumerated() {
   loop.schedule(after: loop.now.advanced(by: .milliseconds(50 * index))) { typing.send(text) }
 }
