@@ -26,7 +26,7 @@ extension Oracle {
     }
   }
 
-  /// A call begins only when the result of the one before has come back.
+  /// Checks that a call begins only after the previous call's result was delivered.
   private func checkOrder(_ latency: StreamInstant.Stride) {
     if let lastCall { require(lastCall.distance(to: time.now) >= latency, "two calls of the store overlap") }
     lastCall = time.now

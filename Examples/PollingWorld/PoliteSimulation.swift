@@ -216,7 +216,7 @@ public final class PoliteSimulation {
   }
 }
 
-/// Requests all, always.
+/// Makes every request unconditional.
 private struct Forgetful: HTTPClient {
   let client: any HTTPClient
 

@@ -4,7 +4,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// `feed watch`: shows feeds again whenever they or their origins change, or only what is new.
+/// `feed watch`: shows feeds whenever they or their origins change, or only new images.
 struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",
@@ -100,12 +100,12 @@ struct WatchCommand: ParsableCommand {
     try session.finish(closing: source.store)
   }
 
-  /// The intervals that a list gives its feeds.
+  /// The intervals of feeds in a list.
   static func intervals(of feeds: [SubscribedFeed]) -> [URL: Duration] {
     Dictionary(feeds.compactMap { feed in feed.interval.map { (feed.address, $0) } }) { first, _ in first }
   }
 
-  /// Shows reports, wherever they come from.
+  /// Shows reports, either from polls or from the cache.
   private func show(
     _ reports: AnyPublisher<FeedReport, Never>, of source: FeedSource, _ selection: FeedSelection, _ pulse: Pulse,
     in session: Session
@@ -153,7 +153,7 @@ struct WatchCommand: ParsableCommand {
         return done()
       }
       let address = update.report.address
-      // Off the loop, it may be long.
+      // Create the list off the loop, because it may be long.
       SerialWorker(on: session.loop).perform {
         FeedTimeline(screen.member(feed, address), at: update.positions)
       } completion: { (timeline: Result<FeedTimeline, Never>) in
@@ -168,19 +168,19 @@ struct WatchCommand: ParsableCommand {
   }
 }
 
-/// Something to show.
+/// A report to show.
 private enum Update: Sendable {
   case images(NewImages)
   case failure(NothingToShow)
 
   var images: NewImages? { if case .images(let images) = self { images } else { nil } }
 
-  /// True when there is an image that is new, or when a feed has failed.
+  /// True if the report has new images, or is a failure.
   var isNews: Bool { images.map { !$0.positions.isEmpty } ?? true }
 }
 
 extension Publisher where Failure == Never {
-  /// Completes with the value that is the `count`-th of those that count; never by itself without a count.
+  /// Completes after `count` values that match; without a count, never by itself.
   fileprivate func ending(
     after count: Int?, _ counts: @escaping (Output) -> Bool
   ) -> AnyPublisher<Output, Never> {

@@ -15,8 +15,8 @@ struct YearOfPolling: ParsableCommand {
   @Option(help: "The age at which saved feeds expire, in seconds.") var maxAge = 604_800
   @Option(help: "How many times more often than usual faults occur.") var haste = 1
 
-  @Flag(help: "Poll the feeds of servers of every temper instead, and judge each request.") var polite = false
-  @Flag(help: "With --polite, poll as before there were validators, to compare with.") var unconditional = false
+  @Flag(help: "Poll feeds of servers of every profile instead, and judge each request.") var polite = false
+  @Flag(help: "With --polite, poll without validators, for comparison.") var unconditional = false
   @Flag(help: "With --polite, print what each server sends, and to a client that always requests everything.")
   var table = false
   @Flag(

@@ -32,7 +32,7 @@ extension BrowseState {
     }
   }
 
-  /// A page of a feed's former items has arrived.
+  /// Takes a page of a feed's former items.
   mutating func take(_ page: SeenPage, of address: URL) {
     change(address) { source in
       source.kept = FeedImages(joining: [source.kept, FeedImages(page.images.map(\.image))])

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Runs a command on items, one at a time, and kills the one that runs when the session is stopped.
+/// Runs a command on items, one at a time, and kills the running command when the session is stopped.
 ///
 /// The item is a line of JSON on the command's standard input, and in its environment: `FEED_URL`, `FEED_TITLE`, `ITEM_ID`,
 /// `ITEM_LINK`, `ITEM_TITLE`, `ITEM_TEXT`, `ITEM_IMAGE`, `ITEM_FEED`, `ITEM_URL`, `ITEM_DESCRIPTION`, `ITEM_LOCATION`,
@@ -13,25 +13,25 @@ final class ItemCommand {
   private let words: [String]
   private let loop: EventLoop
   private let console: Console
-  /// The process that runs.
+  /// The running process.
   private var process: RunningSubprocess?
   private var writing: AnyCancellable?
   private var exiting: AnyCancellable?
   private var isStopped = false
   private var whenStopped: (() -> Void)?
 
-  /// - Parameter words: the program, looked for in `PATH`, and its arguments.
+  /// - Parameter words: the program, which is searched for in `PATH`, and its arguments.
   init(_ words: [String], on session: Session) {
     self.words = words
     loop = session.loop
     console = session.console
   }
 
-  /// Runs the command on each entry; reports how it failed, and continues.
+  /// Runs the command on each entry; reports its failures, and continues.
   ///
   /// - Parameters:
-  ///   - ran: is called after the command has ended, unless it was killed.
-  ///   - then: is called when all is done.
+  ///   - ran: called after the command has ended, unless it was killed.
+  ///   - then: called after the last entry.
   func run(_ timeline: FeedTimeline, ran: @escaping (FeedTimeline.Entry) -> Void, then: @escaping () -> Void) {
     run(timeline[...], ran: ran, then: then)
   }
@@ -54,7 +54,7 @@ final class ItemCommand {
     }
   }
 
-  /// - Parameter ended: receives what was wrong, if anything was.
+  /// - Parameter ended: receives the failure, or `nil`.
   private func start(on entry: FeedTimeline.Entry, ended: @escaping (String?) -> Void) {
     var command = Subprocess(words[0], Array(words.dropFirst()), environment: Self.environment(of: entry))
     command.standardInput = .pipe
@@ -65,7 +65,7 @@ final class ItemCommand {
     do throws(SystemError) {
       let process = try command.start(on: loop)
       self.process = process
-      // A command that does not read all of it keeps nobody waiting.
+      // A command that doesn't read all of its input doesn't delay the next one.
       writing = Just(Chunk(FeedJSON.item(entry, isNew: true) + "\n")).write(to: process.input, atEnd: .closes)
         .sink { _ in
         } receiveValue: { _ in
@@ -83,9 +83,9 @@ final class ItemCommand {
     }
   }
 
-  /// Ends the command that runs, kindly, and half a second later by force; starts no other.
+  /// Ends the running command: requests its end, and kills it half a second later. Starts no other.
   ///
-  /// - Parameter then: is called when it has ended.
+  /// - Parameter then: called when it has ended.
   func stop(then: @escaping () -> Void) {
     isStopped = true
     guard let process else { return loop.schedule { then() } }
@@ -93,7 +93,7 @@ final class ItemCommand {
     process.cancel()
   }
 
-  /// Ends the command that runs by force.
+  /// Kills the running command.
   func kill() { process?.send(SIGKILL) }
 
   private static func environment(of entry: FeedTimeline.Entry) -> Subprocess.Environment {
@@ -106,16 +106,16 @@ final class ItemCommand {
       "ITEM_PUBLISHED": image.published?.stamp ?? "",
     ]
     .mapValues { value in
-      // One variable has at most 128 KiB, and no zero; the whole text is in the JSON.
+      // A variable has at most 128 KiB, and no NUL; the complete text is in the JSON.
       String(value.unicodeScalars.prefix(16_384).filter { $0 != "\0" }.map(Character.init))
     }
     return values.reduce(.inherited) { $0.setting($1.key, to: $1.value) }
   }
 }
 
-/// Splits a command into its words as a shell does, without anything else that a shell does.
+/// Splits a command into words as a shell does, but does nothing else that a shell does.
 enum CommandWords {
-  /// Words are separated by spaces; `'…'`, `"…"` and a backslash keep what is in them or follows as it is.
+  /// Words are separated by spaces; within `'…'` or `"…"`, or after a backslash, characters are taken literally.
   static func split(_ text: String) throws -> [String] {
     var (words, word): ([String], String?) = ([], nil)
     var quote: Character?

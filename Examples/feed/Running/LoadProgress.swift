@@ -2,7 +2,8 @@ import FeedHTTP
 import FeedStream
 import Foundation
 
-/// Shows on a terminal what a load of more than a second is doing; the line is removed when the load has ended.
+/// Shows on a terminal the current step of a load that takes more than a second; removes the line when the load has
+/// ended.
 final class LoadProgress {
   /// The steps of a load.
   enum Step: Equatable {
@@ -40,7 +41,7 @@ final class LoadProgress {
   private let hasPictures: Bool
   private var timer: LoopTimer?
 
-  /// - Parameter hasPictures: true when images are loaded after the feed.
+  /// - Parameter hasPictures: true if images are loaded after the feed.
   init(of client: CurlHTTPClient, hasPictures: Bool = false, on session: Session) {
     self.hasPictures = hasPictures
     console = session.console
@@ -51,7 +52,7 @@ final class LoadProgress {
     session.keep(AnyCancellable { [self] in timer?.close() })
   }
 
-  /// The feed has been decoded, and is written; its cache may still have to be.
+  /// Called when the feed has been decoded and is being written; saving it may not have completed.
   func feedDelivered() { isDelivered = true }
 
   private func look() {

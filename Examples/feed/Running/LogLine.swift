@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// The form of messages on standard error.
+/// The format of messages on standard error.
 enum LogFormat: String, CaseIterable, ExpressibleByArgument {
   case text, json
 }
@@ -17,7 +17,7 @@ struct LogOptions: ParsableArguments {
 
 /// A message as one line of JSON.
 struct LogLine: Encodable {
-  /// The time as RFC 3339 has it, in UTC.
+  /// The time in the format of RFC 3339, in UTC.
   let time: String
   let level: String
   let message: String
@@ -36,16 +36,16 @@ struct LogLine: Encodable {
     self.metadata = metadata.isEmpty ? nil : metadata.mapValues(Value.init)
   }
 
-  /// The line, with its end.
+  /// The line, with its line break.
   var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Strings can always be encoded.
+    // Encoding strings can't fail.
     let data = (try? encoder.encode(self)) ?? Data()
     return String(decoding: data, as: UTF8.self) + "\n"
   }
 
-  /// A value of metadata: text, or what has the same structure in JSON.
+  /// A value of metadata: text, or JSON with the same structure.
   struct Value: Encodable {
     let value: Logger.MetadataValue
 

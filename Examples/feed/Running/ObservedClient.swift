@@ -16,7 +16,7 @@ struct ObservedClient: HTTPClient {
   let observer: (any RequestObserver)?
   let log: Logger
 
-  /// Without an observer, nothing is added to a request, so that a poll without news costs little.
+  /// Without an observer, requests stay as they are, so that a poll of an unchanged feed costs little.
   private var isObserving: Bool { observer != nil || log.logLevel <= .debug }
 
   func get(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> {
@@ -70,7 +70,7 @@ struct ObservedClient: HTTPClient {
   }
 }
 
-/// One request whose body is read while it arrives: reports its completion once, even when nobody reads the body.
+/// One request whose body is read while it arrives. Reports its completion once, even if nobody reads the body.
 private final class Transfer {
   var bytes = 0
   private let log: Logger

@@ -14,11 +14,11 @@ final class Output {
     case failed(Int32)
   }
 
-  /// The most that is written before the loop's other work gets its turn.
+  /// The maximum number of bytes that are written before other work of the loop runs.
   private static let bytesAtOnce = 512 << 10
-  /// A pipe with any room has room for a page (pipe(7)), and so has any other descriptor that can be polled.
+  /// A pipe that is writable has room for a page (pipe(7)), and so has any other descriptor that can be polled.
   private static let page = 4096
-  /// The bytes that a pipe holds, unless it was made larger.
+  /// The default capacity of a pipe, in bytes.
   private static let pipeful = 64 << 10
 
   private let loop: EventLoop
@@ -60,7 +60,7 @@ final class Output {
     if isFile, waiting.count > Self.page { return drainAside() }
     var written = 0
     while !hasEnded, !waiting.isEmpty {
-      // A fast reader does not block the loop either.
+      // Let other work of the loop run, even if the reader is fast.
       guard written < Self.bytesAtOnce else {
         loop.schedule { [self] in drain() }
         return
@@ -81,7 +81,7 @@ final class Output {
     return poll(&state, 1, 0) == 0 ? .failure(.full) : Self.write(waiting.prefix(Self.page), to: descriptor)
   }
 
-  /// Continues when there is room again.
+  /// Continues when the descriptor is writable again.
   private func drainLater() {
     if let pipe {
       pipe.wait { [self] in $0 ? end(.closed) : drain() }
@@ -90,7 +90,7 @@ final class Output {
     }
   }
 
-  /// Writes to a file, which is ready at any time, on the thread pool: the disk may be slow.
+  /// Writes to a file on the thread pool: a file is always writable, but the disk may be slow.
   private func drainAside() {
     let piece = waiting.prefix(Self.bytesAtOnce)
     worker.perform { [descriptor] in
@@ -127,7 +127,7 @@ final class Output {
     case error(Int32)
   }
 
-  /// - Returns: how many bytes were written.
+  /// - Returns: the number of bytes written.
   private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Result<Int, Refusal> {
     while true {
       let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
@@ -139,9 +139,9 @@ final class Output {
 }
 
 extension Output {
-  /// Detects that a pipe's reader has gone even while nothing is written.
+  /// Detects that a pipe's reader is gone, even while nothing is being written.
   ///
-  /// - Returns: ends the watch when cancelled; `nil` when there is nothing to watch.
+  /// - Returns: a cancellable that ends the watch; `nil` if there is nothing to watch.
   func watchReader() -> (any Cancellable)? {
     pipe?.watchReader { [weak self] in self?.end(.closed) }
     return pipe

@@ -1,10 +1,10 @@
 import FeedStream
 import Foundation
 
-/// A second description of a pipe that we share with other processes: a write through it does not block, and writes of
-/// others through theirs still do.
+/// A second open file description of a pipe that other processes share, so that our writes don't block, but theirs
+/// still do.
 final class PipeWatch: Cancellable {
-  /// Stays open until the process ends.
+  /// The descriptor, which stays open until the process ends.
   let descriptor: Int32
   private let handle: PollHandle
   private var readerGone: (() -> Void)?
@@ -24,13 +24,13 @@ final class PipeWatch: Cancellable {
     handle.keepsLoopAlive = false
   }
 
-  /// Calls `gone` when nobody reads any more. It does not keep the loop alive.
+  /// Calls `gone` when the reader is gone. This watch doesn't keep the loop alive.
   func watchReader(_ gone: @escaping () -> Void) {
     readerGone = gone
     watch()
   }
 
-  /// Calls `then` once, when there is room or nobody reads any more.
+  /// Calls `then` once, when the pipe is writable or the reader is gone.
   func wait(_ then: @escaping (_ isClosed: Bool) -> Void) {
     waiter = then
     watch()
@@ -58,7 +58,7 @@ final class PipeWatch: Cancellable {
 
   private func happened(isClosed: Bool) {
     let waiter = waiter.take()
-    // An error has ended the watch.
+    // An error has already ended the watch.
     if isClosed { readerGone?() } else { watch() }
     waiter?(isClosed)
   }

@@ -1,17 +1,17 @@
 import FeedStream
 
-/// Writes each value and requests the next when it is written: a slow reader slows the stream down.
+/// Writes each value, and requests the next one when it is written, so that a slow reader slows down the stream.
 final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
   private let write: (Input, @escaping () -> Void) -> Void
   private let ended: (Subscribers.Completion<Failure>) -> Void
   private var subscription: (any Subscription)?
   private var isWriting = false
-  /// The completion that came while a value was being written.
+  /// The completion that arrived while a value was being written.
   private var ending: Subscribers.Completion<Failure>?
 
   /// - Parameters:
-  ///   - write: writes a value and calls back when that is done.
-  ///   - ended: receives the completion when everything is written, unless cancelled.
+  ///   - write: writes a value, and calls back when it is written.
+  ///   - ended: receives the completion after everything is written, unless cancelled.
   init(
     write: @escaping (Input, @escaping () -> Void) -> Void,
     ended: @escaping (Subscribers.Completion<Failure>) -> Void
@@ -38,7 +38,7 @@ final class Printer<Input, Failure: Error>: Subscriber, Cancellable {
 
   func receive(completion: Subscribers.Completion<Failure>) {
     subscription = nil
-    // Ending the process now would cut off a long write.
+    // Wait for the running write, because ending the process now would cut it off.
     if isWriting { ending = completion } else { ended(completion) }
   }
 

@@ -4,14 +4,14 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Shows on a terminal that a watch is running: which servers are away and since when, its activity, and the time until the
-/// next check.
+/// Shows on a terminal that a watch is running: the unreachable servers and since when, its activity, and the time
+/// until the next check.
 final class Pulse {
-  /// A feed that its server does not give.
+  /// A feed that can't be loaded from its server.
   struct Away: Equatable {
     var name: String
     var since: Date
-    /// True when no response arrives, false when the response isn't a feed.
+    /// True if no response arrives, false if the response isn't a feed.
     var isSilent: Bool
   }
 
@@ -30,7 +30,7 @@ final class Pulse {
   /// The number of feeds.
   var count: Int
   private var progress: PollingProgress?
-  /// True when no server is asked: others do that.
+  /// True if other processes make the requests.
   private let isFollowing: Bool
 
   init(
@@ -50,18 +50,18 @@ final class Pulse {
       })
   }
 
-  /// Observes the requests for one feed; `nil` where nothing is shown of them.
+  /// The observer of the requests for one feed; `nil` if no status line is shown.
   func observer(of address: URL) -> (any RequestObserver)? {
     console.showsStatus ? FeedObserver(pulse: self, address: address) : nil
   }
 
-  /// Takes how the poller is doing.
+  /// Takes the poller's progress.
   func take(_ progress: PollingProgress) {
     self.progress = progress
     show()
   }
 
-  /// Takes what a load ended with.
+  /// Takes the result of a load.
   func take(_ report: FeedReport) {
     let reason: RemoteFeedError? =
       switch report.result {
@@ -75,7 +75,7 @@ final class Pulse {
     if case .notAsked? = reason {
       checked = Date()
     } else if case .notDue? = reason {
-      // Its server is well, as far as anybody knows.
+      // There was no request, so nothing is wrong with the server as far as is known.
     } else if let reason {
       let isSilent = if case .connectivity = reason { true } else { false }
       let since = away[report.address]?.since ?? Date()
@@ -94,14 +94,14 @@ final class Pulse {
   fileprivate func requestEnded(_ address: URL) {
     let now = loop.now
     var next = (checks[address]?.began ?? now).advanced(by: .init(interval(address)))
-    // A check that took longer than the interval is followed by a full interval.
+    // After a check that took longer than the interval, wait for a full interval.
     if next <= now { next = now.advanced(by: .init(interval(address))) }
     checks[address] = Check(began: nil, next: next)
     checked = Date()
     show()
   }
 
-  /// For many feeds, the events of a second are shown together, because examining all feeds takes time.
+  /// Shows the status line. With many feeds, only once a second, because examining all of them takes time.
   private func show(isTick: Bool = false) {
     guard console.showsStatus, isTick || count <= 100 else { return }
     if isFollowing {
@@ -115,7 +115,7 @@ final class Pulse {
       Self.text(of: progress) + Self.text(of: away.values.sorted { $0.since < $1.since }, among: count) + text)
   }
 
-  /// The beginning of the status line of a watch of several feeds: how many are due, asked for, and failing.
+  /// The beginning of the status line for several feeds: the numbers of due, running and failing ones.
   static func text(of progress: PollingProgress?) -> String {
     guard let progress, progress.feeds > 1 else { return "" }
     return "\(progress.due) due, \(progress.running) running, \(progress.failing) failing; "
@@ -127,7 +127,7 @@ final class Pulse {
     return "checked \(checked.timeOfDay), " + (isChecking ? "checking again…" : "next in \(countdown(wait))")
   }
 
-  /// The beginning of the status line: who is away and since when.
+  /// The beginning of the status line: the unreachable feeds, and since when.
   static func text(of away: [Away], among count: Int, now: Date = Date()) -> String {
     guard let first = away.first else { return "" }
     let since = now.timeIntervalSince(first.since) < 86_400 ? first.since.timeOfDay : first.since.dayAndTime
@@ -136,7 +136,7 @@ final class Pulse {
     return (count > 1 ? "\(away.count) of \(count) feeds unreachable, \(one)" : one) + "; "
   }
 
-  /// Hours, minutes and seconds, rounded up: at 0s a countdown is over.
+  /// Hours, minutes and seconds, rounded up, so that a countdown at 0s is over.
   static func countdown(_ wait: Duration) -> String {
     let (whole, fraction) = wait.components
     let seconds = whole + (fraction > 0 ? 1 : 0)

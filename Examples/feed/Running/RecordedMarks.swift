@@ -3,8 +3,8 @@ import Foundation
 import ImageFeed
 import Synchronization
 
-/// The marks of feeds, as they were when the command began: read before the feeds are, since a save that
-/// waits for another process keeps nobody from seeing the feed.
+/// The marks of feeds at the start of the command. They are read before the feeds, so that a save that waits for
+/// another process doesn't delay showing a feed.
 final class RecordedMarks: Sendable {
   private struct Marks {
     var shown: ShownImages?
@@ -13,7 +13,7 @@ final class RecordedMarks: Sendable {
 
   private let marks = Mutex<[URL: Marks]>([:])
 
-  /// Reads them. Blocks. What cannot be read has no marks: the load itself reports what is wrong with the file.
+  /// Reads the marks. Blocks. A feed that can't be read has no marks; the load itself reports the error.
   func read(_ addresses: [URL], in store: SQLiteFeedStore) {
     for address in addresses {
       let starred = (try? store.stars(of: address)) ?? []
@@ -22,7 +22,7 @@ final class RecordedMarks: Sendable {
     }
   }
 
-  /// The marks of a feed: of one that nobody has watched or browsed, nothing is new.
+  /// The marks of a feed. Nothing is new in a feed that was never watched or browsed.
   func marks(of images: FeedImages, at address: URL) -> FeedJSON.Marks {
     guard let known = marks.withLock({ $0[address] }) else { return FeedJSON.Marks() }
     return FeedJSON.Marks(new: known.shown?.new(in: images) ?? [], starred: known.starred)

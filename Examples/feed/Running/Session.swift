@@ -6,8 +6,8 @@ import Logging
 
 /// One run of a command: its loop, its output, and its completion.
 ///
-/// An interrupt (Ctrl-C) or termination ends the stream immediately; saves that were requested are completed first. A
-/// second signal does not wait for them.
+/// An interrupt (Ctrl-C) or termination ends the stream immediately, but waits for requested saves. After a second
+/// signal, it doesn't wait.
 final class Session {
   let loop: EventLoop
   let console: Console
@@ -17,22 +17,22 @@ final class Session {
   /// The cache, if the session saves: its saves are completed when the session is stopped.
   var cache: FeedCache?
   private var status: Int32 = 0
-  /// The command that is run on items, if there is one: it is ended when the session is stopped.
+  /// The command that runs on items, if there is one; it is ended when the session is stopped.
   var command: ItemCommand?
-  /// Ends what runs in its own way when the session is stopped, and then calls back; nothing is cancelled before.
+  /// Stops the command's own work when the session is stopped, and then calls back; before that, nothing is cancelled.
   var stopping: ((@escaping () -> Void) -> Void)?
-  /// Called when the loop is to end by itself, for a command whose helpers would keep it running.
+  /// Called before the loop ends by itself, for a command whose helpers would keep it running.
   var ended: (() -> Void)?
-  /// Each hangup (SIGHUP) after which the command continues: lists are read again.
+  /// Each hangup (SIGHUP) after which the command continues and reads its lists again.
   let hangups = PassthroughSubject<Void, Never>()
   private let hadTerminal = isatty(STDIN_FILENO) == 1 || isatty(STDERR_FILENO) == 1
   private var endings: [() -> Void] = []
-  /// True when it was stopped and no important work is left.
+  /// True after a stop, when no important work is left.
   private var isOver = false
   private var running: [any Cancellable] = []
   private var watches: [any Cancellable] = []
 
-  /// - Parameter format: the form of messages on standard error.
+  /// - Parameter format: the format of messages on standard error.
   init(verbose: Bool, quiet: Bool = false, format: LogFormat = .text) {
     StandardError.shared.format = format
     Self.prepareDescriptors()
@@ -58,7 +58,7 @@ final class Session {
         console.warn("\(error)")
       }
     }
-    // With FEEDSTREAM_MAP=on.
+    // Only with FEEDSTREAM_MAP=on.
     if StreamDiagnostics.hasMap { watches.append(StreamDiagnostics.printMapOnSignal(on: loop)) }
     if console.showsStatus, let watch = try? loop.signal(SIGWINCH, { [console] in console.resized() }) {
       watches.append(watch)
@@ -69,7 +69,7 @@ final class Session {
   ///
   /// - Parameters:
   ///   - text: returns a value's text, on the thread pool: for 100,000 images that takes too long for the loop.
-  ///   - written: receives each value when its text is written, and calls back when the next may come.
+  ///   - written: receives each value when its text is written, and calls back to request the next.
   ///   - ended: receives the completion, unless the session was stopped.
   func run<P: Publisher>(
     _ publisher: P, text: @escaping @Sendable (P.Output) -> String,
@@ -100,7 +100,7 @@ final class Session {
 
   /// Writes to standard output.
   func print(_ text: [UInt8], then: @escaping () -> Void = {}) {
-    // A status line within an image would damage it, and what is written may take several turns.
+    // A status line would damage an image, and a write may take several turns of the loop.
     console.pause()
     output.write(text) { [console] in
       console.resume()
@@ -108,7 +108,7 @@ final class Session {
     }
   }
 
-  /// Goes on after a hangup (SIGHUP) and announces it in ``hangups``, unless the terminal is gone.
+  /// Continues after a hangup (SIGHUP) and announces it in ``hangups``, unless the terminal is gone.
   func takeHangups() {
     do {
       let watch = try loop.signal(SIGHUP) { [unowned self] in
@@ -124,13 +124,13 @@ final class Session {
   /// Keeps `helper` until the stream ends.
   func keep(_ helper: any Cancellable) { running.append(helper) }
 
-  /// Ends what runs, as if it had ended by itself.
+  /// Ends the stream as if it had completed by itself.
   func end() {
     output.stop()
     endHelpers()
   }
 
-  /// Reports why the command failed.
+  /// Reports a failure of the command.
   func fail(_ text: String) {
     console.fail(text)
     fail()
@@ -139,26 +139,26 @@ final class Session {
   /// Runs `action` before the loop is left.
   func atEnd(_ action: @escaping () -> Void) { endings.append(action) }
 
-  /// Leaves the loop, whatever keeps it running; after a signal, with that one's status.
+  /// Leaves the loop, even if something keeps it running; the status is a signal's if there was one.
   func leave() {
     if let ended = ended.take() { return ended() }
     endHelpers()
     loop.stop()
   }
 
-  /// Lets the command fail, for a reason that was reported.
+  /// Sets the status of a failure that was already reported.
   func fail(with status: Int32 = ExitCode.failure.rawValue) { self.status = status }
 
-  /// Runs until nothing is left to do, then ends with the right status.
+  /// Runs until no work is left, then exits with the right status.
   func finish(closing store: SQLiteFeedStore? = nil) throws { try finish { store?.close() } }
 
-  /// Runs until nothing is left to do, then closes what is open, and ends with the right status.
+  /// Runs until no work is left, then calls `close`, and exits with the right status.
   func finish(closing close: () -> Void) throws {
     let reader = output.watchReader()
     loop.run()
     for ending in endings { ending() }
     close()
-    // Not `exit`, which makes libuv wait for its threads.
+    // Not `exit`, because libuv would then wait for its threads.
     if isOver { _exit(status) }
     reader?.cancel()
     for watch in watches { watch.cancel() }
@@ -169,7 +169,7 @@ final class Session {
 
 extension Session {
   private func interrupted(by number: Int32) {
-    // A second signal means: do not wait for the disk. Not `exit`, which makes libuv wait for its threads.
+    // After a second signal, don't wait for the disk. Not `exit`, because libuv would then wait for its threads.
     if status > 128 {
       command?.kill()
       _exit(128 + number)
@@ -198,7 +198,7 @@ extension Session {
       loop.stop()
     }
     let over = { [self] in
-      // Decoding that has begun is not waited for: for a feed of 32 MiB it takes seconds.
+      // Don't wait for running decoding: a feed of 32 MiB takes seconds.
       if let cache { cache.whenIdle(end) } else { end() }
     }
     if let command { command.stop(then: { over() }) } else { over() }
@@ -211,18 +211,18 @@ extension Session {
     console.setStatus("")
   }
 
-  /// Makes failed writes return errors, and opens closed standard descriptors: otherwise a file opened later would get
-  /// their number and be written to.
+  /// Makes failed writes return errors instead of raising signals, and opens closed standard descriptors: otherwise, a
+  /// file that is opened later would get such a number, and output would be written to it.
   private static func prepareDescriptors() {
     for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
-      // For reading only: writing to it still fails, as it did.
+      // Open it for reading only, so that writing to it still fails.
       _ = open("/dev/null", O_RDONLY)
     }
   }
 
-  /// Ends with a message when there are not enough descriptors for the loop, the cache, a few connections, and the
-  /// processes that decode images: with fewer, libdispatch traps and requests wait for each other's.
+  /// Exits with a message if there aren't enough descriptors for the loop, the cache, a few connections, and decoding
+  /// processes. With fewer, libdispatch traps, and requests wait for each other's descriptors.
   private static func requireDescriptors() {
     DescriptorLimit.raise(to: enoughDescriptors)
     let opened = (0..<fewestDescriptors).map { _ in dup(STDERR_FILENO) }

@@ -2,7 +2,7 @@ import FeedStream
 import ImageFeed
 
 extension FeedLoader {
-  /// Up to `count` pages as one feed: those before a page that cannot be loaded, with a warning.
+  /// Up to `count` pages as one feed. If a page can't be loaded, delivers the pages before it, with a warning.
   ///
   /// **Failure:** the first page's.
   func pages(upTo count: Int, on session: Session) -> AnyPublisher<Feed, FeedError> {
@@ -21,7 +21,7 @@ extension FeedLoader {
     }
     .flatMap { pages in
       worker.publisher {
-        // The last may be a part.
+        // The last page may be a part of a page.
         Feed(FeedImages(joining: pages.map(\.images)), source: pages.last?.source ?? .remote)
       }
     }

@@ -2,8 +2,8 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Standard error. It never blocks for long: when nobody reads for half a second, messages are dropped and counted
-/// until there is room, so that the program can continue or end. Then the number of dropped messages is reported.
+/// Standard error. It never blocks for long: if nobody reads for half a second, messages are dropped and counted until
+/// there is room again, so that the program can continue or exit. Then the number of dropped messages is reported.
 final class StandardError: Sendable {
   static let shared = StandardError()
 
@@ -11,13 +11,13 @@ final class StandardError: Sendable {
   private let dropped = Mutex(0)
   private let isJSON = Atomic(false)
 
-  /// The form of messages: text by default.
+  /// The format of messages: text by default.
   var format: LogFormat {
     get { isJSON.load(ordering: .relaxed) ? .json : .text }
     set { isJSON.store(newValue == .json, ordering: .relaxed) }
   }
 
-  /// Writes a message in the chosen form.
+  /// Writes a message in the chosen format.
   func report(
     _ level: Logger.Level, _ message: String, source: String? = nil, metadata: Logger.Metadata = [:]
   ) {
@@ -33,7 +33,7 @@ final class StandardError: Sendable {
 
   private func send(_ text: String) {
     dropped.withLock { dropped in
-      // After the reader was silent for that long, the next message doesn't wait again.
+      // Don't wait again for a reader that has not read for that long.
       guard hasRoom(within: dropped > 0 ? 0 : patience) else {
         dropped += 1
         return
@@ -50,16 +50,16 @@ final class StandardError: Sendable {
     return format == .json ? LogLine(.warning, text).text : "(\(text))\n"
   }
 
-  /// - Returns: true when all of it was written.
+  /// - Returns: true if all of it was written.
   @discardableResult private func put(_ text: String) -> Bool {
     var rest = ArraySlice(text.utf8)
     while !rest.isEmpty {
       guard hasRoom(within: patience) else { return false }
-      // Never more than a pipe with any room accepts: then a write does not block.
+      // Write no more than any writable pipe accepts, so that the write doesn't block.
       let count = rest.prefix(Int(PIPE_BUF)).withUnsafeBytes {
         Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count)
       }
-      // A failure to write to standard error cannot be reported.
+      // A failed write to standard error can't be reported.
       if count < 0 && errno != EINTR { return true }
       rest = rest.dropFirst(max(count, 0))
     }

@@ -2,12 +2,12 @@ import FeedHTTPServer
 
 /// The number of connections that a server of this process may have open: each takes a file descriptor.
 enum ConnectionLimit {
-  /// Descriptors for the cache, its images and this program's requests, and a reserve.
+  /// The descriptors that are kept for the cache, its images, this program's requests, and a reserve.
   private static let spare = 512
 
-  /// Raises the limit of this process as far as it may, if that many connections need it.
+  /// Raises the descriptor limit of this process as far as possible, if that many connections need it.
   ///
-  /// - Returns: how many fit.
+  /// - Returns: the number of connections that are possible.
   static func raised(upTo most: Int) -> Int {
     guard let left = DescriptorLimit.raise(to: most + spare) else { return HTTPServer.Limits().connections }
     return min(most, max(left - spare, left / 4))

@@ -3,23 +3,24 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Decides which requests are let in.
+/// Decides which requests are accepted.
 ///
-/// A page of another site can have its own name lead to this machine (DNS rebinding) and then read what is served here,
-/// for the browser takes both for one site. Such a request has that name as its `Host`: only IP addresses, `localhost`
-/// and names that were allowed are let in. Where others reach the server, they need a token too.
+/// A page of another site can make its own host name point to this machine (DNS rebinding) and then read the data
+/// served here, because the browser takes both for one site. Such a request has that name in `Host`, so only IP
+/// addresses, `localhost` and allowed names are accepted. If other machines can reach the server, requests also need a
+/// token.
 struct Door: Sendable {
-  /// The token that requests need; `nil` where nobody else can connect.
+  /// The token that requests need; `nil` if other machines can't connect.
   let token: String?
-  /// The cookie of a client that had the token, made of that with the secret: it tells nothing of the token, and cannot be
-  /// guessed as a short token can.
+  /// The name of the cookie for clients that have sent the token. Its value is computed from the token and the secret,
+  /// so it doesn't reveal the token, and can't be guessed even if the token is short.
   let cookie: String
   let pass: String
   private let isLoopback: Bool
   private let host: String?
   private let names: Set<String>
 
-  /// - Parameter secret: with which the cookie is made, so that it is right after a restart.
+  /// - Parameter secret: the key for the cookie's value, kept so that the cookie is still valid after a restart.
   init(host: String, token: String?, names: [String], secret: [UInt8] = PageSecret.random()) {
     self.host = Self.address(host)
     self.names = Set(names.map { Self.name($0) })
@@ -28,7 +29,8 @@ struct Door: Sendable {
     self.token = needsToken ? token ?? Self.random() : nil
     let code = SHA1.code(of: Array("feed serve \(self.token ?? "")".utf8), key: secret)
       .map { String(format: "%02x", $0) }.joined()
-    // By token: browsers send cookies to every port of a host, where another server may have its own.
+    // The name depends on the token, because browsers send a host's cookies to all of its ports, where other servers
+    // may run.
     cookie = "feed-token-\(code.prefix(8))"
     pass = String(code.dropFirst(8))
   }
@@ -40,8 +42,8 @@ struct Door: Sendable {
     }.joined()
   }
 
-  /// True for a `Host` that no stranger can choose. Any port will do: that is not a stranger's either, and changes on the way
-  /// through a tunnel.
+  /// True for a `Host` that an attacker can't choose. Any port is accepted, because an attacker can't choose it either,
+  /// and a tunnel changes it.
   func knows(_ host: String?) -> Bool {
     guard let host else { return false }
     let name =
@@ -51,7 +53,7 @@ struct Door: Sendable {
     return !isLoopback || address == self.host || Self.isLoopback(address)
   }
 
-  /// As names are compared; a dot at their end says that nothing follows.
+  /// The name as it is compared, without the final dot of a fully qualified name.
   private static func name(_ text: some StringProtocol) -> String {
     let name = text.lowercased()
     return name.count > 1 && name.hasSuffix(".") ? String(name.dropLast()) : name
@@ -59,7 +61,7 @@ struct Door: Sendable {
 
   static func isAddress(_ name: String) -> Bool { address(name) != nil }
 
-  /// The host of the address that most others reach: one that is not this machine's alone, where there is one.
+  /// The host of the address that most clients can reach: not a loopback address, if there is another.
   static func widest(_ addresses: [SocketAddress]) -> String {
     let hosts = addresses.compactMap(\.host)
     return hosts.first { !(address($0).map(isLoopback) ?? false) } ?? hosts.first ?? "127.0.0.1"
@@ -67,7 +69,7 @@ struct Door: Sendable {
 
   private static func isLoopback(_ address: String) -> Bool { address == "::1" || address.hasPrefix("127.") }
 
-  /// The address in its usual notation; `nil` if it isn't one. An address of IPv4 within IPv6 is that of IPv4.
+  /// The address in its usual notation; `nil` if it isn't one. An IPv4 address that is mapped to IPv6 becomes IPv4.
   private static func address(_ text: String) -> String? {
     var (four, six) = (in_addr(), in6_addr())
     if inet_pton(AF_INET, text, &four) == 1 { return text }
@@ -81,7 +83,7 @@ struct Door: Sendable {
     return String(decoding: written.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// True when a request needs no token, or has the cookie of a client that had it.
+  /// True if a request needs no token, or has the cookie of a client that has sent it.
   func knows(_ request: HTTPServer.Request) -> Bool {
     guard token != nil else { return true }
     return request.headers.values("Cookie").joined(separator: ";").split(separator: ";").contains { offer in
@@ -90,7 +92,7 @@ struct Door: Sendable {
     }
   }
 
-  /// The tokens that a request offers.
+  /// The tokens in a request.
   static func offers(_ request: HTTPServer.Request) -> [String] {
     let header = request.headers["Authorization"].flatMap {
       $0.lowercased().hasPrefix("bearer ") ? String($0.dropFirst(7)) : nil
@@ -100,7 +102,7 @@ struct Door: Sendable {
 
   func isToken(_ offer: String) -> Bool { token.map { Self.isSame($0, offer) } ?? true }
 
-  /// Takes the same time wherever they differ.
+  /// Compares in constant time.
   private static func isSame(_ a: String, _ b: String) -> Bool {
     guard a.utf8.count == b.utf8.count else { return false }
     return zip(a.utf8, b.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -108,11 +110,12 @@ struct Door: Sendable {
 }
 
 extension HTTPServer {
-  /// Answers requests that `door` lets in, and says to browsers what the pages may do: nothing but show what is from here.
+  /// Responds to the requests that `door` accepts, and tells browsers what the pages may load: only resources of this
+  /// server.
   ///
   /// - Parameters:
-  ///   - guesses: counts wrong tokens, of all servers together.
-  ///   - served: counts all requests, even those that aren't let in.
+  ///   - guesses: counts wrong tokens, for all servers together.
+  ///   - served: counts all requests, even those that aren't accepted.
   func serve(
     _ routes: Routes, behind door: Door, _ guesses: SharedValue<TokenGuesses>, _ served: ServedRequests
   ) -> AnyCancellable {
@@ -125,7 +128,7 @@ extension HTTPServer {
 }
 
 extension Door {
-  /// Responds to requests that it doesn't let in.
+  /// Responds to requests that the door doesn't accept.
   fileprivate func middleware(_ guesses: SharedValue<TokenGuesses>) -> HTTPServer.Middleware {
     HTTPServer.Middleware { [door = self] next in
       { request in

@@ -3,16 +3,16 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// One image for a frame of electronic paper: as large as it, and in its few colors.
+/// One image for an electronic paper frame: in its size, and in its few colors.
 struct FrameImage: Equatable {
-  /// The most pixels a side.
+  /// The maximum number of pixels per side.
   static let longest = 4096
 
   let width: Int
   let height: Int
   let palette: [RGB]
 
-  /// Why a frame cannot be had.
+  /// The reason why there is no such frame.
   struct Problem: Error { let reason: String }
 
   /// - Parameters:
@@ -36,7 +36,7 @@ struct FrameImage: Equatable {
     "bw": grays(2), "gray4": grays(4), "gray16": grays(16),
     "bwr": [RGB(0, 0, 0), RGB(255, 255, 255), RGB(255, 0, 0)],
     "bwry": [RGB(0, 0, 0), RGB(255, 255, 255), RGB(255, 0, 0), RGB(255, 255, 0)],
-    // What displays of seven colors have.
+    // The colors of seven-color displays.
     "color7": [
       RGB(0, 0, 0), RGB(255, 255, 255), RGB(0, 255, 0), RGB(0, 0, 255), RGB(255, 0, 0), RGB(255, 255, 0),
       RGB(255, 128, 0),
@@ -55,15 +55,16 @@ struct FrameImage: Equatable {
     return RGB(UInt8(value >> 16), UInt8(value >> 8 & 255), UInt8(value & 255))
   }
 
-  /// The name of this frame of an image, which no other frame has.
+  /// The name of this frame of an image, which is different for every frame.
   func tag(of key: String) -> String {
     let colors = palette.map { "\($0.red),\($0.green),\($0.blue)" }.joined(separator: " ")
     return String(BodyDigest("\(key) \(width)x\(height) \(colors)".utf8).value, radix: 36)
   }
 
-  /// How large an image is decoded: so that it fills the frame where at most a tenth of it is cut off, and fits in it elsewhere.
+  /// The size in which an image is decoded: it fills the frame if at most a tenth of the image is cut off, and
+  /// otherwise fits within it.
   ///
-  /// The decoder never makes it larger, and fits it into a box; so this box may be larger than the frame.
+  /// The decoder fits an image into a box and never enlarges it, so this box may be larger than the frame.
   func box(for size: Picture.Size?) -> Picture.Size {
     guard let size, size.width > 0, size.height > 0 else { return Picture.Size(width: width, height: height) }
     let scales = (Double(width) / Double(size.width), Double(height) / Double(size.height))

@@ -1,12 +1,12 @@
 import Foundation
 import ImageFeed
 
-/// The items that the feeds had, and the marks of what is new and starred.
+/// The feeds' former items, and the marks of new and starred items.
 extension Gallery {
-  /// How many entries of the past are remembered.
+  /// The maximum number of former entries that are remembered.
   private static let mostPast = 10_000
 
-  /// The entry of an image that one of the feeds has or had; `nil` for one of another feed.
+  /// The entry of a current or former image of one of the feeds; `nil` for an image of another feed.
   func entry(_ seen: SeenImage) -> Entry? {
     guard let index = sources.firstIndex(where: { $0.address == seen.address }) else { return nil }
     let (id, url) = ("\(seen.image.id)", seen.image.url)
@@ -38,7 +38,7 @@ extension Gallery {
     marks[address]?.stars = visit.stars
   }
 
-  /// A visit begins: what was new in the last one is not new any more.
+  /// Begins a visit: items that were new in the last one aren't new any more.
   func forgetNew() { for address in marks.keys { marks[address]?.new = [] } }
 
   func star(_ isStarred: Bool, _ id: FeedImage.ID, of address: URL) {
@@ -49,7 +49,7 @@ extension Gallery {
     }
   }
 
-  /// Those of the latest that are new since the last visit.
+  /// The current entries that are new since the last visit.
   var newEntries: [Entry] { entries.filter(isNew) }
 
   func isNew(_ entry: Entry) -> Bool { marks[sources[entry.source].address]?.new.contains(entry.imageID) ?? false }

@@ -6,28 +6,28 @@ import PlainText
 
 /// The page's contents: the feeds, their state, and their images, the latest first.
 final class Gallery {
-  /// The most pictures of one feed.
+  /// The maximum number of images of one feed.
   static let mostImages = 2_000
 
   private(set) var sources: [Source]
-  /// Counts what changed.
+  /// The number of changes so far.
   private(set) var version = 0
   let started = Date()
   private(set) var changed = Date()
   let events: HTTPServer.EventLog
   /// The parts that servers on other loops need.
   let shared: Shared?
-  /// The id of the last event, of a gallery whose events others have, too: a client that was told more elsewhere waits for that.
-  /// `nil` until the first is known, empty for a gallery that is the only one.
+  /// The id of the last event, if other processes have the same events: a client that has received a later one from
+  /// them waits for it. `nil` until the first id is known; empty if there are no other processes.
   let place: CurrentValueSubject<String?, Never>
   let every: Duration
   private let now: () -> Date
   let secret: [UInt8]
   private var sorted: [Entry]?
-  /// Tells this run from an earlier one.
+  /// Distinguishes this run from earlier ones.
   let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
   private var pictures: [String: Named] = [:]
-  /// Entries that no feed has any more and that were asked for, and their images, by their keys.
+  /// Requested entries that no feed lists any more, and their images, by their keys.
   var past: (entries: [String: Entry], pictures: [String: Named]) = ([:], [:])
   /// The marks of each feed's images.
   var marks: [URL: FeedHistory.Visit] = [:]
@@ -36,7 +36,7 @@ final class Gallery {
   /// Delivers a value whenever the images of a feed have changed.
   let news = PassthroughSubject<Void, Never>(of: "Gallery")
 
-  /// - Parameter secret: what images are named with.
+  /// - Parameter secret: the key from which the names of images are made.
   init(
     _ names: [Name], every: Duration, secret: [UInt8] = PageSecret.random(), isShared: Bool = false,
     sharing shared: Shared? = nil, on scheduler: any LoopScheduler, now: @escaping () -> Date = Date.init
@@ -52,7 +52,7 @@ final class Gallery {
     shared?.status.value = status
   }
 
-  /// All images, the latest first; those of one date as their feed has them.
+  /// All images, the latest first; images of the same date are in the order of their feed.
   var entries: [Entry] {
     if let sorted { return sorted }
     let all = sources.flatMap(\.entries).sorted {
@@ -62,17 +62,17 @@ final class Gallery {
     return all
   }
 
-  /// The URL of an image that is in a feed now, and the feeds that name it.
+  /// The URL of an image that a feed lists now, or that was requested before, and the feeds that name it.
   func picture(_ key: String) -> Named? { pictures[key] ?? past.pictures[key] }
 
-  /// Shows other feeds than before, which somebody else polls.
+  /// Replaces the feeds; another process polls the new ones.
   func begin(with names: [Name]) {
     (sources, pictures, sorted) = ([], [:], nil)
     for name in names { add(name) }
     version += 1
   }
 
-  /// Shows other feeds than before; those that stay keep what is known of them, unless that is to be forgotten.
+  /// Replaces the feeds. Feeds that stay keep their state, except those in `forgotten`.
   func arrange(_ names: [Name], forgetting forgotten: Set<URL>) {
     let olds = Dictionary(sources.map { ($0.address, $0) }) { first, _ in first }
     sources = names.enumerated().map { index, name in
@@ -84,7 +84,7 @@ final class Gallery {
     sorted = nil
   }
 
-  /// Shows other feeds than before, and says so; those that stay keep what is known of them, and get their new names.
+  /// Replaces the feeds, and announces it. Feeds that stay keep their state, and get their new names.
   func follow(_ names: [Name]) {
     arrange(names, forgetting: [])
     for (index, name) in names.enumerated() { sources[index].rename(to: name) }
@@ -93,15 +93,15 @@ final class Gallery {
     send("items")
   }
 
-  /// Adds a feed that somebody else polls.
+  /// Adds a feed that another process polls.
   ///
-  /// - Returns: its place.
+  /// - Returns: its position.
   @discardableResult func add(_ name: Name) -> Int {
     sources.append(Source(name))
     return sources.count - 1
   }
 
-  /// Takes what another process has found out about a feed; `nil` when nothing is saved of it.
+  /// Takes the result of another process for a feed; `nil` if nothing is saved.
   func put(_ images: FeedImages?, of index: Int, at date: Date, _ origin: Origin) {
     sources[index].checks += 1
     sources[index].checked = date
@@ -110,7 +110,7 @@ final class Gallery {
     if let images, images != sources[index].images { show(images, of: index, at: date) }
   }
 
-  /// The present origin of the images: of all, or of each as before.
+  /// Sets the origin of all feeds; with `nil`, restores each feed's own.
   func put(_ origin: Origin?) {
     for index in sources.indices {
       sources[index].origin = origin ?? sources[index].usual
@@ -119,12 +119,12 @@ final class Gallery {
     sorted = nil
   }
 
-  /// Says that something has changed, in an event of this id.
+  /// Announces a change, in an event with this id.
   func announce(_ name: String, about feed: String? = nil, updated: Int64? = nil, id: String) {
     announce(name, [(feed, updated, id)])
   }
 
-  /// Says what has changed, in an event each: a long history is told while little else is the same.
+  /// Announces changes, each in its own event. A list is faster than separate calls, because the status is made once.
   func announce(_ name: String, _ changes: [(feed: String?, updated: Int64?, id: String)]) {
     changed = now()
     var status = present
@@ -139,7 +139,7 @@ final class Gallery {
     }
   }
 
-  /// Shows this result of a feed from now on.
+  /// Shows a new result of a feed.
   func take(_ result: FeedResult, from index: Int) {
     let before = sources[index]
     let date = now()
@@ -157,7 +157,7 @@ final class Gallery {
     send(hasNews ? "items" : "health")
   }
 
-  /// A feed was requested. What that changed, if anything, was taken before.
+  /// Counts a request for a feed. Its result, if it changed anything, was taken before.
   func noteCheck(of index: Int) {
     sources[index].checks += 1
     sources[index].checked = now()
@@ -190,13 +190,13 @@ final class Gallery {
         date: known ?? (isNew ? date : nil),
         rank: known ?? old?.rank ?? (isNew ? date : .distantPast), position: position)
     }
-    // Another feed may show the same image.
+    // Another feed may name the same image, so update all names.
     namePictures()
     sorted = nil
     news.send(())
   }
 
-  /// Notes which feeds name each image.
+  /// Records which feeds name each image.
   private func namePictures() {
     pictures.removeAll(keepingCapacity: true)
     for source in sources {
@@ -209,7 +209,7 @@ final class Gallery {
     }
   }
 
-  /// With the secret, so that no feed can make two pictures of one name.
+  /// The name of an image, made with the secret, so that a feed can't choose URLs whose names collide.
   func key(_ url: URL) -> String {
     let bytes = secret + Array(url.absoluteString.utf8)
     let halves = [BodyDigest(bytes), BodyDigest(bytes.reversed())]

@@ -2,16 +2,18 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// Loads the latest images before somebody looks: a page then knows their sizes and colors, and has them offline.
+/// Loads the latest images before anyone opens the page, so that the page knows their sizes and colors, and works
+/// offline.
 ///
-/// A few at a time, each once, the latest first, within a budget; what fails is tried again when somebody looks.
+/// Loads a few images at a time, the latest first, within a budget. Each is loaded once; a failed one is tried again
+/// only when it is requested.
 final class GalleryAhead {
-  /// How many are loaded at a time.
+  /// The number of images that are loaded at a time.
   private static let width = 3
   /// The width that tiles need.
   private static let tile = 400
   private static let mostTried = 20_000
-  /// Many feeds arrive together: their images are put in order once.
+  /// The delay before a start, so that the images of many feeds that arrive together are sorted only once.
   private static let rest = Duration.milliseconds(200)
 
   private let gallery: Gallery
@@ -25,7 +27,7 @@ final class GalleryAhead {
   private var beginning: AnyCancellable?
   private var watch: AnyCancellable?
 
-  /// - Parameter count: how many of the latest; 0 for none.
+  /// - Parameter count: the number of the latest images to load; 0 for none.
   init(
     _ gallery: Gallery, _ pictures: Pictures, count: Int, within budget: ImageBudget, on scheduler: any LoopScheduler
   ) {
@@ -40,7 +42,7 @@ final class GalleryAhead {
     }
   }
 
-  /// Goes through the latest again: what was loaded counts in its new place.
+  /// Starts again with the latest images. Those that were loaded before are only counted.
   private func begin() {
     if sizes.count >= Self.mostTried { sizes = [:] }
     budget = budget.unspent

@@ -9,11 +9,11 @@ struct GalleryCard {
   /// The names of the feeds in URLs.
   let feedNames: [String]
   let now: Date
-  /// True for what is seen first, which is not loaded late.
+  /// True for the cards at the top, whose images aren't loaded lazily.
   let isFirst: Bool
   let canStar: Bool
 
-  /// The height of a row of tiles and how much a tile may grow, for the width that a browser chooses an image for.
+  /// The height of a row of tiles and the maximum growth of a tile, for the width for which a browser chooses an image.
   private static let width = 19.0
   private static let longestWords = 400
 
@@ -24,7 +24,7 @@ struct GalleryCard {
     let new = gallery.isNew(entry) ? "<span class=\"fresh\">new</span> " : ""
     let description = entry.description.map { $0.printable(limit: 300).markup }
     let text = description ?? "An image without a description"
-    // The page that it leads to is told nothing of this one.
+    // The linked page isn't told the URL of this one.
     let title =
       GalleryFeeds.link(entry).map { "<a class=\"post\" rel=\"noreferrer\" href=\"\($0.markup)\">\(text)</a>" } ?? text
     let own = source.name.markup
@@ -47,12 +47,13 @@ struct GalleryCard {
 
   private func alt(or text: String) -> String { entry.post.alt?.printable(limit: 300).markup ?? text }
 
-  /// The color of the image until it is there. An attribute of SVG, for the page's policy forbids styles.
+  /// The color of the image until it is loaded. It is an SVG attribute, because the page's policy forbids inline
+  /// styles.
   private var shade: String {
     facts.map { String(format: "<svg class=\"shade\" color=\"#%06x\" aria-hidden=\"true\"></svg>", $0.color) } ?? ""
   }
 
-  /// In the sizes that exist: those of the ladder that are smaller than the original, and the original.
+  /// The image in the existing sizes: those of the ladder that are smaller than the original, and the original.
   private func image(alt: String) -> String {
     let place = "/image/\(entry.key)?w="
     let (size, widths): (String, [Int])
@@ -73,12 +74,13 @@ struct GalleryCard {
       """
   }
 
-  /// Where an image is, as large as a window; one that moves does so in its original alone.
+  /// The URL of an image that fills the window; for an animation, that of the original, because smaller sizes don't
+  /// move.
   private static func place(_ key: String, _ facts: ImageFacts?) -> String {
     facts?.isAnimated == true ? "/image/\(key)" : "/image/\(key)?w=1600"
   }
 
-  /// The other images, as links: the script leads through them, and they are there without one.
+  /// The other images, as links. The script steps through them, and they also work without it.
   private var set: String {
     guard !entry.others.isEmpty else { return "" }
     let links = entry.others.enumerated().map { number, image in
@@ -109,7 +111,7 @@ struct GalleryCard {
       """
   }
 
-  /// The text and the place, which the window around the image shows.
+  /// The text and the place, which the enlarged view shows.
   private var words: String {
     let texts = [entry.post.text == entry.description ? nil : entry.post.text, entry.location].compactMap { $0 }
     guard !texts.isEmpty else { return "" }

@@ -4,9 +4,9 @@ import ImageFeed
 extension Gallery {
   /// One item on the page.
   struct Entry {
-    /// Names its image in URLs of this page.
+    /// The name of its image in URLs of this page.
     let key: String
-    /// Names its place on the page: one image may occur in several feeds, or twice in one.
+    /// The name of its place on the page: an image may occur in several feeds, or twice in one.
     let card: String
     let id: String
     let imageID: FeedImage.ID
@@ -19,17 +19,17 @@ extension Gallery {
     let picture: URL
     /// The other images of the item, in order.
     let others: [Image]
-    /// When it was published, or else when it arrived here; `nil` for one that was there from the beginning, of which nobody
-    /// says how old it is.
+    /// The time when it was published, or else first seen; `nil` for an item without a date that was there from the
+    /// beginning, because its age is unknown.
     let date: Date?
-    /// The key that it is sorted by: an image that was there from the beginning and has no date comes last.
+    /// The key by which it is sorted: an item without a date that was there from the beginning comes last.
     let rank: Date
-    /// Where it is in its feed.
+    /// Its position in its feed.
     let position: Int
 
     /// One of several images of an item.
     struct Image {
-      /// Names it in URLs of this page.
+      /// The name of the image in URLs of this page.
       let key: String
       let url: URL
       let alt: String?
@@ -39,7 +39,7 @@ extension Gallery {
     var images: [Image] { [Image(key: key, url: picture, alt: post.alt)] + others }
   }
 
-  /// The most images of one item that are shown.
+  /// The maximum number of further images per item.
   private static var mostOthers: Int { 50 }
 
   /// The images of an item besides its own.
@@ -60,7 +60,7 @@ extension Gallery {
     self.facts[key(url)] = facts
   }
 
-  /// The images of these entries of which nothing is known here.
+  /// The images of these entries about which nothing is known here.
   func unknown(_ entries: some Sequence<Entry>) -> [URL] {
     entries.flatMap(\.images).filter { facts[$0.key] == nil }.map(\.url)
   }
@@ -68,7 +68,7 @@ extension Gallery {
 
 /// The names of feeds in URLs.
 extension Gallery {
-  /// One for each feed, in order: `harbour-walks`, and `harbour-walks-2` where another has that name.
+  /// One name per feed, in order: `harbour-walks`, and `harbour-walks-2` if another feed has that name.
   var feedNames: [String] {
     var counts: [String: Int] = [:]
     return sources.map { source in
@@ -79,10 +79,10 @@ extension Gallery {
     }
   }
 
-  /// The place of the feed of a name, or of a number among those of the page.
+  /// The position of a feed by its name, or by its number on the page.
   func place(ofFeed name: String) -> Int? { Int(name) ?? feedNames.firstIndex(of: name) }
 
-  /// The key that forms of this page have, and that no other page can know.
+  /// The key in this page's forms, which other sites can't know.
   var formKey: String {
     SHA1.code(of: Array("form".utf8), key: secret).prefix(10).map { String(format: "%02x", $0) }.joined()
   }

@@ -2,20 +2,20 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The gallery for other feed readers.
+/// The gallery as feeds for other feed readers.
 enum GalleryFeeds {
   /// The number of images.
   static let most = 200
 
-  /// A part of it, as a document.
+  /// A part of the gallery, as a document.
   struct Part {
     let gallery: Gallery
-    /// The latest first.
+    /// The entries, the latest first.
     let entries: [Gallery.Entry]
     var query = GalleryQuery()
     /// The token that requests need, for readers without cookies.
     var token: String?
-    /// The hub that announces its changes (WebSub); `nil` when it is requested by another URL than the public one.
+    /// The hub that announces changes (WebSub); `nil` if the document was requested by another URL than the public one.
     var hub: String?
 
     /// The token that completes the URL of an image.
@@ -106,8 +106,8 @@ extension GalleryFeeds.Part {
     return text + "</feed>\n"
   }
 
-  /// The ids of entries: those that their feeds give them, and another one for an item that an earlier feed has too, so
-  /// that no two are the same and each stays what it is.
+  /// The ids of entries, which are those of their feeds. An id that an earlier feed already has is extended by its
+  /// feed, so that ids are unique and permanent.
   private var names: (Gallery.Entry) -> String {
     var owners: [String: Int] = [:]
     for entry in gallery.entries + entries { owners[entry.id] = min(owners[entry.id] ?? entry.source, entry.source) }
@@ -120,7 +120,7 @@ extension GalleryFeeds.Part {
 }
 
 extension GalleryFeeds {
-  /// The text, or else the caption; and the place.
+  /// The text or else the caption, followed by the place.
   fileprivate static func content(_ entry: Gallery.Entry) -> String {
     [entry.post.text ?? entry.description, entry.location].compactMap { $0 }.joined(separator: "\n")
   }
@@ -130,12 +130,12 @@ extension GalleryFeeds {
     entry.post.link.map(plain)
   }
 
-  /// RFC 9562 has a namespace for what nearly all ids are.
+  /// The id as a URN: nearly all ids are UUIDs, for which RFC 9562 defines a namespace.
   fileprivate static func urn(_ id: String) -> String {
     UUID(uuidString: id).map { "urn:uuid:\($0.uuidString.lowercased())" } ?? "urn:feed:\(id.markup)"
   }
 
-  /// The URL of an image without the name and password that its feed may put there.
+  /// The URL without any user and password that its feed has put into it.
   fileprivate static func plain(_ url: URL) -> String {
     guard url.user != nil || url.password != nil, var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else {
@@ -147,7 +147,7 @@ extension GalleryFeeds {
 }
 
 extension String {
-  /// The text as HTML and XML have it, also within quotation marks; what would not be seen is made visible.
+  /// The text escaped for HTML and XML, including attributes; invisible characters are made visible.
   var markup: String {
     var result = ""
     for character in printable.unicodeScalars {

@@ -49,13 +49,13 @@ final class GalleryHistory {
   /// The number of items of a search that are examined for new ones: 1,000 at a time.
   private static let mostPages = 10
 
-  /// The entries of one page, and where the next begins.
+  /// The entries of one page, and the position of the next page.
   func page(
     _ query: GalleryQuery, size: Int = GalleryPage.step
   ) -> AnyPublisher<([Gallery.Entry], SeenPage.Place?), FeedStoreError> {
     let places = gallery.places(of: query)
     if query.isNew, !query.hasWords {
-      // What is new is on the page: no question to the file is needed.
+      // New items are on the page already, so the file needn't be queried.
       let isWanted = Set(places)
       let new = gallery.newEntries.filter { [gallery] entry in
         isWanted.contains(entry.source) && (!query.isStarred || gallery.isStarred(entry))
@@ -79,9 +79,9 @@ final class GalleryHistory {
       .eraseToAnyPublisher()
   }
 
-  /// Stars what a card shows, or takes its star away; delivers false when there is no such card any more.
+  /// Stars the item of a card, or removes its star; delivers false if the card no longer exists.
   ///
-  /// - Parameter keep: receives what was starred, after that is saved.
+  /// - Parameter keep: receives the starred entry, after the star is saved.
   func setStar(
     _ isStarred: Bool, card: String, keep: @escaping (Gallery.Named) -> Void
   ) -> AnyPublisher<Bool, FeedStoreError> {

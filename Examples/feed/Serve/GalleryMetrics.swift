@@ -1,6 +1,6 @@
 import Foundation
 
-/// Figures for Prometheus, in its text format.
+/// Metrics in the text format of Prometheus.
 enum GalleryMetrics {
   static func text(_ gallery: Gallery, _ pictures: Pictures, connections: Int, waiting: Int) -> String {
     var text = ""
@@ -36,8 +36,8 @@ enum GalleryMetrics {
     return text
   }
 
-  /// URLs without their secrets; where those are all that tells two apart, they are counted, for two samples of one name
-  /// are none.
+  /// The labels of feeds: their URLs without secrets. URLs that differ only in their secrets are numbered, because two
+  /// samples must not have the same labels.
   private static func labels(_ sources: [Gallery.Source]) -> [String] {
     var counts: [String: Int] = [:]
     return sources.map { source in

@@ -5,7 +5,7 @@ extension Gallery {
   struct Named {
     struct Feed {
       let address: URL
-      /// True when it came out of a private network; `nil` when nobody knows.
+      /// True if the feed came from a private network; `nil` if that is unknown.
       let isPrivate: Bool?
     }
 
@@ -14,11 +14,11 @@ extension Gallery {
 
     init(url: URL) { self.url = url }
 
-    /// Adds a feed, once where it names the image in several entries, which come one after another.
+    /// Adds a feed. A feed that names the image in several entries, which are added one after another, is added once.
     mutating func add(_ feed: Feed) { if feeds.last?.address != feed.address { feeds.append(feed) } }
 
-    /// Those by which it may be loaded: a feed of the web takes nothing from a private one that names the same image. One
-    /// is enough, unless nobody knows of it.
+    /// The feeds by which the image may be loaded. A feed from a private network comes first, because only it may load
+    /// an image from there. One feed is enough, unless it is unknown whether they are private.
     var namers: [Feed] {
       if let feed = feeds.first(where: { $0.isPrivate == true }) { return [feed] }
       let unknown = feeds.filter { $0.isPrivate == nil }

@@ -2,14 +2,14 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The page, complete as it is; its script only keeps it up to date.
+/// The page, which is complete without the script; the script keeps it up to date.
 enum GalleryPage {
-  /// How many images are on one page.
+  /// The number of images per page.
   static let step = 60
-  /// The number of unreachable feeds that are named; for more, the number is shown.
+  /// The maximum number of unreachable feeds that are named; for more, only their number is shown.
   private static let mostNamed = 2
 
-  /// A part of the gallery, and what leads on from there.
+  /// A part of the gallery, and the links to further parts.
   struct Part {
     var entries: [Gallery.Entry]
     var query = GalleryQuery()
@@ -17,16 +17,16 @@ enum GalleryPage {
     fileprivate var current = "/"
     fileprivate var empty = ""
     fileprivate var links = ""
-    /// True where a history knows stars, and what the feeds had.
+    /// True if there is a history with stars and former items.
     fileprivate var hasHistory = true
 
-    /// The latest: the images that the feeds have now.
+    /// The current images of the feeds, the latest first.
     ///
     /// - Parameters:
     ///   - start: the number of the first image, from 0.
-    ///   - last: the card that the page before this ended with. If it is still there, the page begins after it, however
-    ///     many came or went meanwhile.
-    ///   - hasPast: true when what the feeds had can be shown after what they have.
+    ///   - last: the last card of the page before this one. If it still exists, this page begins after it, regardless
+    ///     of how many items were added or removed meanwhile.
+    ///   - hasPast: true if the feeds' former items can be shown after the current ones.
     init(latestOf gallery: Gallery, from start: Int, after last: String? = nil, hasPast: Bool = false) {
       let all = gallery.entries
       let place = last.flatMap { last in all.firstIndex { $0.card == last } }
@@ -43,9 +43,9 @@ enum GalleryPage {
       }
     }
 
-    /// A part of what was seen.
+    /// A part of the history.
     ///
-    /// - Parameter next: where the part after this one begins.
+    /// - Parameter next: the position of the next part.
     init(_ entries: [Gallery.Entry], of query: GalleryQuery, next: SeenPage.Place?, in gallery: Gallery) {
       (self.entries, self.query) = (entries, query)
       title = Self.title(of: query, gallery)
@@ -95,7 +95,7 @@ enum GalleryPage {
       """)
   }
 
-  /// The form of all stars, for browsers without the script.
+  /// The form for all stars, for browsers without JavaScript.
   private static func stars(_ gallery: Gallery, _ query: GalleryQuery) -> String {
     """
     <form id="stars" method="post" action="/star"><input type="hidden" name="key" value="\(gallery.formKey)">\
@@ -103,24 +103,24 @@ enum GalleryPage {
     """
   }
 
-  /// Since when there is nothing from the server of a feed.
+  /// The text that says since when a feed can't be loaded from its server.
   static func failing(_ source: Gallery.Source, _ now: Date) -> String {
     let since = source.failingSince.map { " since \(time($0, now))" } ?? ""
     return (source.answers ? "failing" : "unreachable") + since
   }
 
-  /// A time of day, or with its day when that was more than a day ago. The script shows it in the reader's own time zone.
+  /// The time of day, with the date if it was more than a day ago. The script shows it in the reader's own time zone.
   private static func time(_ date: Date, _ now: Date) -> String {
     let text = now.timeIntervalSince(date) < 86_400 ? String(date.timeOfDay.prefix(5)) : date.dayAndTime
     return "<time class=\"clock\" datetime=\"\(date.stamp)\">\(text)</time>"
   }
 
-  /// An age, which the script lets grow.
+  /// An age, which the script keeps up to date.
   static func age(_ date: Date, _ now: Date) -> String {
     "<time datetime=\"\(date.stamp)\">\(Duration.seconds(max(0, Int(now.timeIntervalSince(date)))).ago)</time>"
   }
 
-  /// The frame of every page.
+  /// The common frame of every page.
   static func frame(
     _ gallery: Gallery, title: String, current: String, hasStars: Bool = false, search: String = "",
     filter: String = "", query: GalleryQuery = GalleryQuery(), _ body: String
@@ -160,7 +160,7 @@ enum GalleryPage {
       """
   }
 
-  /// Which servers are unreachable, and since when.
+  /// The bar that names the unreachable feeds, and since when.
   private static func bar(_ gallery: Gallery) -> String {
     let (failing, now) = (gallery.sources.filter { $0.trouble != nil }, Date())
     guard !failing.isEmpty else { return "" }
@@ -179,7 +179,7 @@ enum GalleryPage {
     "\(number(count)) \(word)\(count == 1 ? "" : "s")"
   }
 
-  /// With a comma before each three digits.
+  /// The number with a comma before each three digits.
   static func number(_ number: Int) -> String {
     let digits = Array(String(number))
     return digits.indices.reduce(into: "") { text, index in

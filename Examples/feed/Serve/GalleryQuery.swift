@@ -10,9 +10,10 @@ struct GalleryQuery: Equatable {
   var isNew = false
   /// True for former items.
   var isPast = false
-  /// The feeds of this folder: its name, after those of the folders that it is in (``Gallery/Source/folder``).
+  /// The folder of the feeds: its name, preceded by the names of the folders that contain it
+  /// (``Gallery/Source/folder``).
   var folder: String?
-  /// The place of a feed among those of the page.
+  /// The position of a feed on the page.
   var feed: Int?
   var place: SeenPage.Place?
 
@@ -25,7 +26,7 @@ struct GalleryQuery: Equatable {
     isNew = request.query("new") != nil
     isPast = request.query("past") != nil
     folder = request.query("folder").flatMap { $0.isEmpty ? nil : String($0.prefix(500)) }
-    // A feed that is not there has nothing to show.
+    // An unknown feed has no items.
     feed = (request.parameters["name"] ?? request.query("feed")).flatMap { $0.isEmpty ? nil : $0 }
       .map { gallery.place(ofFeed: $0) ?? -1 }
     place = request.query("place").flatMap(SeenPage.Place.init)
@@ -33,10 +34,10 @@ struct GalleryQuery: Equatable {
 
   var hasWords: Bool { words.contains { !$0.isWhitespace } }
 
-  /// True when the page shows all that the feeds have.
+  /// True if the page shows all current items.
   var isEmpty: Bool { !hasWords && !isStarred && !isNew && !isPast && folder == nil && feed == nil }
 
-  /// The fields of the URL, without the place.
+  /// The URL's query, without the position.
   var items: [URLQueryItem] {
     var items: [URLQueryItem] = []
     if hasWords { items.append(URLQueryItem(name: "q", value: words)) }
@@ -54,11 +55,11 @@ struct GalleryQuery: Equatable {
     guard !items.isEmpty else { return path }
     var parts = URLComponents()
     (parts.path, parts.queryItems) = (path, items)
-    // In a query, + is a space to some readers.
+    // Some servers read + in a query as a space.
     return parts.string?.replacing("+", with: "%2B") ?? path
   }
 
-  /// The same part of another folder; of all when `nil`.
+  /// The same part of another folder; `nil` for all folders.
   func inFolder(_ folder: String?) -> GalleryQuery {
     var query = self
     (query.folder, query.feed, query.place) = (folder, nil, nil)
@@ -67,10 +68,10 @@ struct GalleryQuery: Equatable {
 }
 
 extension Gallery.Source {
-  /// The name of its folder, after those of the folders that that is in; `nil` when it is in none.
+  /// The name of its folder, preceded by the names of the folders that contain it; `nil` if it is in none.
   var folder: String? { folders.isEmpty ? nil : folders.joined(separator: GalleryQuery.separator) }
 
-  /// True when it is in a folder, or in one within that, without regard to case.
+  /// True if it is in the folder or in one of its subfolders, ignoring case.
   func isIn(_ folder: String) -> Bool {
     guard let own = self.folder?.lowercased() else { return false }
     let folder = folder.lowercased()
@@ -79,12 +80,12 @@ extension Gallery.Source {
 }
 
 extension GalleryQuery {
-  /// Between the names of folders.
+  /// The separator between the names of folders.
   static let separator = " / "
 }
 
 extension Gallery {
-  /// The folders that the feeds are in, each once, with those that these are in before them.
+  /// The folders of the feeds, each once, after the folders that contain it.
   var folders: [String] {
     var (known, names): (Set<String>, [String]) = ([], [])
     for source in sources {
@@ -96,7 +97,7 @@ extension Gallery {
     return names.sorted { $0.lowercased() < $1.lowercased() }
   }
 
-  /// Where the feeds are that a question is about.
+  /// The positions of the feeds that a query selects.
   func places(of query: GalleryQuery) -> [Int] {
     sources.indices.filter { index in
       (query.feed == nil || query.feed == index) && query.folder.map(sources[index].isIn) ?? true

@@ -2,38 +2,38 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The feeds of a gallery, and how each is.
+/// The feeds of a gallery, and their state.
 extension Gallery {
   /// A feed to follow.
   struct Name {
     let address: URL
     let title: String?
-    /// How often it is requested at most, if its list says so.
+    /// The minimum interval between requests, if its list has one.
     var interval: Duration?
-    /// The folders that it is in, the outermost first.
+    /// The folders that contain it, the outermost first.
     var folders: [String] = []
   }
 
-  /// Where a feed's images are from.
+  /// The origin of a feed's images.
   enum Origin {
     case loading
     case server
-    /// The saved feed, because it is not time to ask the server again.
+    /// The saved feed, because the next request isn't due yet.
     case kept(Date, reason: String)
     case saved(Date, reason: String)
-    /// The part that arrived of a feed that is cut off, since nothing is saved.
+    /// The part of a feed that arrived before it was cut off, because nothing is saved.
     case part(reason: String)
     case nowhere(reason: String)
   }
 
   struct Source {
     let address: URL
-    /// The name that a list gave it, or else its own, or that of its host.
+    /// The name in a list, or else the feed's own, or else its host.
     var name: String
-    /// The folders that it is in, the outermost first.
+    /// The folders that contain it, the outermost first.
     var folders: [String]
     var isNamed: Bool
-    /// True when it has been there once: what comes from then on is new.
+    /// True once the feed has been shown: images that arrive later are new.
     var isKnown = false
     var origin = Origin.loading
     var entries: [Entry] = []
@@ -41,11 +41,11 @@ extension Gallery {
     var checked: Date?
     var checks = 0
     var failures = 0
-    /// That of a feed that somebody else polls, while nothing is wrong with whom it is heard of from.
+    /// The origin of a feed that another process polls, as long as that process can be reached.
     var usual = Origin.server
-    /// When it failed for the first time after it was all right, as far as this run knows; `nil` while it does not fail.
+    /// The start of its current failure, as far as this run knows; `nil` while it doesn't fail.
     var failingSince: Date?
-    /// True when its server answers with something that is not the feed.
+    /// True if its server sends a response that isn't the feed.
     var answers = false
 
     init(_ name: Name) {
@@ -55,7 +55,7 @@ extension Gallery {
       self.name = title.printable(limit: 100)
     }
 
-    /// Shows this result from now on; its images are shown by somebody else.
+    /// Takes a new result. The images are shown separately.
     mutating func take(_ result: FeedResult) {
       switch result {
       case .success(let feed):
@@ -74,25 +74,25 @@ extension Gallery {
       }
     }
 
-    /// Takes the name and the folders that a list gives it now; without a name, the next load names it.
+    /// Takes the current name and folders from a list; without a name, the next load sets it.
     mutating func rename(to name: Name) {
       (isNamed, folders) = (name.title != nil, name.folders)
       if let title = name.title { self.name = title.printable(limit: 100) }
     }
 
-    /// True until there is something to show, or a reason why not.
+    /// True until there is something to show, or a reason why there isn't.
     var isLoading: Bool { if case .loading = origin { true } else { false } }
 
-    /// True for what arrived of a feed that is cut off.
+    /// True for a part of a feed that was cut off.
     var isPart: Bool { if case .part = origin { true } else { false } }
 
-    /// Notes since when it fails.
+    /// Records the start of a failure.
     mutating func noteTrouble(at date: Date) {
       failingSince = trouble == nil ? nil : failingSince ?? date
       if trouble == nil { answers = false }
     }
 
-    /// Why there is nothing from its server, if so.
+    /// The reason why the server's feed is unavailable; `nil` if it isn't.
     var trouble: String? {
       switch origin {
       case .loading, .server, .kept: nil

@@ -13,14 +13,14 @@ extension Gallery {
     let run: String
     var version: Int
     let pictures: Int
-    /// The one that changed.
+    /// The feed that changed.
     var feed: String?
-    /// When it was requested, in microseconds since 1970.
+    /// The time when it was requested, in microseconds since 1970.
     var updated: Int64?
     let away: [Trouble]
   }
 
-  /// The present state, as an event reports it.
+  /// The current state, as an event reports it.
   var status: String { encoded(present) }
 
   var present: Status {
@@ -38,23 +38,23 @@ extension Gallery {
   /// The events and the status of a gallery, for servers on other loops.
   struct Shared: Sendable {
     let events = HTTPServer.EventLog.Channel()
-    /// Changes before the event that says so is sent: who has had the event finds it here.
+    /// The status is updated before the event is sent, so a client that has received the event finds it here.
     let status = SharedValue("")
-    /// True where other processes have the events, too.
+    /// True if other processes have the same events.
     let hasOthers: Bool
   }
 
   /// The number of clients of event streams.
   var eventClients: Int { shared?.events.clientCount ?? events.clientCount }
 
-  /// Sends the present state.
+  /// Sends the current state.
   func send(_ name: String) {
     let status = status
     shared?.status.value = status
     events.send(status, name: name)
   }
 
-  /// Tells all clients that what they know is out of date.
+  /// Tells all clients that their state is out of date.
   func reset(id: String) {
     shared?.status.value = status
     events.reset(id: id)
@@ -66,6 +66,6 @@ func encoded(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
   encoder.keyEncodingStrategy = .convertToSnakeCase
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-  // Values of these types always can be.
+  // Values of these types can always be encoded.
   return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
 }

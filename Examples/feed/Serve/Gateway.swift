@@ -4,14 +4,14 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Shows in a gallery what the workers of a fleet find.
+/// Shows the results of a fleet's workers in a gallery.
 ///
 /// Events have the ids of the fleet's log, so that a client of one gateway continues with another.
 final class Gateway {
   private let gallery: Gallery
   private let place: RedisAddress
   private let console: Console
-  /// Is told what is wrong with the store, and `nil` when nothing is.
+  /// Receives the store's error, and `nil` when it works again.
   private let report: (FleetError?) -> Void
   private var places: [URL: Int] = [:]
   private var cursor = ""
@@ -34,7 +34,7 @@ final class Gateway {
       cursor = "\(logged.cursor)"
       heard = Date()
       if let feed { put(feed) }
-      // The entry's own version: a later one has its own entry, which is announced, too.
+      // Announce the entry's own version: a later version has its own entry, which is announced, too.
       gallery.announce(
         "items", about: logged.update.address.shown, updated: logged.update.version.microseconds, id: cursor)
       gallery.place.send(cursor)
@@ -74,7 +74,7 @@ final class Gateway {
         (logged.update.address.shown, logged.update.version.microseconds, "\(logged.cursor)")
       }
       gallery.announce("items", history)
-      // Clients that were connected before know nothing yet.
+      // Clients that were already connected have no items yet.
       if gallery.eventClients > 0 { gallery.announce("items", id: cursor) }
     } else {
       console.report("Changes in between are not known; everything is shown again.")

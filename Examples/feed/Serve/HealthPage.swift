@@ -1,7 +1,7 @@
 import Foundation
 import PlainText
 
-/// The status of the feeds.
+/// The page with the status of the feeds.
 enum HealthPage {
   private static func number(_ number: Int) -> String { "<td class=\"number\">\(GalleryPage.number(number))</td>" }
 

@@ -1,9 +1,9 @@
 import CZlib
 import TerminalPictures
 
-/// Writes a PNG whose pixels are places of a palette (PNG, third edition, sections 5, 7 and 11).
+/// Writes a PNG whose pixels are indices into a palette (PNG, third edition, sections 5, 7 and 11).
 enum IndexedPNG {
-  /// - Parameter pixels: a place in `palette` for each, row by row.
+  /// - Parameter pixels: the index into `palette` of each pixel, row by row.
   static func encode(_ pixels: [UInt8], width: Int, height: Int, palette: [RGB]) -> [UInt8] {
     let depth = palette.count <= 2 ? 1 : palette.count <= 4 ? 2 : palette.count <= 16 ? 4 : 8
     var rows: [UInt8] = []

@@ -1,20 +1,22 @@
 import Foundation
 
-/// The proportions of a tile, in steps: a style sheet has a rule for each, since the page's policy forbids styles in its markup.
+/// The proportions of tiles, in steps. The style sheet has a rule per step, because the page's policy forbids inline
+/// styles.
 enum LayoutRatio {
-  /// The narrowest tile, the number of steps, and how much wider each is than the one before. A tile differs by at most half a
-  /// step from its image: 4.5 % of it is cut off at most.
+  /// The narrowest tile, the number of steps, and the factor from one step to the next. A tile differs from its image
+  /// by at most half a step, so at most 4.5 % of the image is cut off.
   static let least = 0.5
   static let count = 22
   static let growth = 1.09
-  /// The share of an image that may be cut off.
+  /// The maximum share of an image that may be cut off.
   static let mostCropped = 0.1
-  /// For an image whose size isn't known yet.
+  /// The class for an image whose size isn't known yet.
   static let unknown = "unknown"
 
   static func ratio(_ step: Int) -> Double { least * pow(growth, Double(step)) }
 
-  /// The classes of a tile for an image of this size: the step, and `whole` where the image is narrower or wider than any tile.
+  /// The classes of a tile for an image of this size: its step, and `whole` if the image is much narrower or wider than
+  /// any tile.
   static func classes(width: Int, height: Int) -> String {
     guard width > 0, height > 0 else { return unknown }
     let ratio = Double(width) / Double(height)

@@ -1,9 +1,9 @@
 extension PageAssets {
-  /// The part for the keyboard.
+  /// The part of the script that handles the keyboard.
   static let keys = #"""
     const large = document.getElementById("large"), help = document.getElementById("help");
     const middle = (box) => (box.left + box.right) / 2;
-    // The image in the next row, up or down, that is nearest.
+    // The nearest image in the next or previous row.
     function beside(card, direction) {
       const here = card.getBoundingClientRect();
       let best = null, least = Infinity;
@@ -16,7 +16,7 @@ extension PageAssets {
       }
       return best;
     }
-    // That which has the focus, or else the first that is seen.
+    // The card that has the focus, or else the first visible one.
     let last = null;
     document.addEventListener("focusin", (event) => { last = event.target.closest("#gallery > li") ?? last; });
     function current() {

@@ -1,5 +1,5 @@
 extension PageAssets {
-  /// The part that keeps the page up to date.
+  /// The part of the script that keeps the page up to date.
   static let live = #"""
     if (list) {
       document.addEventListener("click", (event) => {
@@ -13,7 +13,7 @@ extension PageAssets {
       if (link) watcher.observe(link);
     }
 
-    // What is new waits until the page has been at rest for a while, so that nothing moves away from under a hand.
+    // New images wait until the user has been idle for a while, so that nothing moves while it is being used.
     const atRest = 5_000, isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
     let stirred = performance.now(), resting = 0;
     for (const name of ["pointermove", "pointerdown", "keydown", "wheel", "scroll"])
@@ -27,7 +27,7 @@ extension PageAssets {
         if (isElsewhere() || isStirred() || isCalm()) waitForRest(); else showNews();
       }, Math.max(250, stirred + atRest - performance.now()));
     }
-    // What makes room does so gently.
+    // Animates cards that move to make room.
     function glide(change) {
       const isSeen = ([, box]) => box.bottom > 0 && box.top < innerHeight;
       const seen = isCalm() ? [] : [...list.children].map((card) => [card, card.getBoundingClientRect()]).filter(isSeen);
@@ -42,7 +42,7 @@ extension PageAssets {
       }
     }
 
-    // Ages grow while the page is open.
+    // The text of an age, which grows while the page is open.
     function age(seconds) {
       for (const [name, length] of [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]]) {
         const count = Math.floor(seconds / length);
@@ -56,10 +56,10 @@ extension PageAssets {
         if (time.textContent !== text) time.textContent = text;
       }
     }
-    // A check that finds nothing new sends no event, and is on the page of health.
+    // A check without new images sends no event, so refresh regularly for the health page.
     setInterval(() => { if (!document.hidden) list ? grow() : refresh(); }, 10_000);
 
-    // Live while it is seen: a browser has six connections for all pages of one server.
+    // Connect only while the page is visible: a browser has six connections for all pages of one server.
     let events = null, isLost = false, retry = 0;
     function listen() {
       events?.close();
@@ -75,7 +75,7 @@ extension PageAssets {
         isLost = true;
         bar.textContent = "This page has lost its connection to the server, and is reconnecting. It may be out of date.";
         bar.hidden = false;
-        // A browser tries again by itself, unless it has got another response.
+        // Browsers reconnect by themselves, except after an HTTP error.
         if (events.readyState === EventSource.CLOSED) retry = setTimeout(listen, 5_000);
       });
     }

@@ -1,7 +1,7 @@
 extension PageAssets {
   static let script = page + live + keys + viewer + zoom
 
-  /// The part that shows images and takes over what is new.
+  /// The part of the script that shows images and inserts new ones.
   private static let page = #"""
     "use strict";
     const list = document.getElementById("gallery");
@@ -11,7 +11,7 @@ extension PageAssets {
     let version = Number(body.dataset.version);
     let isBusy = false, isNeededAgain = false;
 
-    // An image that does not come says so, and why.
+    // Replaces an image that can't be loaded with the reason.
     async function why(image) {
       let reason = "";
       try {
@@ -29,10 +29,10 @@ extension PageAssets {
       words.textContent = await why(image);
       place.append(words);
     }
-    // The server knows the size of an image that was decoded before. That of another is known when it is here: what is seen
-    // then stays where it is, and is shown whole; what is further down gets its proportions.
+    // The server knows the sizes of images that were decoded before; others are known once they are loaded. A visible
+    // one then stays in its place and is shown whole; one further down gets its proportions.
     const steps = 22, least = 0.5, growth = 1.09;
-    // Those of one frame together: first each place is read, then each tile is changed, and the page is laid out once.
+    // The images of one animation frame: first all sizes are read, then all tiles are changed, for a single layout.
     let fitting = [];
     function fit(image) {
       if (image.naturalWidth && image.closest("li.unknown") && fitting.push(image) === 1) requestAnimationFrame(fitAll);
@@ -61,7 +61,7 @@ extension PageAssets {
       if (!answer.ok) throw new Error(String(answer.status));
       return clocks(new DOMParser().parseFromString(await answer.text(), "text/html"));
     }
-    // Times of day are the reader's.
+    // Shows times in the reader's time zone.
     function clocks(page) {
       for (const time of page.querySelectorAll("time.clock")) {
         const date = new Date(time.dateTime), isOld = Date.now() - date > 86_400_000;
@@ -72,7 +72,7 @@ extension PageAssets {
     }
     clocks(document);
 
-    // Takes over what is new; what is here already stays where it is.
+    // Inserts new items; existing ones stay in their place.
     async function refresh() {
       if (isBusy) { isNeededAgain = true; return; }
       isBusy = true;
@@ -90,12 +90,12 @@ extension PageAssets {
     }
     function take(id, fresh) {
       const here = document.getElementById(id), there = fresh.getElementById(id);
-      // A reader would say again what has not changed.
+      // Skip unchanged content, which a screen reader would read again.
       if (here.innerHTML !== there.innerHTML) here.replaceChildren(...there.childNodes);
       here.hidden = there.hidden;
     }
 
-    // Another run of the server has other URLs for its images.
+    // After a restart of the server, its images have other URLs.
     function replace(fresh) {
       list.replaceChildren(...fresh.querySelectorAll("#gallery > li"));
       for (const id of ["more", "empty"]) document.getElementById(id)?.remove();
@@ -114,18 +114,18 @@ extension PageAssets {
         here.querySelector("img").alt = item.querySelector("img").alt;
       }
       const added = items.filter((item) => !document.getElementById(item.id)).length;
-      // One more at the beginning moves all: where others are looked at or reached for, it waits.
+      // A new item at the beginning moves all others, so it waits while the user is elsewhere on the page or active.
       isHeld = added > 0 && list.childElementCount > 0 && !isWanted && (isElsewhere() || isStirred());
       isWanted = false;
       if (added) announce(`${added}${added === items.length ? " or more" : ""} new image${added === 1 ? "" : "s"}`);
       if (isHeld) return waitForRest();
       const last = items.findLast((item) => document.getElementById(item.id));
-      // With nothing in common there would be a gap.
+      // Without a common item, there would be a gap.
       if (list.childElementCount && !last) return replace(fresh);
       const there = new Set(items.map((item) => item.id));
       if (added) glide(() => insert(items, last, there)); else insert(items, last, there);
       if (list.childElementCount) document.getElementById("empty")?.remove();
-      // Where the list ends as the page does, what follows that follows this.
+      // If the list ends like the fetched page, the next page is also the same.
       if (!document.getElementById("more") && list.lastElementChild?.id === items.at(-1)?.id) addMore(fresh);
     }
 
@@ -146,7 +146,7 @@ extension PageAssets {
       }
     }
 
-    // Says what has arrived, even to a screen reader; further down, a button leads to it.
+    // Announces new images, including to screen readers; a button leads to them if the user has scrolled down.
     const news = document.getElementById("news"), said = document.getElementById("said");
     let isHeld = false, isWanted = false;
     function announce(text) {
@@ -166,7 +166,7 @@ extension PageAssets {
       list.querySelector("a")?.focus({ preventScroll: true });
     });
 
-    // More is loaded when its link is reached or chosen.
+    // More items are loaded when the link is reached or chosen.
     const watcher = new IntersectionObserver(
       (seen) => { if (seen.some((one) => one.isIntersecting)) more(); }, { rootMargin: "2000px" });
     let isLoading = false;
@@ -192,7 +192,7 @@ extension PageAssets {
       watcher.observe(document.getElementById("more"));
     }
 
-    // A star is kept by the server. The header is one that no page of another site may send.
+    // The server keeps stars. Pages of other sites can't send this header.
     async function mark(star) {
       const isOn = star.getAttribute("aria-pressed") !== "true";
       const answer = await fetch(`/star?card=${encodeURIComponent(star.value)}&on=${isOn ? 1 : 0}`,
@@ -208,7 +208,7 @@ extension PageAssets {
       if (!here.isConnected) list.before(here);
     }
 
-    // What is typed is searched for; the latest words alone count.
+    // Searches while the user types; only the latest words count.
     const words = document.getElementById("words");
     let typed = 0, asked = 0;
     words?.addEventListener("input", () => {

@@ -2,17 +2,17 @@ import ArgumentParser
 import Foundation
 import PlainText
 
-/// The secret from which the names of images in the page's URLs are made: nobody else can tell which image has which
-/// name, and so find out what is in somebody's feeds.
+/// The secret from which the names of images in the page's URLs are made. Without it, others can't tell which name
+/// belongs to which image, and so can't find out which images are in somebody's feeds.
 enum PageSecret {
   private static let count = 16
 
   static func random() -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }
 
-  /// The one that is kept next to a cache file, so that URLs that other readers have are right after a restart; made when
-  /// there is none. One for this run where it cannot be kept.
+  /// The secret that is kept next to a cache file, so that URLs in other readers stay valid after a restart; created if
+  /// there is none. If it can't be kept, a secret for this run.
   ///
-  /// - Throws: `ValidationError` when the file at its place is not a key.
+  /// - Throws: `ValidationError` if the file at that path is not a key.
   static func kept(besideCacheAt path: String) throws -> [UInt8] {
     let cache = URL(fileURLWithPath: path)
     let place = cache.deletingPathExtension().path + ".serve-key"
@@ -30,7 +30,7 @@ enum PageSecret {
     guard manager.createFile(atPath: temporary, contents: Data(bytes), attributes: [.posixPermissions: 0o600]) else {
       return bytes
     }
-    // An empty key is replaced; if another process was quicker, its key counts.
+    // Replace an empty key. If another process was faster, its key is used.
     if manager.fileExists(atPath: place) { rename(temporary, place) } else { link(temporary, place) }
     return read(place) ?? bytes
   }

@@ -1,13 +1,13 @@
 extension PageAssets {
   /// The part of the script that enlarges one image.
   static let viewer = #"""
-    // One image, as large as the window, and from there to its neighbors. The page stays as it is below it. It has a URL of its
-    // own, and the browser's way back closes it.
+    // Shows one image as large as the window, and steps to its neighbors. The page below stays unchanged. The view has
+    // its own URL, and the browser's Back closes it.
     const stage = document.getElementById("stage"), about = document.getElementById("about");
     let shown = null, place = 0, isLeaving = false;
     const hash = () => "#" + shown.id + (place ? "." + (place + 1) : "");
     const part = (name) => about.querySelector("." + name);
-    // All images of a card: that of its tile, and the others of its post.
+    // All images of a card: its tile's, and the others of its post.
     function images(card) {
       const tile = card.querySelector(".picture"), image = tile.querySelector("img");
       const first = { href: tile.href, alt: image.alt, thumb: image };
@@ -15,14 +15,14 @@ extension PageAssets {
       return [first, ...others];
     }
     const original = (href) => href.split("?")[0];
-    // A small image is not enlarged beyond recognition.
+    // The maximum enlargement of a small image.
     const enlargement = 2;
     function limit(image, width, height) {
       if (!width) return;
       image.style.maxWidth = width * enlargement + "px";
       image.style.maxHeight = height * enlargement + "px";
     }
-    // Where there is nothing to see yet there is what the tile shows; then it becomes sharp.
+    // Shows the tile's image until the larger one is loaded.
     function show(one, card) {
       const view = document.createElement("div"), image = new Image(), reason = large.querySelector(".reason");
       const isShown = () => stage.firstChild === view;
@@ -90,14 +90,14 @@ extension PageAssets {
       large.querySelector("[value=previous]").disabled = !place && !card.previousElementSibling;
       large.querySelector("[value=next]").disabled = place === all.length - 1 && !card.nextElementSibling;
       if (isFirst) large.showModal();
-      // The neighbors are there when they are wanted.
+      // Load the neighbors in advance.
       for (const next of [images(card)[place + 1], card.nextElementSibling && images(card.nextElementSibling)[0]])
         if (next) new Image().src = next.href;
       if (location.hash === hash()) return;
       if (isFirst) history.pushState({ large: true }, "", hash());
       else history.replaceState(history.state, "", hash());
     }
-    // From image to image, through posts with several of them.
+    // Steps from image to image, within a post and then to the next one.
     function step(by, isPost) {
       const count = images(shown).length, next = place + by;
       if (!isPost && next >= 0 && next < count) return enlarge(shown, next);
@@ -132,11 +132,11 @@ extension PageAssets {
       shown?.querySelector("a").focus({ preventScroll: true });
       shown?.scrollIntoView({ block: "nearest" });
       if (!shown || location.hash !== hash()) return;
-      // What was added when it was opened is taken back; a URL that was followed here has nothing to go back to.
+      // Remove the history entry that opening the view has added; if the view was opened by its URL, there is none.
       if (history.state?.large) { isLeaving = true; history.back(); }
       else history.replaceState(null, "", location.pathname + location.search);
     });
-    // A browser may give the focus to what the URL before names.
+    // A browser may focus the element that the previous URL names, so focus the card again.
     addEventListener("hashchange", () => {
       if (isLeaving) shown?.querySelector("a").focus({ preventScroll: true });
       isLeaving = false;

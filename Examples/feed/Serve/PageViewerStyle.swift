@@ -1,5 +1,5 @@
 extension PageAssets {
-  /// The style of the window around one image, of the help and of the slideshow.
+  /// The style of the enlarged view, the help and the slideshow.
   static let viewerStyle = """
     dialog { --card: #232322; --text: #efefec; --soft: #b9b9b3; --line: #454543; --accent: #9dc2ff; color: var(--text);
       border: 0; }

@@ -1,9 +1,9 @@
 extension PageAssets {
-  /// The part that zooms and moves an enlarged image: by wheel, fingers and keys.
+  /// The part of the script that zooms and moves an enlarged image, by wheel, touch and keys.
   static let zoom = #"""
     let scale = 1, across = 0, down = 0;
     const most = 12;
-    // The image as a whole, in a new view or in this one.
+    // Shows the whole image.
     function whole() {
       [scale, across, down] = [1, 0, 0];
       settle();
@@ -23,7 +23,7 @@ extension PageAssets {
       stage.classList.toggle("near", scale > 1);
       if (scale > 1) sharpen(view);
     }
-    // A closer look needs the original, where that is larger.
+    // Loads the original if zooming needs more pixels.
     function sharpen(view) {
       const image = view.querySelector("img:not(.thumb)");
       if (!image?.naturalWidth || image.dataset.best || image.naturalWidth >= image.clientWidth * scale * devicePixelRatio) return;
@@ -32,7 +32,7 @@ extension PageAssets {
       best.src = original(image.src);
       best.decode().then(() => { if (best.naturalWidth > image.naturalWidth) image.src = best.src; }, () => {});
     }
-    // Around a point, which stays where it is.
+    // Zooms around a point, which stays in its place.
     function zoom(by, x, y) {
       const box = stage.getBoundingClientRect(), before = scale;
       const fromMiddle = [(x ?? middle(box)) - middle(box), (y ?? (box.top + box.bottom) / 2) - (box.top + box.bottom) / 2];
@@ -43,7 +43,7 @@ extension PageAssets {
       down = fromMiddle[1] - (fromMiddle[1] - down) * grown;
       settle();
     }
-    // False when there is nowhere to go.
+    // Moves the image; false if it isn't zoomed.
     function pan(x, y) {
       if (scale === 1) return false;
       across += x * stage.clientWidth / 4;

@@ -3,10 +3,10 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The files of long images, open while somebody takes them: a client that reads slowly holds a place in a file, not an
-/// image.
+/// The open files of large images while they are sent, so that a slow client needs only a position in a file, not the
+/// image in memory.
 final class PictureFiles {
-  /// Part of a file that several responses share.
+  /// A part of a file that several responses share.
   struct Part {
     let file: HTTPServer.OpenFile
     let range: Range<Int64>
@@ -19,10 +19,10 @@ final class PictureFiles {
     var part: Part? { file.map { Part(file: $0, range: range) } }
   }
 
-  /// Shorter images are held by the connection, which may hold that much.
+  /// The size from which an image is sent from its file. A connection may hold smaller images in memory.
   static let least = HTTPServer.Limits().bufferedBytes
-  /// Half of the descriptors that are kept for everything but connections (`ConnectionLimit`). Of more images at a time,
-  /// the bytes are held, as many as the server's limit lets.
+  /// Half of the descriptors that aren't for connections (`ConnectionLimit`). Beyond that, images are held in memory,
+  /// up to the server's limit.
   static let most = 256
 
   private let store: DiskImageStore
@@ -34,9 +34,9 @@ final class PictureFiles {
     self.scheduler = scheduler
   }
 
-  /// The file with an image's bytes, under its URL or that of a smaller size; `nil` when none is kept.
+  /// The file with an image's bytes, under its URL or that of a smaller size; `nil` if none is saved.
   ///
-  /// - Parameter tag: names the bytes.
+  /// - Parameter tag: identifies the bytes.
   func part(of image: ImageData, tag: String, at url: URL) -> AnyPublisher<Part?, Never> {
     if let part = places[tag]?.part { return Just(part).eraseToAnyPublisher() }
     places = places.filter { $0.value.file != nil }
@@ -48,7 +48,7 @@ final class PictureFiles {
           ([url] + SizedImageLoader.addresses(of: url)).lazy.compactMap { store.openFile(of: image, at: $0) }.first
             .map { (file: HTTPServer.OpenFile($0.descriptor), range: $0.range) }
         } completion: { [self] found in
-          // Another request may have been quicker.
+          // Another request may have opened the file meanwhile.
           let part = places[tag]?.part ?? found.map { Part(file: $0.file, range: $0.range) }
           if let part { places[tag] = Place(file: part.file, range: part.range) }
           promise(.success(part))

@@ -4,7 +4,8 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Images on their way from their servers to the page, by way of the cache: reading is private, and works offline.
+/// Passes images from their servers to the page through the cache, so that servers don't see the readers, and reading
+/// works offline.
 final class Pictures {
   struct Picture {
     enum Body {
@@ -17,7 +18,7 @@ final class Pictures {
     let tag: String
   }
 
-  /// Why there is none.
+  /// The reason why there is no image.
   struct Problem: Error {
     let status: HTTPServer.Status
     let reason: String
@@ -29,7 +30,7 @@ final class Pictures {
   private(set) var fromServers = 0
   private(set) var fromCache = 0
   private(set) var failures = 0
-  /// Originals on their way that are to stay.
+  /// Loads of originals that are to be kept.
   private var keeping: [URL: AnyCancellable] = [:]
 
   init(_ loader: SizedImageLoader, _ files: PictureFiles) {
@@ -37,17 +38,17 @@ final class Pictures {
     self.files = files
   }
 
-  /// Has the gallery learn what is found out when an image is decoded.
+  /// Passes the facts about each decoded image to the gallery.
   func teach(_ gallery: Gallery) { loader.onFacts = { [unowned gallery] in gallery.learn($1, of: $0) } }
 
-  /// How many were made smaller.
+  /// The number of resized images.
   var made: Int { loader.made }
 
-  /// The image at `url`, if it is one that browsers show, by its first bytes, whatever its server says.
+  /// The image at `url`, if browsers can show it, judging by its first bytes and not by the declared type.
   ///
   /// - Parameters:
-  ///   - feeds: the feeds that name it, of which one is enough.
-  ///   - width: how wide it is shown, in pixels; `nil` for the original.
+  ///   - feeds: the feeds that name it; one that may load it is enough.
+  ///   - width: the width in pixels; `nil` for the original.
   func picture(at url: URL, of feeds: [Gallery.Named.Feed], width: Int?) -> AnyPublisher<Picture, Problem> {
     data(for: url, of: feeds[...], width: width)
       .handleEvents(
@@ -58,7 +59,7 @@ final class Pictures {
       )
       .mapError { Problem($0) }
       .map { Optional($0.data) }
-      // The end comes when what was loaded is saved: a long image is sent from there.
+      // The completion arrives after the image is saved: a large image is sent from its file.
       .append(nil)
       .scan((image: nil as ImageData?, isSaved: false)) { ($1 ?? $0.image, $1 == nil) }
       .first { $0.isSaved || $0.image.map { $0.bytes.count <= PictureFiles.least } ?? false }
@@ -67,7 +68,7 @@ final class Pictures {
       .eraseToAnyPublisher()
   }
 
-  /// Loads and saves an image before somebody looks, the original and a width; it is not counted as requested.
+  /// Loads and saves an image before anyone opens it: the original and one width. It isn't counted as requested.
   ///
   /// Delivers the number of bytes.
   func ahead(_ picture: Gallery.Named, width: Int) -> AnyPublisher<Int, SizedImageError> {
@@ -75,12 +76,12 @@ final class Pictures {
       .append(Deferred { [self] in data(for: picture.url, of: picture.namers[...], width: width) })
       .map(\.data.bytes.count)
       .collect()
-      // An image that isn't made smaller comes twice.
+      // An image that isn't resized is delivered twice.
       .map { Set($0).reduce(0, +) }
       .eraseToAnyPublisher()
   }
 
-  /// The pixels of an image that fits into a box, when it is saved.
+  /// The pixels of an image, fitted into a box, once the image is saved.
   func pixels(of picture: Gallery.Named, fitting size: ImageFeed.Picture.Size) -> AnyPublisher<
     ImageFeed.Picture, Problem
   > {
@@ -89,19 +90,19 @@ final class Pictures {
       .mapError { Problem($0) }.collect().compactMap(\.last).eraseToAnyPublisher()
   }
 
-  /// Has the gallery learn what is known of these images.
+  /// Passes the known facts about these images to the gallery.
   func tell(_ gallery: Gallery, of urls: [URL]) -> AnyPublisher<Void, Never> {
     guard !urls.isEmpty else { return Just(()).eraseToAnyPublisher() }
     return loader.facts(for: urls)
-      // A page without them is a page all the same.
+      // Without the facts, the page still works.
       .replaceError(with: [:])
       .map { found in for (url, facts) in found { gallery.learn(facts, of: url) } }
       .eraseToAnyPublisher()
   }
 
-  /// Loads and saves the original of a picture that is starred.
+  /// Loads and saves the original of a starred image.
   ///
-  /// - Parameter report: is told why that failed.
+  /// - Parameter report: receives the failure.
   func keep(_ picture: Gallery.Named, reportingTo report: @escaping (String) -> Void) {
     let (url, feed) = (picture.url, picture.namers.first)
     keeping[url] = loader.keep(url, of: feed?.address, isPrivate: feed?.isPrivate)

@@ -2,16 +2,16 @@ import FeedHTTPServer
 import FeedStream
 
 extension ServeCommand {
-  /// The largest announcement of a hub that is accepted: 4 MiB.
+  /// The maximum size of a hub's announcement: 4 MiB.
   private static let announcementBytes = 4 << 20
 
   var limits: HTTPServer.Limits {
     var limits = HTTPServer.Limits()
-    // Nothing is sent to this server but requests for what there is.
+    // Clients send only small requests to this server.
     limits.bodyBytes = 4 * 1024
     // A hub sends the whole document.
     if publicUrl != nil { limits.bodyBytes = Self.announcementBytes }
-    // Most are event streams, which do nothing for minutes.
+    // Most connections are event streams, which are idle for minutes.
     limits.connections = ConnectionLimit.raised(upTo: 16_384)
     limits.connectionsPerAddress = 1_024
     limits.wholeBodyBytes = 64 << 20

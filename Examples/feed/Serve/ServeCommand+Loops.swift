@@ -5,9 +5,9 @@ import Foundation
 extension ServeCommand {
   /// The server, or the servers of several loops.
   struct Serving {
-    /// The line that is printed.
+    /// The line to print.
     let place: String
-    /// Completes the requests that have begun, and calls back.
+    /// Completes the running requests, and calls back.
     let stop: (@escaping () -> Void) -> Void
     /// Waits for the threads of other loops to end.
     let shutdown: () -> Void
@@ -16,8 +16,8 @@ extension ServeCommand {
   /// Listens, and serves the site on the session's loop, or on others.
   ///
   /// - Parameters:
-  ///   - shared: what other loops need of the gallery; `nil` for one loop.
-  ///   - makeSite: makes the site behind a door.
+  ///   - shared: the gallery's state for other loops; `nil` for one loop.
+  ///   - makeSite: creates the site for a door.
   func serve(
     on session: Session, sharing shared: Gallery.Shared?, secret: [UInt8], _ makeSite: (Door) -> Site
   ) throws -> Serving {

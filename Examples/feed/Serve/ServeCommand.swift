@@ -8,7 +8,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed serve`: a live page of feeds.
+/// `feed serve`: serves a live page of feeds.
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
@@ -114,7 +114,7 @@ struct ServeCommand: ParsableCommand {
 
   @OptionGroup var common: CommonOptions
 
-  /// Others see arguments in the list of processes, and not the environment.
+  /// The token; other users can see arguments in the list of processes, but not the environment.
   var chosenToken: String? { token ?? ProcessInfo.processInfo.environment["FEED_TOKEN"] }
 
   func validate() throws {
@@ -210,7 +210,7 @@ struct ServeCommand: ParsableCommand {
     }
   }
 
-  /// Polls the feeds, into the gallery.
+  /// Polls the feeds and shows them in the gallery.
   private func follow(
     _ selection: FeedSelection, _ gallery: Gallery, _ client: ObservedClient, _ cache: FeedCache,
     _ store: SQLiteFeedStore, _ hubs: HubSubscriber?, on session: Session
@@ -234,7 +234,7 @@ struct ServeCommand: ParsableCommand {
       if isVerbose {
         console.report("\(address.shown): \(ExplanationText(style: .plain, now: Date()).line(decision))", .debug)
       }
-      // What the decision is about is delivered after it.
+      // The result is delivered after the decision about it.
       loop.schedule { if let place = places[address] { gallery.noteCheck(of: place) } }
     }
     var poller = FeedPoller(

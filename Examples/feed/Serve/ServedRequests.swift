@@ -4,7 +4,7 @@ import Logging
 import PlainText
 import Synchronization
 
-/// The duration of requests by method and status, of all loops together, and their log.
+/// The durations of requests by method and status, for all loops together, and their log.
 final class ServedRequests: Sendable {
   private struct Key: Hashable, Comparable {
     let method: String
@@ -14,7 +14,7 @@ final class ServedRequests: Sendable {
   }
 
   private struct Histogram {
-    /// The number of requests up to each bound, without those of the bounds before it.
+    /// The number of requests up to each bound that exceed the previous bound.
     var counts = [Int](repeating: 0, count: MetricNames.durationBounds.count + 1)
     var sum = 0.0
   }

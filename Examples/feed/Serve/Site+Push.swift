@@ -5,7 +5,7 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The requests of hubs, which have no token: the path is their secret, and each announcement is signed.
+/// The requests of hubs, which have no token: their path is the secret, and each announcement is signed.
 extension Site {
   /// The path below which hubs reach this server.
   static let pushPath = "/websub/"
@@ -13,8 +13,8 @@ extension Site {
   /// The path of the hub for this server's own feeds.
   static let hubPath = "/hub"
 
-  /// True for the hub's path and a callback's, to the letter: nothing else is let in without a token. The topic of a
-  /// subscription has the token.
+  /// True for exactly the hub's path and those of callbacks: no other request is accepted without a token. The topic of
+  /// a subscription contains the token.
   static func isPush(_ path: String) -> Bool {
     if path == hubPath { return true }
     return path.hasPrefix(pushPath)
@@ -78,7 +78,7 @@ extension Site {
 }
 
 extension FeedHub {
-  /// The public URL of a server, without a slash at its end.
+  /// The public URL of a server, without a slash at the end.
   static func base(of publicURL: URL) -> String {
     let text = publicURL.absoluteString
     return text.hasSuffix("/") ? String(text.dropLast()) : text
@@ -86,7 +86,7 @@ extension FeedHub {
 
   var base: String { String(url.absoluteString.dropLast(Site.hubPath.utf8.count)) }
 
-  /// The host as clients send it.
+  /// The value of `Host` that clients send.
   var host: String? { url.host().map { host in url.port.map { "\(host):\($0)" } ?? host } }
 
   /// The value of a `Link` field (section 4).

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The slideshow, and the image for frames of electronic paper.
+/// The slideshow, and the image for electronic paper frames.
 extension Site {
   func slideshow(_ request: HTTPServer.WholeRequest) -> Reply {
     guard let every = Self.time(request.query("every"), or: SlideshowPage.usual) else {
@@ -42,14 +42,14 @@ extension Site {
       .eraseToAnyPublisher()
   }
 
-  /// A time of the URL; `nil` for one that isn't one, or is out of bounds.
+  /// A duration in the URL; `nil` if it is invalid or out of bounds.
   private static func time(_ text: String?, or usual: Duration) -> Duration? {
     guard let text else { return usual }
     guard let time = try? Duration(parsing: text), SlideshowPage.times.contains(time) else { return nil }
     return time
   }
 
-  /// The latest, or each in turn.
+  /// The latest entry, or each one in turn.
   private static func turn(of entries: [Gallery.Entry], every: Duration, at now: Date) -> Gallery.Entry? {
     guard every > .zero, !entries.isEmpty else { return entries.first }
     return entries[Int(now.timeIntervalSince1970 / (every / .seconds(1))) % entries.count]
@@ -58,10 +58,10 @@ extension Site {
   private static func refused(_ reason: String, _ status: HTTPServer.Status) -> Reply { now(.text(reason, status)) }
 }
 
-/// The frames that were made last: a device asks for the same one until there is another image.
+/// The latest frames: a device requests the same one until there is another image.
 final class Frames {
   private static let most = 16
-  /// For how long a frame is not made again: an image may become another one at its URL.
+  /// The time in seconds for which a frame isn't made again; after that, the image at its URL may have changed.
   private static let lifetime = 600.0
   private let pictures: Pictures
   private let scheduler: any LoopScheduler
@@ -72,8 +72,8 @@ final class Frames {
   }
 
   /// - Parameters:
-  ///   - tag: names this frame of this image.
-  ///   - size: that of the image, where it is known.
+  ///   - tag: identifies this frame of this image.
+  ///   - size: the size of the image, if known.
   func png(
     _ frame: FrameImage, of image: Gallery.Named, as tag: String, size: Picture.Size?
   ) -> AnyPublisher<HTTPServer.Response, Never> {

@@ -2,18 +2,18 @@ import FeedHTTPServer
 import FeedStream
 import ImageFeed
 
-/// Stars, by the page's script and by a form.
+/// Stars, set by the page's script or by a form.
 extension Site {
   private struct StarForm: Decodable {
     let card: String
     /// See ``Gallery/formKey``.
     let key: String
-    /// Where the page is that had the form.
+    /// The URL of the page with the form.
     let back: String
   }
 
   func star(_ request: HTTPServer.WholeRequest) -> Reply {
-    // A page of another site may send a form, and no header of its own.
+    // A page of another site may send a form, but not this header.
     if request.headers["X-Feed"] == "star", let card = request.query("card") {
       return star(request.query("on") == "1", card, then: .text("", .ok))
     }
@@ -37,7 +37,7 @@ extension Site {
       .eraseToAnyPublisher()
   }
 
-  /// True for a path of this server, and what may follow it.
+  /// True for a path on this server, with or without a query.
   private static func isHere(_ place: String) -> Bool {
     place.hasPrefix("/") && !place.hasPrefix("//") && place.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x5C }
   }

@@ -7,28 +7,28 @@ import ImageFeed
 
 /// The responses of the page and its resources.
 ///
-/// Lives with the gallery; the servers that need its responses may be on other loops: ``SiteRoutes``.
+/// Lives with the gallery; servers that need its responses may be on other loops: see ``SiteRoutes``.
 struct Site {
   let gallery: Gallery
   let pictures: Pictures
   let door: Door
   let scheduler: any LoopScheduler
   let frames: Frames
-  /// The history of the feeds; `nil` where only the latest is known.
+  /// The history of the feeds; `nil` if only their latest items are known.
   let history: GalleryHistory?
-  /// The fleet whose figures are shown next to those of this process.
+  /// The fleet whose metrics are shown next to those of this process.
   private let fleet: RedisFleet?
   let warn: (String) -> Void
-  /// Where hubs announce changes; `nil` without a public URL.
+  /// Receives the announcements of hubs; `nil` without a public URL.
   var hubs: HubSubscriber?
   /// Announces the changes of this server's own feeds; `nil` without a public URL.
   var hub: FeedHub?
   /// Counts the requests of all loops.
   let served: ServedRequests
-  /// Open connections, and the bytes that wait to be written to them.
+  /// The number of open connections, and of bytes that wait to be written to them.
   var load: () -> AnyPublisher<(connections: Int, waiting: Int), Never> = { Just((0, 0)).eraseToAnyPublisher() }
 
-  /// - Parameter warn: is told what goes wrong after an answer.
+  /// - Parameter warn: receives errors that occur after a response.
   init(
     _ gallery: Gallery, _ pictures: Pictures, _ door: Door, history: GalleryHistory? = nil,
     fleet: RedisFleet? = nil, served: ServedRequests, on scheduler: any LoopScheduler,
@@ -45,7 +45,7 @@ struct Site {
     frames = Frames(pictures, on: scheduler)
   }
 
-  /// The line that is printed.
+  /// The line to print.
   static func place(_ address: SocketAddress?, port: Int, _ door: Door) -> String {
     var host = address.map { "\($0)" } ?? ""
     if host.hasPrefix("/") || host.hasPrefix("@") { return "unix:\(host)" }
@@ -54,7 +54,7 @@ struct Site {
     return "http://\(host)/" + (door.token.map { "?token=\($0)" } ?? "")
   }
 
-  /// A fleet's figures, or that its store is away.
+  /// A fleet's metrics, or only that its store is unreachable.
   private static func figures(of fleet: RedisFleet?, _ gallery: Gallery) -> AnyPublisher<String, Never> {
     guard let fleet else { return Just("").eraseToAnyPublisher() }
     func up(_ isUp: Bool) -> String {
@@ -167,8 +167,8 @@ struct Site {
       .eraseToAnyPublisher()
   }
 
-  /// Waits until a gallery has told what a client was told elsewhere, and no longer than five seconds once it has begun: after that
-  /// the client is told that it has to begin again.
+  /// Waits until the gallery has announced the last event that a client has received from another process. Once the
+  /// gallery has started, waits at most five seconds; then the client is told to start again.
   func reaching(_ last: String) -> AnyPublisher<Void, Never> {
     guard !last.isEmpty, gallery.place.value != "" else { return Just(()).eraseToAnyPublisher() }
     let isThere = gallery.place.filter { place in place.map { !Self.isAhead(last, of: $0) } ?? false }.map { _ in }
@@ -176,7 +176,7 @@ struct Site {
     return isThere.merge(with: isLate).first().eraseToAnyPublisher()
   }
 
-  /// True for the id of a later entry of the log: `milliseconds-number`.
+  /// True if an id is that of a later entry of the log: `milliseconds-number`.
   private static func isAhead(_ id: String, of place: String) -> Bool {
     func numbers(_ text: String) -> (UInt64, UInt64)? {
       let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { UInt64($0) }
@@ -198,16 +198,16 @@ struct Site {
     }
   }
 
-  /// The reason in words, which the page shows where the image would be.
+  /// The reason as text, which the page shows in place of the image.
   private static func answer(_ problem: Pictures.Problem) -> HTTPServer.Response {
     var response = HTTPServer.Response.text("\(problem.reason)\n", problem.status)
-    // The page requests the reason after the browser has requested the image.
+    // Cache the response, because the page requests the reason after the browser has requested the image.
     response.headers["Cache-Control"] = "private, max-age=60"
     response.headers["Content-Security-Policy"] = picturePolicy
     return response
   }
 
-  /// The URL under which the client reached this server. A proxy reports when it used TLS.
+  /// The URL by which the client reached this server. A proxy reports whether it used TLS.
   private func base(_ request: HTTPServer.WholeRequest) -> String {
     if let hub, request.host == hub.host { return hub.base }
     return "\(Self.isSecure(request.headers) ? "https" : "http")://\(request.host ?? "localhost")"
@@ -215,18 +215,18 @@ struct Site {
   private static func isSecure(_ headers: HTTPServer.Headers) -> Bool {
     headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
-  /// A text, with its version, so that nothing is sent that the client has.
+  /// A text with its version, so that nothing is sent that the client has already.
   static func answer(
     _ request: HTTPServer.WholeRequest, _ type: String, _ text: String, _ door: Door
   ) -> HTTPServer.Response {
     var response = HTTPServer.Response(headers: ["Content-Type": type], body: Chunk(text))
     if type.hasPrefix("text/html"), door.token != nil, request.query("token") != nil {
-      // With people the token does not stay in the address bar. A program that requests no page in particular may not keep
-      // cookies, and gets the page.
+      // In a browser, the token must not stay in the address bar, so redirect. Other programs may not keep cookies, so
+      // they get the page.
       let isWithPeople = request.headers.values("Accept").contains { $0.contains("text/html") }
       if isWithPeople { response = .redirect(to: request.path) }
-      // Lax: who follows the printed address from a mail or a chat is redirected, and sends it with that. What changes
-      // something here needs a header that no other site can send.
+      // Use `Lax`, so that a user who follows the URL from a mail or a chat is redirected and the browser sends the
+      // cookie. Requests that change something need a header that other sites can't send.
       let secure = isSecure(request.headers) ? "; Secure" : ""
       response.headers["Set-Cookie"] = "\(door.cookie)=\(door.pass); HttpOnly; SameSite=Lax; Path=/\(secure)"
       if isWithPeople { return response }
@@ -236,11 +236,11 @@ struct Site {
     return response
   }
 
-  /// A page may show what is from here, and be shown nowhere else.
+  /// A page may load only resources of this server, and can't be embedded elsewhere.
   private static let pagePolicy =
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
     + "form-action 'self'; frame-ancestors 'none'"
-  /// An image that is opened by itself is in a page of the browser's own, which has a style.
+  /// A browser shows an image that is opened alone in its own page, which has a style.
   private static let picturePolicy =
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 

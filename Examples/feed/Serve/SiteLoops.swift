@@ -1,14 +1,16 @@
 import FeedHTTPServer
 import FeedStream
 
-/// Serves the site with several loops: they accept, parse, compress and write, and its own loop answers.
+/// Serves the site on several loops: they accept, parse, compress and write, and the site's own loop makes the
+/// responses.
 ///
-/// Requests and responses cross as values. Event streams don't: each loop has its log of the gallery's events.
+/// Requests and responses are passed as values. Event streams aren't: each loop has its own log of the gallery's
+/// events.
 final class SiteLoops {
   /// The requests of the loops to the site.
   fileprivate enum Message: Sendable {
     case ask(Ticket, HTTPServer.WholeRequest, Site.Answer, StreamSender<HTTPServer.WholeResponse, HTTPServer.Status>)
-    /// The response is not wanted any more.
+    /// The response is no longer needed.
     case drop(Ticket)
     case warn(String)
   }
@@ -27,9 +29,10 @@ final class SiteLoops {
   private var servers: HTTPServer.Group?
 
   /// - Parameters:
-  ///   - site: what they serve, with a gallery that shares its events.
-  ///   - loop: where that lives.
-  /// - Throws: `SystemError`, when the address cannot be listened at; `EventLoopError`, when the system has no thread left.
+  ///   - site: the site to serve, whose gallery shares its events.
+  ///   - loop: the site's loop.
+  /// - Throws: `SystemError`, if the server can't listen at the address; `EventLoopError`, if the system has no thread
+  ///   left.
   init(
     _ count: Int, _ site: Site, _ shared: Gallery.Shared, at address: SocketAddress, _ limits: HTTPServer.Limits,
     on loop: EventLoop
@@ -61,7 +64,7 @@ final class SiteLoops {
 
   var address: SocketAddress? { servers?.address }
 
-  /// Open connections, and the bytes that wait to be written to them.
+  /// The number of open connections, and of bytes that wait to be written to them.
   private var load: AnyPublisher<(connections: Int, waiting: Int), Never> {
     guard let servers else { return Just((0, 0)).eraseToAnyPublisher() }
     return Deferred { Future { (connections: await servers.connectionCount, waiting: await servers.waitingBytes) } }
@@ -90,7 +93,7 @@ final class SiteLoops {
     }
   }
 
-  /// Accepts no more connections, and completes the requests that have begun. Delivers one value, when that is done.
+  /// Accepts no more connections, and completes the running requests. Delivers one value when all are completed.
   func stop(within deadline: StreamInstant.Stride, grace: StreamInstant.Stride) -> Future<Void, Never> {
     Future { [servers] in await servers?.shutdown(within: deadline, grace: grace) }
   }
@@ -106,7 +109,7 @@ final class SiteLoops {
   func shutdown() { group.shutdown() }
 }
 
-/// The site, as one loop's server reaches it.
+/// Access to the site for one loop's server.
 private final class SiteLink {
   private let loop: Int
   private let site: StreamSender<SiteLoops.Message, Never>
@@ -138,14 +141,14 @@ private final class SiteLink {
     .eraseToAnyPublisher()
   }
 
-  /// The events come in the order in which the gallery has sent them, and its status is never older than the last of them.
+  /// The events, in the order in which the gallery has sent them. The status is never older than the last event.
   func events(_ request: HTTPServer.WholeRequest) -> Site.Reply {
     let last = request.headers["Last-Event-ID"] ?? ""
     let response = { [log, status] in
       HTTPServer.Response.events(log, greeting: .init(status.value, name: "hello"))
     }
     guard isShared, !last.isEmpty else { return Site.now(response()) }
-    // The site says when it has told what the client was told elsewhere.
+    // Wait until the site has announced the events that the client has received elsewhere.
     return ask(request) { site, _ in
       site.reaching(last).map { .text("") }.setFailureType(to: HTTPServer.Status.self).eraseToAnyPublisher()
     }

@@ -2,20 +2,20 @@ import FeedHTTPServer
 import FeedStream
 
 extension Site {
-  /// A response that the site gives now or later.
+  /// A response that the site delivers now or later.
   typealias Reply = AnyPublisher<HTTPServer.Response, HTTPServer.Status>
-  /// How the site responds to a request.
+  /// A function with which the site responds to a request.
   typealias Answer = @Sendable (Site, HTTPServer.WholeRequest) -> Reply
 }
 
-/// The URLs of the page and its resources, for a server that has the site on its own loop, or reaches it on another.
+/// The URLs of the page and its resources, for a server on the site's loop or on another one.
 struct SiteRoutes {
   let door: Door
-  /// True where hubs may announce changes.
+  /// True if hubs may announce changes.
   let hasHubs: Bool
-  /// Has the site respond.
+  /// Requests a response from the site.
   let ask: (HTTPServer.WholeRequest, @escaping Site.Answer) -> Site.Reply
-  /// Responds with the page's events.
+  /// Responds with the gallery's events.
   let events: (HTTPServer.WholeRequest) -> Site.Reply
 
   /// The routes to a site on the server's loop.
@@ -49,7 +49,7 @@ struct SiteRoutes {
     func add(_ path: String, _ method: HTTPServer.Method = .get, _ answer: @escaping Site.Answer) {
       add(path, method) { [ask] request in ask(request, answer) }
     }
-    /// Responds with a text that is the same for everybody.
+    /// Responds with a text that is the same for every client.
     func show(_ path: String, _ type: String, _ text: String) {
       routes.get(path) { [door] request in
         request.whole().map { Site.answer($0, type, text, door) }

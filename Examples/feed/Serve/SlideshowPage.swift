@@ -2,18 +2,18 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// One image that fills a screen, and after a while the next.
+/// A page that shows one image on the whole screen, and the next one after a while.
 enum SlideshowPage {
-  /// The least and the most time for an image.
+  /// The minimum and maximum time for an image.
   static let times: ClosedRange<Duration> = .seconds(2)...Duration.seconds(24 * 3600)
   static let usual = Duration.seconds(30)
 
-  /// The slideshow that a URL asks for.
+  /// The slideshow that a URL requests.
   struct Wish {
     var query: GalleryQuery
     var every: Duration
     var hasClock: Bool
-    /// The card that is shown; the latest unless it is there.
+    /// The card to show; the latest if it doesn't exist.
     var card: String?
 
     func address(of card: String?) -> String {
@@ -29,7 +29,7 @@ enum SlideshowPage {
   static func text(_ gallery: Gallery, _ entries: [Gallery.Entry], _ wish: Wish) -> String {
     let place = wish.card.flatMap { card in entries.firstIndex { $0.card == card } } ?? 0
     let entry = entries.indices.contains(place) ? entries[place] : nil
-    // The first again after the last, which is when new ones are shown.
+    // After the last image, continue with the first, which shows new images.
     let next = entry == nil ? nil : entries[(place + 1) % entries.count].card
     let following = wish.address(of: next)
     let leaving = wish.query.address().markup
@@ -64,7 +64,7 @@ enum SlideshowPage {
 }
 
 extension PageAssets {
-  /// The script of the slideshow: it loads the page that follows, and shows its image when that is there.
+  /// The script of the slideshow: it loads the next page, and shows its image once that is loaded.
   static let slideshow = #"""
     "use strict";
     const body = document.body;
@@ -83,7 +83,7 @@ extension PageAssets {
         document.querySelector(".show nav a").href = next;
         if (there) {
           const frame = document.importNode(there, true), old = document.querySelectorAll(".frame");
-          // An image that cannot be shown is passed over, not too fast.
+          // An image that can't be shown is skipped, after a pause.
           await frame.querySelector("img").decode();
           if (mine !== turn) return;
           frame.classList.add("coming");
@@ -98,14 +98,14 @@ extension PageAssets {
       }
     }
     timer = setTimeout(advance, pause);
-    // A screen that shows images does not go dark; the system may take the lock away when the page is not seen.
+    // Keep the screen on. The system may release the lock while the page is hidden.
     let lock = null;
     async function wake() {
       try { lock = await navigator.wakeLock?.request("screen") ?? null; } catch { lock = null; }
     }
     document.addEventListener("visibilitychange", () => { if (!document.hidden) wake(); });
     wake();
-    // The cursor and the links are there while somebody moves the mouse.
+    // Show the cursor and the links while the mouse is moving.
     let rest = 0;
     function stir() {
       body.classList.add("awake");

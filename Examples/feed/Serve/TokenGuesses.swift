@@ -1,13 +1,13 @@
 import FeedHTTPServer
 import FeedStream
 
-/// Counts wrong tokens, so that a token cannot be found by trying.
+/// Counts wrong tokens, so that a token can't be guessed.
 ///
-/// A client has ten wrong ones, and then one every six seconds; all together have 100, and then one a second. Beyond that no token
-/// is examined, right or wrong. A client that had the right one is not held up by the guesses of others elsewhere, and a
-/// browser, which has a cookie, by none.
+/// A client has ten wrong tokens, and then one every six seconds; all clients together have 100, and then one a second.
+/// Beyond that, no token is examined, right or wrong. A client that has sent the right token isn't affected by the
+/// wrong tokens of other clients, and a browser, which has a cookie, isn't affected at all.
 struct TokenGuesses: Sendable {
-  /// Wrong tokens in one burst, and the time after which one more is given.
+  /// The number of wrong tokens in one burst, and the time after which another one is allowed.
   struct Allowance: Sendable {
     let most: Int
     let each: StreamInstant.Stride
@@ -35,14 +35,14 @@ struct TokenGuesses: Sendable {
     mutating func use() { used += 1 }
   }
 
-  /// Clients that are remembered.
+  /// The maximum number of remembered clients.
   private static let most = 4_096
 
   private var all = Allowance(100, each: .seconds(1))
   private var clients: [String: Allowance] = [:]
   private var known: Set<String> = []
 
-  /// True when a token that this client offers may be looked at.
+  /// True if a token from this client may be examined.
   mutating func areAllowed(to peer: SocketAddress, at now: StreamInstant) -> Bool {
     let client = peer.client
     guard clients[client]?.hasLeft(at: now) ?? true else { return false }
@@ -57,7 +57,7 @@ struct TokenGuesses: Sendable {
     }
     all.use()
     if clients.count >= Self.most, clients[client] == nil { clients = clients.filter { !$0.value.isUnused } }
-    // Beyond that, what all together have is what counts.
+    // If there are still too many clients, only the common allowance limits the others.
     if clients.count < Self.most || clients[client] != nil {
       clients[client, default: Allowance(10, each: .seconds(6))].use()
     }

@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// Finds the feeds at URLs, and saves them: the feed itself, or those that a page names.
+/// Finds the feeds at URLs, and saves them: a feed at the URL itself, or those that a page names.
 struct FeedFinder {
   /// A feed that was found.
   struct Found: Sendable {
@@ -20,11 +20,11 @@ struct FeedFinder {
   let timeout: Duration
   let session: Session
 
-  /// The feed at a URL, or the one that the page there names. When a page names several, a person at a terminal chooses.
+  /// The feed at a URL, or the one that the page there names. If a page names several, the user chooses, on a terminal.
   ///
   /// **Failure:** the reason why there is no feed.
   func feeds(at address: URL, sending headers: [HTTPRequest.Header] = []) -> AnyPublisher<Found, RemoteFeedError> {
-    // Not for others that the URL leads to.
+    // Send the fields only to the URL's own origin, not to others that it leads to.
     let client = client.sending(headers, to: address)
     return feed(at: address, namedBy: address, client)
       .catch { error -> AnyPublisher<Found, RemoteFeedError> in
@@ -51,7 +51,7 @@ struct FeedFinder {
     at address: URL, namedBy origin: URL, _ client: HeadedHTTPClient
   ) -> AnyPublisher<Found, RemoteFeedError> {
     var request = HTTPRequest(address, timeout: timeout, maxBodyBytes: 32 << 20)
-    // What a page names may not lead into private networks by itself.
+    // A URL that a page names must not lead into a private network by itself.
     if address != origin { request.origin = origin }
     let console = session.console
     return client.open(request)
@@ -64,7 +64,7 @@ struct FeedFinder {
       .eraseToAnyPublisher()
   }
 
-  /// The ones of these that a person chooses.
+  /// The feeds that the user chooses.
   private func choice(of urls: [URL], at address: URL) -> AnyPublisher<[URL], RemoteFeedError> {
     let lines = urls.enumerated().map { "  \($0 + 1). \($1.shown)\n" }.joined()
     let question = "\(address.shown) links to \(urls.count) feeds:\n\(lines)Which ones? (1, or 1 3, or all) "
@@ -82,7 +82,7 @@ struct FeedFinder {
     .eraseToAnyPublisher()
   }
 
-  /// The URLs whose numbers are in an answer; none when it has anything else.
+  /// The URLs whose numbers are in the user's reply; none if it contains anything else.
   static func chosen(_ answer: String, of urls: [URL]) -> [URL] {
     let words = answer.split { $0 == " " || $0 == "," }
     if words.map({ $0.lowercased() }) == ["all"] { return urls }

@@ -3,11 +3,11 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// A feed of the list as a person names it: by its URL, its title, or its number in `feed subscriptions list`.
+/// A feed of the list as the user refers to it: by its URL, its title, or its number in `feed subscriptions list`.
 enum FeedReference {
-  /// The feed that is meant; `nil` when it is not in the list.
+  /// The feed that the text refers to; `nil` if it isn't in the list.
   ///
-  /// - Throws: `ValidationError` when several feeds have the title.
+  /// - Throws: `ValidationError` if several feeds have the title.
   static func find(_ text: String, in feeds: [SubscribedFeed]) throws -> SubscribedFeed? {
     if let address = try? FeedAddress.parse(text), let feed = feeds.first(where: { $0.address == address }) {
       return feed
@@ -23,7 +23,7 @@ enum FeedReference {
     return feeds[number - 1]
   }
 
-  /// The feeds that are meant, and the texts that mean none.
+  /// The feeds that the texts refer to, and the texts that match no feed.
   static func find(_ texts: [String], in feeds: [SubscribedFeed]) throws -> (found: [SubscribedFeed], missing: [String])
   {
     var (found, missing): ([SubscribedFeed], [String]) = ([], [])
@@ -33,7 +33,7 @@ enum FeedReference {
     return (found, missing)
   }
 
-  /// Says which texts mean no feed; the status is 1 then.
+  /// Reports the texts that match no feed, and exits with status 1.
   static func report(missing: [String]) throws {
     for text in missing { StandardError.shared.write("feed: \(text.withoutPasswordOfURL) is not in the list\n") }
     if !missing.isEmpty { throw ExitCode.failure }

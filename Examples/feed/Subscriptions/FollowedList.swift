@@ -7,19 +7,20 @@ import PlainText
 /// A list of feeds that may change while a command runs.
 struct FollowedList {
   let file: SubscriptionFile
-  /// The list as it was read first.
+  /// The list as it was first read.
   let known: OPML
-  /// The feeds of the command line, which come first and stay.
+  /// The feeds on the command line, which come first and don't change.
   let given: [SubscribedFeed]
-  /// The folder that the feeds of the list are in, the outermost first; empty for any.
+  /// The folder that contains the feeds of the list, the outermost first; empty for any.
   let folder: [String]
 
-  /// The feeds that are meant when the list is this, each once.
+  /// The selected feeds for this content of the list, each once.
   func feeds(of list: OPML) -> [SubscribedFeed] {
     FeedSelection.unique(given + list.subscriptions.filter { isChosen($0.folders) })
   }
 
-  /// All feeds, each time that the list has changed. What cannot be read is reported, and the feeds stay as they are.
+  /// All feeds, each time that the list changes. If it can't be read, the error is reported, and the feeds don't
+  /// change.
   func changes(on session: Session) -> AnyPublisher<[SubscribedFeed], Never> {
     let (console, path) = (session.console, file.path.printable)
     return file.changes(since: known, lookingAfter: session.hangups, on: session.loop)
@@ -36,7 +37,7 @@ struct FollowedList {
       .eraseToAnyPublisher()
   }
 
-  /// True for a path of folders that has ``folder`` in it, without regard to case.
+  /// True for a path of folders that contains ``folder``, ignoring case.
   private func isChosen(_ folders: [String]) -> Bool {
     guard !folder.isEmpty else { return true }
     let (folders, wanted) = (folders.map { $0.lowercased() }, folder.map { $0.lowercased() })

@@ -4,20 +4,20 @@ import Foundation
 import ImageFeed
 
 extension RequestOptions {
-  /// The options that the list gives a feed.
+  /// The options for a feed in the list.
   init(of feed: SubscribedFeed) {
     self.init()
     (header, user, netrc, netrcFile) = (feed.headers, feed.user, feed.usesNetrc, nil)
   }
 
-  /// The fields to send for a feed: those of the command line, or else of the list.
+  /// The fields to send for a feed: those of the command line, or else those of the list.
   func headers(for feed: SubscribedFeed) -> [HTTPRequest.Header] {
     let own = headers(for: feed.address)
     return own.isEmpty ? RequestOptions(of: feed).headers(for: feed.address) : own
   }
 }
 
-/// A client that logs in as a list of feeds says: each feed's fields are only for the requests of that feed.
+/// A client with the credentials of a list: each feed's fields are sent only with requests for that feed.
 struct ListedHTTPClient: HTTPClient {
   private let client: any HTTPClient
   private let clients: [URL: HeadedHTTPClient]
@@ -32,7 +32,7 @@ struct ListedHTTPClient: HTTPClient {
     self.clients = clients
   }
 
-  /// A request of a page or an image names the feed that it is for.
+  /// The client for a request; a request for a page or an image has the feed as its origin.
   private func client(for request: HTTPRequest) -> any HTTPClient {
     clients[request.origin ?? request.url] ?? client
   }

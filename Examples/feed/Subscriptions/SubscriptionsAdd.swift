@@ -5,7 +5,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed subscriptions add`: adds a feed that is there, or changes one of the list.
+/// `feed subscriptions add`: adds feeds to the list, or changes their settings.
 struct SubscriptionsAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add feeds to the list, or change their settings.",
@@ -82,11 +82,11 @@ struct SubscriptionsAdd: ParsableCommand {
     try session.finish(closing: store)
   }
 
-  /// Puts a feed into the list, and says so.
+  /// Puts a feed into the list, and reports it.
   private func keep(
     _ address: URL, _ found: FeedFinder.Found?, in file: SubscriptionFile, on session: Session
   ) -> AnyPublisher<Result<String, SubscriptionFileError>, Never> {
-    // A title that somebody has chosen stays.
+    // Keep a title that the user has chosen.
     let change = SubscribedFeed(
       address: address, title: title, folders: folder, interval: every?.duration, headers: request.header,
       user: request.user, usesNetrc: request.netrc)
@@ -119,7 +119,7 @@ struct SubscriptionsAdd: ParsableCommand {
     return "Added \(name)\(FeedText.count(found.images))\(others): \(address.shown)\n"
   }
 
-  /// Adds what is not a feed with `--force`, and says why it is refused otherwise.
+  /// With `--force`, adds a URL that isn't a feed; otherwise, reports why it is refused.
   private func refused(
     _ address: URL, _ error: RemoteFeedError, in file: SubscriptionFile, on session: Session
   ) -> AnyPublisher<Result<String, SubscriptionFileError>, Never> {

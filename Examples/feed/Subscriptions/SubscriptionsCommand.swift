@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// `feed subscriptions`: keeps the list of feeds that commands show when no URL is given.
+/// `feed subscriptions`: manages the list of feeds that commands use without a URL.
 struct SubscriptionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "subscriptions",
@@ -21,7 +21,7 @@ struct SubscriptionsCommand: ParsableCommand {
     defaultSubcommand: SubscriptionsList.self)
 }
 
-/// The list that the commands are about.
+/// The option for the list that a command uses.
 struct SubscriptionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -43,9 +43,9 @@ struct SubscriptionsImport: ParsableCommand {
   }
 }
 
-/// A list of feeds that another program, or a person, has written.
+/// A list of feeds from another program, or written by hand.
 enum ImportedList {
-  /// The list, and how many of its entries have no http or https URL.
+  /// The list, and the number of its entries without an http or https URL.
   static func read(_ place: String) throws -> (list: OPML, unusable: Int) {
     if place == "-" {
       let bytes = [UInt8](FileHandle.standardInput.readDataToEndOfFile())
@@ -64,7 +64,7 @@ enum ImportedList {
     }
   }
 
-  /// The feeds of a file with one URL per line; `nil` when it has none.
+  /// The feeds of a file with one URL per line; `nil` if it has none.
   private static func lines(of bytes: [UInt8]) -> (list: OPML, unusable: Int)? {
     var (list, unusable) = (OPML(), 0)
     for line in String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline) {
