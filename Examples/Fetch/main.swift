@@ -51,7 +51,7 @@ if isEvents {
     .tryMap { try Chunk(encoder.encode(EventLine(id: $0.id, event: $0.event, data: $0.data)) + [0x0A]) }
     .eraseToAnyPublisher()
 } else {
-  // Bodies may take long to arrive; the connection's own time limits still apply.
+  // Bodies may be long and slow; the connection's own limits still apply.
   request.timeout = .seconds(24 * 3600)
   request.maxBodyBytes = .max
   output = client.open(request)

@@ -20,7 +20,7 @@ func chat(_ arguments: [String], on loop: EventLoop) throws -> AnyCancellable {
           receiveCompletion: { _ in said.send("\(name) went") }
         )
         .catch { _ in Empty<String, Never>() }
-      // When a client has stopped sending, it receives nothing more.
+      // A client that has stopped sending also stops receiving.
       return hearing.prefix(untilOutputFrom: speaking.ignoreOutput().map { (_: Never) in }.append(()))
         .handleEvents(receiveCompletion: { _ in client.close() })
         .eraseToAnyPublisher()

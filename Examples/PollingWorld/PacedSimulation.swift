@@ -6,7 +6,7 @@ import Foundation
 import ImageFeed
 import ImageFeedTesting
 
-/// The requests that one host with many feeds has received.
+/// The requests to one host with many feeds, and how long each round took.
 public struct PacedReport: Sendable, Equatable {
   public var requests = 0
   public var refusals = 0

@@ -22,7 +22,7 @@ public enum Sabotage: String, Sendable, CaseIterable {
   case neverPolls
   /// An expired or unreadable feed is not deleted.
   case keepsExpired
-  /// A body counts as a feed whatever the status of its response.
+  /// A body counts as a feed, regardless of the response's status.
   case believesErrors
 }
 

@@ -22,7 +22,7 @@ let subscription =
   .flatMapLatest { search(for: $0) }
   .sink { print("showing \($0)") }
 
-// The user types "sea" and pauses, continues to "seagull" before the answer arrives, takes a mistake back, and stops.
+// The user types "sea" and pauses, continues to "seagull" before the response arrives, deletes a mistake, and stops.
 let typed: [(milliseconds: Int, text: String)] = [
   (0, "s"), (50, "se"), (100, "sea"), (600, "seag"), (650, "seagu"), (700, "seagull"), (1300, "seagulls"),
   (1350, "seagull"),

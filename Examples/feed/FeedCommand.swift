@@ -83,7 +83,7 @@ extension FeedCommand {
   private static func end(with message: String, status: ExitCode) -> Never {
     let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
     let text = lines.map { Self.hidingPasswords(in: String($0)).printable }.joined(separator: "\n")
-    // Ignore errors: nobody may be reading standard error.
+    // Ignore a failed write: standard error may have been closed.
     if !text.isEmpty { try? FileHandle.standardError.write(contentsOf: Data("feed: \(text)\n".utf8)) }
     Foundation.exit(status.rawValue)
   }

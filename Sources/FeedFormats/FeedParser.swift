@@ -136,8 +136,8 @@ private func looksLikeMarkup(_ bytes: [UInt8]) -> Bool {
   return first == UInt8(ascii: "<") || first == 0x4C
 }
 
-/// True for bytes whose first character, after a byte order mark and white space, is that of a JSON object or array, in
-/// any encoding of Unicode; `nil` as long as there is none.
+/// True if the first character, after a byte order mark and white space, begins a JSON object or array, in any encoding
+/// of Unicode; `nil` if there is no such character yet.
 private func looksLikeJSON(_ bytes: [UInt8]) -> Bool? {
   guard let first = bytes.first(where: { !skippedBytes.contains($0) }) else { return nil }
   return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")

@@ -89,7 +89,7 @@ static size_t expand(struct codes *codes, unsigned root, uint8_t *colors, size_t
     size_t height = 0;
     unsigned word = (unsigned)code;
     if (word == next) {
-      // This code's own word isn't known yet: it is the previous word and that word's first color.
+      // The code refers to the word that it is about to define: the previous word and its first color.
       words->stack[height++] = first;
       word = (unsigned)previous;
     }

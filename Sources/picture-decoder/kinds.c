@@ -1,4 +1,4 @@
-// Recognizes image formats by their first bytes, whatever their name or type is.
+// Recognizes image formats by their first bytes, regardless of their names and types.
 #include "picture.h"
 
 #include <stdio.h>

@@ -29,7 +29,7 @@ let subscription = results.prefix(3).sink { _ in
   print("\(text): \(found.joined(separator: ", "))")
 }
 
-// A person types "ligh" quickly, "light" after a thought, "lights" and immediately "light" again, and then "harbour"
+// The user types "ligh" quickly, "light" after a pause, "lights" and immediately "light" again, and then "harbour"
 // while the search for "night" runs.
 let typing: [(text: String, seconds: Double)] = [
   ("l", 0), ("li", 0.05), ("lig", 0.1), ("ligh", 0.15),

@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import TestingASearch
 
-/// With `SEARCH=broken` in the environment the tests test the broken variant, to show how they fail.
+/// With `SEARCH=broken` in the environment, the tests use the broken variant, to show how they fail.
 private let isBroken = ProcessInfo.processInfo.environment["SEARCH"] == "broken"
 
 extension Publisher where Output: Equatable, Failure == MarbleFailure {

@@ -14,7 +14,7 @@ extension BrowseState {
 
     /// The feeds in a folder and its subfolders.
     struct Folder: Equatable {
-      /// Its name, preceded by the names of the folders that contain it.
+      /// The folder's name, preceded by the names of the folders that contain it.
       var name: String
       var feeds: [URL]
     }

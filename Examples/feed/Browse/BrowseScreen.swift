@@ -45,7 +45,7 @@ enum BrowseScreen {
 
   private static func hasMore(_ state: BrowseState) -> Bool { state.sources.contains { $0.hasMore && $0.feed != nil } }
 
-  /// The feeds' origins, in a few words.
+  /// A summary of the feeds' origins.
   private static func origin(of state: BrowseState) -> String {
     if state.isLoading { return "loading…" }
     let away = state.sources.filter { $0.feed?.source.isRemote != true }

@@ -116,7 +116,7 @@ extension BrowseState {
     case .failed(let address, let reason):
       change(address) { source in
         (source.isLoading, source.isRefreshing, source.failure) = (false, false, reason)
-        // The pages after the first, which were loaded before a refresh, aren't requested again by scrolling.
+        // After a failure, further pages can't be requested: the next load begins with the first page.
         source.hasMore = false
       }
     case .ended(let address):

@@ -4,8 +4,8 @@ import ImageFeed
 
 /// Feeds that arrive while the user browses.
 extension BrowseState {
-  /// Takes a feed that a poll or another process has found. New items appear in their place, with a mark, and the
-  /// selection stays. Items that the feed no longer lists stay until it is loaded again.
+  /// Takes a new version of a feed from a poll or another process. New items appear in their place, with a mark, and
+  /// the selection stays. Items that the feed no longer lists are removed only when it is loaded again.
   mutating func take(update feed: Feed, of address: URL) {
     guard let source = sources.first(where: { $0.address == address }), !source.isRefreshing else { return }
     guard let former = source.feed else {

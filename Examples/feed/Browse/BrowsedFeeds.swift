@@ -156,7 +156,7 @@ final class PictureDesk {
 }
 
 extension Optional {
-  /// Takes the value and leaves `nil`.
+  /// Returns the value and sets it to `nil`.
   fileprivate mutating func take() -> Wrapped? {
     defer { self = nil }
     return self

@@ -1,9 +1,7 @@
 import Foundation
 
-/// Overwrites the secrets among this process's arguments, as curl does, because everybody on the machine can read
-/// arguments in the list of processes.
-///
-/// Others can read the secrets until then.
+/// Overwrites the secrets among this process's arguments, as curl does, because every user of the machine can see
+/// arguments in the list of processes. Until then, the secrets are visible there.
 enum HiddenArguments {
   /// The options whose values are secrets.
   private static let secret = ["--user", "--header", "--token"]

@@ -11,7 +11,7 @@ enum UnknownCommand {
       let names = command.configuration.subcommands.map { $0._commandName }
       guard !names.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
       guard let index = names.firstIndex(of: word) else {
-        // It may be a URL or a file, for a command that takes one without a subcommand.
+        // The word may be a URL or a file, for a command that takes one without a subcommand.
         if word.isEmpty || word.contains(where: { ":./".contains($0) }) { return nil }
         let meant = nearest(to: word, of: names).map { "; did you mean \"\($0)\"?" } ?? ""
         return "unknown command \"\(word.printable(limit: 100))\"\(meant)\n"

@@ -150,7 +150,7 @@ struct FeedScreen: Sendable {
     fitted(isRepeated ? "[\(Date().timeOfDay)] \(text)\n" : text)
   }
 
-  /// The text wrapped to the chosen width, or to that of the terminal.
+  /// The text wrapped to the chosen width, or to the terminal's width.
   private func fitted(_ text: String) -> String {
     guard let columns = width ?? Style.columns(of: STDOUT_FILENO) else { return text }
     return text.wrapped(to: max(columns, 20))

@@ -8,7 +8,7 @@ import Foundation
 final class Output {
   /// The reason why nothing can be written any more.
   enum End: Equatable {
-    /// Nobody reads the output any more.
+    /// The reader of the output is gone.
     case closed
     /// The system's error number.
     case failed(Int32)

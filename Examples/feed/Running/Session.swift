@@ -21,7 +21,7 @@ final class Session {
   var command: ItemCommand?
   /// Stops the command's own work when the session is stopped, and then calls back; before that, nothing is cancelled.
   var stopping: ((@escaping () -> Void) -> Void)?
-  /// Called before the loop ends by itself, for a command whose helpers would keep it running.
+  /// Called when the loop should end by itself, for a command whose helpers would keep it running.
   var ended: (() -> Void)?
   /// Each hangup (SIGHUP) after which the command continues and reads its lists again.
   let hangups = PassthroughSubject<Void, Never>()
@@ -158,7 +158,7 @@ final class Session {
     loop.run()
     for ending in endings { ending() }
     close()
-    // Not `exit`, because libuv would then wait for its threads.
+    // `exit` would wait for libuv's threads.
     if isOver { _exit(status) }
     reader?.cancel()
     for watch in watches { watch.cancel() }

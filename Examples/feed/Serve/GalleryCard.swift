@@ -24,7 +24,7 @@ struct GalleryCard {
     let new = gallery.isNew(entry) ? "<span class=\"fresh\">new</span> " : ""
     let description = entry.description.map { $0.printable(limit: 300).markup }
     let text = description ?? "An image without a description"
-    // The linked page isn't told the URL of this one.
+    // `noreferrer` hides this page's URL from the linked page.
     let title =
       GalleryFeeds.link(entry).map { "<a class=\"post\" rel=\"noreferrer\" href=\"\($0.markup)\">\(text)</a>" } ?? text
     let own = source.name.markup
@@ -53,7 +53,7 @@ struct GalleryCard {
     facts.map { String(format: "<svg class=\"shade\" color=\"#%06x\" aria-hidden=\"true\"></svg>", $0.color) } ?? ""
   }
 
-  /// The image in the existing sizes: those of the ladder that are smaller than the original, and the original.
+  /// The image tag with all available sizes: those of the ladder that are smaller than the original, and the original.
   private func image(alt: String) -> String {
     let place = "/image/\(entry.key)?w="
     let (size, widths): (String, [Int])
@@ -74,8 +74,8 @@ struct GalleryCard {
       """
   }
 
-  /// The URL of an image that fills the window; for an animation, that of the original, because smaller sizes don't
-  /// move.
+  /// The URL of the image that fills the window. An animation uses the original, because its smaller sizes are still
+  /// images.
   private static func place(_ key: String, _ facts: ImageFacts?) -> String {
     facts?.isAnimated == true ? "/image/\(key)" : "/image/\(key)?w=1600"
   }

@@ -22,9 +22,9 @@ extension Gallery {
     /// The time when it was published, or else first seen; `nil` for an item without a date that was there from the
     /// beginning, because its age is unknown.
     let date: Date?
-    /// The key by which it is sorted: an item without a date that was there from the beginning comes last.
+    /// The sort key: an item without a date that was there from the beginning comes last.
     let rank: Date
-    /// Its position in its feed.
+    /// The entry's position in its feed.
     let position: Int
 
     /// One of several images of an item.

@@ -106,8 +106,8 @@ extension GalleryFeeds.Part {
     return text + "</feed>\n"
   }
 
-  /// The ids of entries, which are those of their feeds. An id that an earlier feed already has is extended by its
-  /// feed, so that ids are unique and permanent.
+  /// The ids of entries, as in their feeds. If an earlier feed has the same id, a digest of the feed's URL is appended,
+  /// so that ids are unique and permanent.
   private var names: (Gallery.Entry) -> String {
     var owners: [String: Int] = [:]
     for entry in gallery.entries + entries { owners[entry.id] = min(owners[entry.id] ?? entry.source, entry.source) }

@@ -125,7 +125,7 @@ extension PageAssets {
       const there = new Set(items.map((item) => item.id));
       if (added) glide(() => insert(items, last, there)); else insert(items, last, there);
       if (list.childElementCount) document.getElementById("empty")?.remove();
-      // If the list ends like the fetched page, the next page is also the same.
+      // If the list ends with the fetched page's last item, use that page's link to more items.
       if (!document.getElementById("more") && list.lastElementChild?.id === items.at(-1)?.id) addMore(fresh);
     }
 

@@ -2,8 +2,8 @@ import ArgumentParser
 import Foundation
 import PlainText
 
-/// The secret from which the names of images in the page's URLs are made. Without it, others can't tell which name
-/// belongs to which image, and so can't find out which images are in somebody's feeds.
+/// The secret from which the names of images in the page's URLs are made. Without it, others can't tell which image a
+/// name stands for, and so can't find out which images are in a user's feeds.
 enum PageSecret {
   private static let count = 16
 

@@ -13,8 +13,8 @@ extension Site {
   /// The path of the hub for this server's own feeds.
   static let hubPath = "/hub"
 
-  /// True for exactly the hub's path and those of callbacks: no other request is accepted without a token. The topic of
-  /// a subscription contains the token.
+  /// True for the hub's path and callback paths only: any other request needs a token. The topic of a subscription
+  /// contains the token.
   static func isPush(_ path: String) -> Bool {
     if path == hubPath { return true }
     return path.hasPrefix(pushPath)

@@ -57,7 +57,7 @@ struct TokenGuesses: Sendable {
     }
     all.use()
     if clients.count >= Self.most, clients[client] == nil { clients = clients.filter { !$0.value.isUnused } }
-    // If there are still too many clients, only the common allowance limits the others.
+    // If the table is still full, a new client is limited only by the allowance for all clients.
     if clients.count < Self.most || clients[client] != nil {
       clients[client, default: Allowance(10, each: .seconds(6))].use()
     }

@@ -1,10 +1,10 @@
 /// The encoding of a document, as far as its first kilobyte shows.
 enum EncodingChoice {
-  /// Certain, from a byte order mark or a pattern of zeros. `skipped` bytes are the mark.
+  /// Certain, from a byte order mark or a pattern of zeros. `skipped` is the length of the mark.
   case certain(name: String, iconv: String?, skipped: Int)
   /// A declared 7-bit encoding, which would pass every check for UTF-8.
   case sevenBit(name: String)
-  /// UTF-8 as long as the bytes are valid, else the declared encoding.
+  /// UTF-8 while the bytes are valid, otherwise the declared encoding.
   case utf8Unless(name: String)
   /// UTF-8, with each invalid byte as windows-1252.
   case utf8
@@ -64,7 +64,7 @@ enum EncodingChoice {
     return name
   }
 
-  /// `cp1251`, `x-cp1251`, `win-1251` and the like.
+  /// The name for labels such as `cp1251`, `x-cp1251` and `win-1251`.
   private static func codePage(_ label: String) -> String? {
     guard label.hasPrefix("win") || label.hasPrefix("cp") || label.hasPrefix("x-cp"), let digit = label.last,
       label.dropLast().hasSuffix("125"), ("0"..."8").contains(digit)

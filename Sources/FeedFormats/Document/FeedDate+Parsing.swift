@@ -2,7 +2,7 @@ extension FeedDate {
   init?(parsing bytes: Bytes) {
     var text = bytes.trimmed
     guard (4...120).contains(text.count) else { return nil }
-    // East Asian dates become those of ISO 8601.
+    // East Asian dates are first rewritten in the form of ISO 8601.
     let spelled = text.contains { $0 >= 0xE0 } ? DateNames.numeric(text) : nil
     func date(_ text: Bytes) -> FeedDate? {
       var (numbers, words) = (DateReader(text), DateReader(text))
@@ -214,7 +214,7 @@ private struct DateReader {
       return true
     }
     setYear(last, bytes[2].count)
-    // With slashes, the month comes first, as in America, unless it would be above 12.
+    // With slashes, the month comes first, as in America, unless that number is above 12.
     let isAmerican = word.contains(UInt8(ascii: "/")) && first <= 12 || second > 12
     (parts.month, parts.day) = isAmerican ? (first, second) : (second, first)
     return true

@@ -14,7 +14,8 @@ public struct FeedDate: Hashable, Comparable, Sendable {
 
   /// Reads a date as feeds write it: RFC 822 and its variants, RFC 3339, ISO 8601 without week numbers, `asctime`.
   ///
-  /// A date without a time is its midnight, a time without a zone is GMT, years of two digits are those of RFC 2822.
+  /// A date without a time means midnight, a time without a zone is in GMT, and years of two digits are read as in RFC
+  /// 2822.
   public init?(_ text: String) {
     guard let date = text.withBytes({ FeedDate(parsing: $0) }) else { return nil }
     self = date

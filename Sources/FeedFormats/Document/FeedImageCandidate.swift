@@ -47,8 +47,8 @@ public struct FeedImageCandidate: Hashable, Sendable {
 }
 
 extension FeedItem {
-  /// Chooses the image: the first source that has one, in ``FeedImageCandidate/Source``'s order; of `media:content`
-  /// the default one, then the widest; of `media:thumbnail` the widest; of the others the first.
+  /// Chooses an image of the first source that has one, in ``FeedImageCandidate/Source``'s order: the default
+  /// `media:content`, or else the widest; the widest `media:thumbnail`; the first image of any other source.
   mutating func chooseImage() {
     chosenImage = images.indices.min { first, second in
       let (one, other) = (images[first], images[second])

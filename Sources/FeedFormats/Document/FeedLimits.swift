@@ -36,11 +36,11 @@ public struct FeedLimits: Hashable, Sendable {
 public enum FeedFormatError: Error, Hashable, Sendable {
   /// The document has no bytes.
   case empty
-  /// Its first kilobytes contain no feed of any known format.
+  /// The document's first kilobytes contain no feed of any known format.
   case notAFeed
-  /// It is a web page.
+  /// The document is a web page.
   case webPage
-  /// It is a list of feeds (OPML).
+  /// The document is a list of feeds (OPML).
   case listOfFeeds
   case documentTooLong(limit: Int)
   case tooDeep(limit: Int)
@@ -52,9 +52,10 @@ public enum FeedFormatError: Error, Hashable, Sendable {
   case tooManyItems(limit: Int)
   case tooManyValues(limit: Int)
   case addressesTooLong(limit: Int)
-  /// It begins like JSON but isn't JSON: the decoder's error.
+  /// The document begins like JSON but isn't JSON: the decoder's error.
   case notJSON(String)
-  /// It is JSON with another structure: the place (`items[3].id`; empty for the whole) and what was expected.
+  /// The document is JSON with another structure: the place (`items[3].id`; empty for the whole), and the expected
+  /// structure.
   case wrongShape(at: String, String)
   /// The image URL of the item at this index of Essential Feed JSON isn't an absolute http or https URL.
   case imageAddress(item: Int, String)

@@ -19,7 +19,7 @@ extension CaseStudyFeed {
     }
 
     private let texts: TextBuffer
-    /// The URLs that Foundation encoded; ``mark`` in their lengths marks them.
+    /// The URLs that Foundation encoded. The bit ``mark`` in the length of a URL says that it is here.
     private let encoded: TextBuffer
     private let records: [Record]
 

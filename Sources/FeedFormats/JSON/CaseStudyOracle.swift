@@ -48,7 +48,7 @@ enum CaseStudyOracle {
     init(from decoder: any Decoder) throws {
       let item = try decoder.container(keyedBy: CodingKeys.self)
       let text = try item.decode(String.self, forKey: .id)
-      // Not `decode(UUID.self)`, which accepts more than the notation of a UUID.
+      // `decode(UUID.self)` accepts more than the notation of a UUID.
       guard let id = text.withBytes({ Identity($0) })?.uuid else {
         throw DecodingError.dataCorruptedError(forKey: .id, in: item, debugDescription: "It is not a UUID.")
       }
@@ -87,8 +87,7 @@ enum CaseStudyOracle {
     }
   }
 
-  /// True when the first character that is neither space nor part of a byte order mark opens a tag, which JSON never
-  /// does.
+  /// True if the first character, after a byte order mark and white space, is `<`, with which JSON never begins.
   private static func looksLikeWebPage(_ body: Data) -> Bool {
     let skipped: Set<UInt8> = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
     return body.prefix(1024).first { !skipped.contains($0) } == UInt8(ascii: "<")
@@ -127,7 +126,7 @@ extension UnsafeRawBufferPointer {
   /// True when the JSON in these bytes may have more values than `limit`: one for each comma and opening bracket
   /// outside of strings. Counting needs no decoder, which would take 50 bytes per value.
   func holdsMoreJSONValues(than limit: Int) -> Bool {
-    // In UTF-16 and UTF-32, half a character may look like a quotation mark, so strings are counted, too, not skipped.
+    // In UTF-16 and UTF-32, half a character may look like a quotation mark, so strings aren't skipped.
     let isOfBytes = !prefix(4).contains { $0 == 0 || $0 >= 0xFE }
     var (count, index) = (0, 0)
     while index < self.count {

@@ -34,7 +34,7 @@ extension FeedLink {
     return ["comment", "komment", "coment", "reacties", "комментари", "コメント"].contains { title.contains($0) }
   }
 
-  /// True for the bytes of a web page: its root element comes before that of any feed.
+  /// True for the bytes of a web page, whose root element comes before any feed's.
   public static func isPage(_ bytes: [UInt8]) -> Bool {
     bytes.withUnsafeBufferPointer { bytes in
       let head = bytes.part(0, min(bytes.count, 4096))

@@ -3,7 +3,7 @@
 /// An `<img>` without its own URL has the widest URL of the `<source>` elements in its `<picture>`.
 struct HTMLImages {
   struct Image {
-    /// As written, with entities resolved.
+    /// The URL as written, with entities resolved.
     var address: [UInt8]
     var width: Int?
     var height: Int?
@@ -15,7 +15,7 @@ struct HTMLImages {
   private var index = 0
   private var endsComments = true
   private var tag: XMLTag
-  /// The widest URL that a `<picture>` has offered so far.
+  /// The widest URL so far in the current `<picture>`.
   private var offered: (address: [UInt8], width: Int?)?
 
   init(_ html: Bytes) {
@@ -104,7 +104,7 @@ struct HTMLImages {
     return decoded
   }
 
-  /// `width:1px;height:1px` and the like.
+  /// True for styles such as `width:1px;height:1px`.
   private static func isTiny(_ style: String) -> Bool {
     let style = style.lowercased().filter { $0 != " " }
     return ["width:", "height:"].allSatisfy { name in

@@ -1,8 +1,7 @@
-/// Reduces HTML to one line of text. No tag, no entity and no control character remains, however often they are
-/// escaped.
+/// Reduces HTML to one line of text. No tag, entity or control character remains, however often they are escaped.
 ///
-/// Block elements and white space become one space; comments, `<script>`, `<style>`, `<head>` and the like are dropped
-/// with their content. A tag that remains after a few rounds of resolving is broken with a space after its `<`.
+/// Block elements and white space become one space; comments, and elements such as `<script>`, `<style>` and `<head>`,
+/// are dropped with their content. If a tag still remains after a few rounds, a space is inserted after its `<`.
 public func plainText(ofHTML html: String) -> String {
   var text = Array(html.utf8)
   for _ in 0..<4 {

@@ -53,6 +53,6 @@ struct ItemDraft {
   var longitude: String?
   /// The `media:description` of a `media:content`, and the place of its image among the item's.
   var imageDescriptions: [(image: Int, text: FeedText)] = []
-  /// How many `media:group` have begun.
+  /// The number of `media:group` elements so far.
   var mediaGroups = 0
 }

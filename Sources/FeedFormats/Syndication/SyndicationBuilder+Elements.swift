@@ -185,7 +185,7 @@ extension SyndicationBuilder {
     }
   }
 
-  /// Begins an image, whose URL is an attribute, the text of the element, or that of a `<url>` in it.
+  /// Begins an image, whose URL is an attribute, the element's text, or the text of a `<url>` in it.
   mutating func beginImage(
     _ address: Bytes?, from source: FeedImageCandidate.Source, _ tag: borrowing XMLTag, _ hash: UInt64
   ) -> Frame {

@@ -40,7 +40,7 @@ extension SyndicationBuilder {
       (item.link, item.linkIsAlternate) = (address, true)
     case "enclosure": noteEnclosure(tag.rawValue("href"), tag)
     default:
-      // This is better than no link. Keep the first one.
+      // Keep the first related link, which is better than none.
       if item.link == nil, relation == "related" || relation == "via" { item.link = resolved(tag) }
     }
   }

@@ -144,7 +144,7 @@ struct SyndicationBuilder: XMLSink {
     let hash = name.nameHash
     guard let place = stack.lastIndex(where: { $0.name == hash }) else {
       repairs.insert(.strayEnd)
-      // `<title>One</titel>`, `<gid>1</guid>`: any end tag ends the field, except those of HTML's elements.
+      // For `<title>One</titel>` and `<gid>1</guid>`, any end tag ends the field, unless it is an HTML element's.
       if context == .field || context == .ignored || context == .unknown, !HTMLNames.isKnown(hash) { try pop() }
       return
     }

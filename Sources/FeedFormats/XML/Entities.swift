@@ -5,10 +5,9 @@ enum Entities {
   /// The longest name, and the longest number that is read, with `&` and `;`.
   static let longest = 40
 
-  /// The entity at `start`, where there is an ampersand, and its end; `nil` for an ampersand that doesn't begin an
-  /// entity.
+  /// The entity that begins at `start` with an ampersand, and its end; `nil` if the ampersand doesn't begin an entity.
   ///
-  /// The semicolon is required: `?a=1&copy=2` is a URL.
+  /// The semicolon is required, because `?a=1&copy=2` is a URL.
   static func resolve(_ bytes: Bytes, at start: Int) -> (text: Resolved, end: Int)? {
     guard let end = bytes.firstIndex(of: UInt8(ascii: ";"), from: start + 1, to: min(bytes.count, start + longest)),
       end > start + 1

@@ -52,15 +52,15 @@ struct XMLAttribute {
 enum TagProblem {
   /// The bytes end inside it.
   case unfinished
-  /// It contains a `<`: the supposed tag is text.
+  /// There is a `<` in it, so the supposed tag is text.
   case text
   case tooManyAttributes
   case nameTooLong
 }
 
 extension XMLTag {
-  /// Reads the tag that begins at `start`, where there is a `<` and a letter, the way browsers do: attributes without
-  /// quotes or values, and repeated ones, are accepted; the first attribute of a name counts.
+  /// Reads the tag that begins at `start` with `<` and a letter, as browsers do: accepts repeated attributes, of which
+  /// the first counts, and attributes without quotes or values.
   ///
   /// - Returns: the end of the tag, or the reason why there is none.
   mutating func read(at start: Int, limits: (attributes: Int, name: Int), repairs: inout Repairs) -> (Int, TagProblem?)
@@ -153,7 +153,7 @@ extension XMLTag {
 }
 
 extension XMLTag {
-  /// The end of a value whose second quotation mark is missing: in XML no value contains a `>` and then a tag.
+  /// The end of a value whose closing quotation mark is missing: in XML, no value contains a `>` that a tag follows.
   private func endOfUnclosedValue(from start: Int, to end: Int) -> Int? {
     guard var index = bytes.firstIndex(of: UInt8(ascii: "<"), from: start, to: end) else { return nil }
     while index > start, bytes[index - 1].isSpace { index -= 1 }

@@ -26,11 +26,11 @@ final class PictureJob {
 final class PictureChild {
   /// An event of a child process.
   enum Event {
-    /// It can accept another image.
+    /// The process can accept another image.
     case isFree
-    /// It was idle for as long as allowed.
+    /// The process was idle for the maximum time.
     case isIdle
-    /// It can't be used any more.
+    /// The process can't be used any more.
     case isLost
   }
 

@@ -167,7 +167,7 @@ public final class PictureDecoder {
     isServing = true
     defer { isServing = false }
     while waitingCount > 0, let program {
-      // Always choose the last free process, so that the others become idle.
+      // Always choose the last free process, so that the others stay idle and end.
       var child = children.last { $0.isFree }
       guard child != nil || children.count < options.children else { return }
       guard let job = waiting.popFirst() else { return }

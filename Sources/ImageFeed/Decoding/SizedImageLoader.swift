@@ -80,7 +80,7 @@ public final class SizedImageLoader {
     loader.keep(url, of: feed, isPrivate: isPrivate)
   }
 
-  /// The facts about those of these images that were decoded before: see ``ImageCache/facts(for:)``.
+  /// The known facts about these images, from earlier decoding: see ``ImageCache/facts(for:)``.
   public func facts(for urls: [URL]) -> AnyPublisher<[URL: ImageFacts], FeedStoreError> { cache.facts(for: urls) }
 
   /// The pixels of an image, scaled down to fit into `size`, never up.

@@ -1,7 +1,7 @@
 extension FeedImages {
   /// An item without an image, whose page may have one.
   package struct Imageless: Hashable, Sendable {
-    /// The item; its URL is that of its page.
+    /// The item; its URL is the URL of its page.
     package let item: FeedImage
     /// The item with an image before it in the document; `nil` for none.
     let after: FeedImage.ID?

@@ -243,7 +243,7 @@ extension FeedImages {
 
     /// Records an item without an image, after the appended ones.
     ///
-    /// - Parameter item: its URL is that of its page; `nil` for an item without a page.
+    /// - Parameter item: the item, whose URL is the URL of its page; `nil` for an item without a page.
     mutating func omit(_ item: FeedImage?) {
       omittedItems += 1
       guard let item, imageless.count < Imageless.most else { return }

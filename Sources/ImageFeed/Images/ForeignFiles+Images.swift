@@ -7,7 +7,7 @@ extension ForeignFiles {
     if index.identity != nil { return index.isForeign(to: ImageIndex.applicationID) }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     guard names.allSatisfy({ $0 == "data" || $0.hasPrefix("index.sqlite") }) else { return true }
-    // Without an index, either the index was lost, or the folder is somebody else's.
+    // Without an index, either the index was lost, or the folder belongs to another program or user.
     let files = (try? FileManager.default.subpathsOfDirectory(atPath: "\(folder)/data")) ?? []
     return !files.allSatisfy { $0.wholeMatch(of: /[0-9a-f]{2}/) != nil || ImageFile.isName($0) }
   }

@@ -12,8 +12,8 @@ package struct ImageBudget: Sendable {
   private var spent: [URL: Int] = [:]
   private var all = 0
 
-  /// - Parameter store: the limit of the store. 70 % of it may be used, which is what the store itself leaves when it
-  ///   trims: so images that nobody has opened never evict others.
+  /// - Parameter store: the limit of the store. The budget is 70 % of it, the size to which the store trims itself, so
+  ///   that images that were never opened don't evict others.
   package init(perFeed: Int = 30_000_000, of store: Int) {
     self.perFeed = perFeed
     total = Int(Double(store) * ImageIndex.share)

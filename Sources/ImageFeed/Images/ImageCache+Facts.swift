@@ -2,7 +2,7 @@ public import FeedStream
 public import Foundation
 
 extension ImageCache {
-  /// The facts about those of these images that were decoded before.
+  /// The known facts about these images, from earlier decoding.
   ///
   /// **Demand:** reads when a value is requested. **Failure:** ``FeedStoreError``. **Cancellation:** a read that has
   /// not begun never begins.

@@ -59,7 +59,7 @@ struct ImageIndex {
     return ImageStoreUsage(count: row?[0] ?? 0, bytes: Int(row?[1] as Double? ?? 0), limit: limit)
   }
 
-  /// The number and the total bytes of those of these images that are stored.
+  /// The number and total bytes of the stored images among `urls`.
   func usage(of urls: Set<URL>) throws -> ImageStoreUsage {
     try read(creating: false) { db in
       let entries = try urls.compactMap { try Self.entry($0, db) }
@@ -84,9 +84,9 @@ struct ImageIndex {
 
   /// Makes room for the file of an image, in addition to the one that it replaces, and counts it.
   ///
-  /// Images that are kept stay, and their bytes do not count; a kept image is saved whatever its size.
+  /// Kept images stay, and their bytes don't count. A kept image is saved regardless of its size.
   ///
-  /// - Returns: false if the image is larger than all the room there can be.
+  /// - Returns: false if the image doesn't fit even after all others are deleted.
   func reserve(_ bytes: Int, for url: URL, _ image: Saved<FetchedImage>, now: Date) throws -> Bool {
     try write { db in
       let limit = limit - (try Self.ownBytes(db))

@@ -23,7 +23,7 @@ public protocol ImageStore: Sendable {
   /// The number of images, their total bytes, and the limit.
   func usage() throws(FeedStoreError) -> ImageStoreUsage
 
-  /// Returns the facts about those of these images that were decoded before.
+  /// Returns the known facts about these images, from earlier decoding.
   func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts]
 
   /// Saves the facts about an image, for as long as the image is stored.
@@ -31,7 +31,7 @@ public protocol ImageStore: Sendable {
 }
 
 extension ImageStore {
-  /// By default, nothing, for a store that keeps no facts.
+  /// By default, returns nothing, for a store that keeps no facts.
   public func facts(for urls: [URL]) throws(FeedStoreError) -> [URL: ImageFacts] { [:] }
 
   /// By default, does nothing, for a store that keeps no facts; they are determined again.

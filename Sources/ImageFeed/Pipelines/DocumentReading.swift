@@ -46,7 +46,7 @@ final class DocumentReading: @unchecked Sendable {
     case beginning
     /// A web page, which is read for its links.
     case page
-    /// It is read when it is complete.
+    /// The format reads only complete documents.
     case whole
     case arriving(any FeedReader)
   }

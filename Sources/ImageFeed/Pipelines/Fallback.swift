@@ -5,7 +5,7 @@ public import Foundation
 public enum FallbackPolicy: Hashable, Sendable {
   /// Every failure to get the server's feed.
   case any
-  /// No response arrived, or a part of a feed; not a response that was not a feed.
+  /// No response arrived, or only a part of a feed. A response that isn't a feed doesn't count.
   case connectivity
 
   /// True if the cache is used after a load that failed with `error`.

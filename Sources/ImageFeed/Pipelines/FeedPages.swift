@@ -78,7 +78,7 @@ private final class PageTrail: @unchecked Sendable {
 
   var isEmpty: Bool { addresses.isEmpty }
 
-  /// Identifies the images of a page in the same way as those of the first.
+  /// Identifies the images of each page in the same way as those of the first page.
   func identify(_ document: inout ArrivingDocument) {
     if isEmpty { feed = document.url } else { document.feed = feed }
   }

@@ -56,7 +56,7 @@ final class VirtualBody: PullSource {
     transfer.stop(.cancelled)
   }
 
-  /// The connection is lost.
+  /// Fails the body, because the connection is lost.
   func fail(_ error: HTTPError) {
     failure = error
     alarm.take()?.cancel()

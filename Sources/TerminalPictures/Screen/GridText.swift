@@ -1,6 +1,6 @@
 extension Grid {
-  /// The grid as lines of a terminal that scrolls, each ended by a line break. Images are drawn over them afterwards,
-  /// so that the lines have made room for them; the cursor is then below the last line.
+  /// The grid as lines of a terminal that scrolls, each with a line break. Images are drawn last, when the lines have
+  /// made room for them; then the cursor is below the last line.
   package func lines(_ depth: ColorDepth) -> [UInt8] {
     var bytes: [UInt8] = []
     for row in 0..<rows {

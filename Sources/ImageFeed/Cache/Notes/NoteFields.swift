@@ -3,7 +3,7 @@ package import Foundation
 /// A note as bytes: for each field, its number, the size of its content, and the content. An unknown field is skipped,
 /// and a missing one has its default.
 ///
-/// Each poll writes five notes: as JSON, they would take several times as long as the request.
+/// Each poll writes five notes. Writing them as JSON would take several times as long as the request.
 package enum NoteFields {
   /// The first byte.
   static let form: UInt8 = 1

@@ -2,7 +2,7 @@ import Foundation
 
 /// The items of a feed's latest document that have no image, and the images found on the pages of items.
 struct PageImageNote: StoredNote {
-  /// In the order of the document.
+  /// The items without an image, in the order of the document.
   var items: [FeedImages.Imageless] = []
   /// The items whose pages were read, the latest last, and the URLs of their images, which are empty for pages without
   /// one.

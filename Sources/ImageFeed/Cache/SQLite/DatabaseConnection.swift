@@ -15,7 +15,7 @@ final class DatabaseConnection: Sendable {
   deinit {
     guard !Self.canStartThread else { return }
     try? queue.close()
-    // Never released, on purpose.
+    // The queue is leaked on purpose.
     _ = Unmanaged.passRetained(queue)
   }
 

@@ -123,7 +123,7 @@ extension SQLiteFeedStore: NoteStore {
       defer { step = notes.step }
       return try body(notes)
     }
-    // With `creating`, there is a result unless the file could not be created.
+    // Because `creating` is true, there is a result unless the file could not be created.
     guard let result else { throw .insertion(.other("it was not created"), place: path) }
     return result
   }

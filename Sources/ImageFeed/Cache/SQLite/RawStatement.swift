@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// A prepared statement, bound and read column by column without anything in between.
+/// A prepared statement that is bound and read column by column, directly through SQLite.
 ///
 /// The pointer is a statement in GRDB's cache and lives as long as its connection; use it only inside the transaction
 /// that requested it.

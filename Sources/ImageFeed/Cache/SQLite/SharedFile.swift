@@ -9,9 +9,9 @@ import Synchronization
 final class SharedFile<Connection: Sendable>: Sendable {
   /// The treatment of a damaged file.
   enum Remedy {
-    /// It is renamed, so that it can be examined; the closure receives its new path.
+    /// The file is renamed, so that it can be examined; the closure receives its new path.
     case settingAside((String) -> Void)
-    /// It is removed, because all of its content exists elsewhere, too.
+    /// The file is removed, because all of its content exists elsewhere, too.
     case removing
   }
 

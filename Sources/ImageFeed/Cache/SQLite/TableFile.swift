@@ -23,9 +23,10 @@ package final class TableFile: Sendable {
       self.schema = schema
     }
 
-    /// It throws if the file belongs to another program or a newer release.
+    /// Checks which program wrote the file.
     ///
-    /// - Returns: true when it has the tables.
+    /// - Returns: true if the file has the tables.
+    /// - Throws: if the file belongs to another program or a newer release.
     @discardableResult fileprivate func check(_ db: Database) throws -> Bool {
       let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
       let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
