@@ -4,7 +4,7 @@ extension Character {
   /// Characters that Unicode classifies as wide (UAX #11, W and F) are wide, and so are emoji, even in sequences;
   /// combining marks, joiners and control characters take none.
   public var columns: Int {
-    // Nearly every character.
+    // Nearly every character is ASCII.
     if let ascii = asciiValue { return ascii >= 0x20 && ascii < 0x7F ? 1 : 0 }
     let scalars = unicodeScalars
     // A sequence of emoji is drawn as one: with joiners, skin tones or the emoji selector, or as a flag.

@@ -7,7 +7,7 @@ enum { shades = 8, bins = shades * shades * shades };
 uint32_t picture_color(const picture *source) {
   struct { uint32_t count, red, green, blue; } sums[bins] = {0};
   const size_t pixels = (size_t)source->width * source->height;
-  // 4,096 pixels give the same result as all of them. An odd step doesn't visit only a few columns.
+  // 4,096 pixels give the same result as all of them. With an odd step, they aren't all in a few columns.
   const size_t step = pixels / 4096 | 1;
   size_t best = 0;
   for (size_t place = 0; place < pixels; place += step) {

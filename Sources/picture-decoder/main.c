@@ -116,8 +116,8 @@ static int misbehave(const char *how) {
 }
 
 int main(int count, char **arguments) {
-  // Keep the memory of an image of usual size for the next one, because allocating it again takes a sixth of the time.
-  // The memory of a large image is released when it is done.
+  // Keep the memory of an image of usual size for the next one, because allocating it again takes a sixth of the
+  // decoding time. The memory of a large image is released when it is done.
   mallopt(M_MMAP_THRESHOLD, PICTURE_KEPT_BYTES);
   mallopt(M_TRIM_THRESHOLD, 2 * PICTURE_KEPT_BYTES);
   if (!sandbox_enter()) return 71;

@@ -63,8 +63,7 @@ static bool filter_calls(void) {
 }
 
 bool sandbox_enter(void) {
-  // Close all descriptors except standard input and output, including those that the parent left open, and its standard
-  // error.
+  // Close all descriptors except standard input and output, including standard error and any that the parent left open.
   const long most = sysconf(_SC_OPEN_MAX);
   if (syscall(SYS_close_range, STDERR_FILENO, ~0u, 0) != 0) {
     for (long descriptor = STDERR_FILENO; descriptor < most && descriptor < 65536; descriptor++) (void)close((int)descriptor);

@@ -288,8 +288,8 @@ struct JSONWriter {
   private static func hasOddByte(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs = ones << 7
-    // A byte's highest bit borrows only if that byte or a lower one is too small. So the result shows whether there is
-    // one, which is enough.
+    // The subtraction sets a byte's highest bit only if that byte or a lower one is too small. It doesn't matter which
+    // one.
     let control = (word &- ones &* 0x20) & ~word
     let quote = word ^ ones &* UInt64(UInt8(ascii: "\""))
     let backslash = word ^ ones &* UInt64(UInt8(ascii: "\\"))

@@ -169,7 +169,7 @@ final class Session {
 
 extension Session {
   private func interrupted(by number: Int32) {
-    // After a second signal, don't wait for the disk. Not `exit`, because libuv would then wait for its threads.
+    // After a second signal, don't wait for the disk. `exit` would wait for libuv's threads, too.
     if status > 128 {
       command?.kill()
       _exit(128 + number)

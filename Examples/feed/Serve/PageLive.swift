@@ -56,7 +56,7 @@ extension PageAssets {
         if (time.textContent !== text) time.textContent = text;
       }
     }
-    // A check without new images sends no event, so refresh regularly for the health page.
+    // A check without new images sends no event, so the health page is refreshed regularly.
     setInterval(() => { if (!document.hidden) list ? grow() : refresh(); }, 10_000);
 
     // Connect only while the page is visible: a browser has six connections for all pages of one server.

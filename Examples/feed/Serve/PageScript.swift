@@ -11,7 +11,7 @@ extension PageAssets {
     let version = Number(body.dataset.version);
     let isBusy = false, isNeededAgain = false;
 
-    // Replaces an image that can't be loaded with the reason.
+    // The reason why an image can't be loaded.
     async function why(image) {
       let reason = "";
       try {
@@ -29,8 +29,8 @@ extension PageAssets {
       words.textContent = await why(image);
       place.append(words);
     }
-    // The server knows the sizes of images that were decoded before; others are known once they are loaded. A visible
-    // one then stays in its place and is shown whole; one further down gets its proportions.
+    // The server knows the sizes of images that were decoded before; others are known once they are loaded. Then a tile
+    // near the screen stays as it is and shows the whole image; a tile further down gets the image's proportions.
     const steps = 22, least = 0.5, growth = 1.09;
     // The images of one animation frame: first all sizes are read, then all tiles are changed, for a single layout.
     let fitting = [];
@@ -114,7 +114,7 @@ extension PageAssets {
         here.querySelector("img").alt = item.querySelector("img").alt;
       }
       const added = items.filter((item) => !document.getElementById(item.id)).length;
-      // A new item at the beginning moves all others, so it waits while the user is elsewhere on the page or active.
+      // A new item at the beginning moves all others, so it waits while the user is active or has scrolled down.
       isHeld = added > 0 && list.childElementCount > 0 && !isWanted && (isElsewhere() || isStirred());
       isWanted = false;
       if (added) announce(`${added}${added === items.length ? " or more" : ""} new image${added === 1 ? "" : "s"}`);

@@ -13,7 +13,7 @@ extension FeedDate {
       self = date
       return
     }
-    // `Thu, 01 Jan 2004 …; some remark`
+    // Drop a remark, as in `Thu, 01 Jan 2004 …; some remark`.
     if let end = text.firstIndex(of: UInt8(ascii: ";"), from: 4, to: text.count) { text = text.part(0, end) }
     guard let date = date(text) else { return nil }
     self = date
@@ -95,7 +95,7 @@ private struct DateReader {
   /// Reads the time and other text after a date. False for anything except times, zones and words.
   private mutating func readTime() -> Bool {
     if !skip(UInt8(ascii: "T")), !skip(UInt8(ascii: "t")) {
-      // `20031231101455`
+      // A time may follow without a separator, as in `20031231101455`.
       guard [4, 6].contains(countOfDigits()) || current.map({ $0.isSpace || !$0.isDigit }) ?? true else { return false }
     }
     skipSpaces()
@@ -162,7 +162,7 @@ private struct DateReader {
   /// `19:48`, `19:48:21.5`, `19h48`, with or without a zone at its end; `19.48` if the date is known.
   private mutating func takeTime(_ word: Bytes) -> Bool {
     if word.contains(UInt8(ascii: "/")), let colon = word.firstIndex(of: UInt8(ascii: ":"), from: 0, to: word.count) {
-      // `02/Jan/2006:15:04:05`
+      // A date and a time in one word: `02/Jan/2006:15:04:05`.
       return colon > 5 && takeNumber(word.part(0, colon)) && takeTime(word.part(colon + 1, word.count))
     }
     let isKnown = parts.day != nil && parts.month != nil && parts.year != nil
@@ -187,7 +187,7 @@ private struct DateReader {
     guard pieces.count > 1 else {
       let digits = word.prefix(while: \.isDigit).count
       guard digits <= 4, let number = word.integer else { return false }
-      // `1st`, `2nd`, `2.`
+      // Allow a suffix, as in `1st`, `2nd` and `2.`.
       guard digits == word.count || word.count - digits <= 2 && digits <= 2 else { return false }
       if parts.day == nil, digits <= 2 {
         parts.day = number
@@ -200,7 +200,7 @@ private struct DateReader {
     let bytes = pieces.map { Bytes(rebasing: $0) }
     guard let first = bytes[0].integer, let last = bytes[2].integer else { return false }
     if let month = DateNames.month(bytes[1]) {
-      // `2006-Jan-02`
+      // The year may come first, as in `2006-Jan-02`.
       let isYearFirst = bytes[0].count > 2
       (parts.day, parts.month) = (isYearFirst ? last : first, month)
       setYear(isYearFirst ? first : last, bytes[isYearFirst ? 0 : 2].count)

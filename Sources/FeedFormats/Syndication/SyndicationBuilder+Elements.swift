@@ -136,7 +136,7 @@ extension SyndicationBuilder {
       }
       return Frame(name: hash, context: .ignored)
     case (.other, .enclosure):
-      // `enc:enclosure` of RSS 1.0.
+      // RSS 1.0's `enc:enclosure`.
       noteEnclosure(tag.rawValue("rdf:resource") ?? tag.rawValue("resource"), tag)
       return Frame(name: hash, context: .ignored)
     case (.itunes, .summary): return text(.otherSummary, tag, element, hash)

@@ -15,7 +15,7 @@ extension SyndicationBuilder {
     let (type, mode) = (tag.rawValue("type")?.trimmed, tag.rawValue("mode")?.trimmed)
     if mode?.equalsIgnoringCase("base64") == true { return .base64 }
     guard let type else {
-      // Atom 0.3's default is text in XML.
+      // Without a type, text is plain, unless Atom 0.3's mode says that it is escaped HTML.
       return mode?.equalsIgnoringCase("escaped") == true ? .html : .plain
     }
     if type.equalsIgnoringCase("xhtml") || type.equalsIgnoringCase("application/xhtml+xml") {

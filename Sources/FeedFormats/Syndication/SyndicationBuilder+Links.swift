@@ -202,7 +202,7 @@ func isImage(type: Bytes?, medium: Bytes?, address: Bytes) -> Bool {
   }
   let path = address.trimmed.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
   guard let dot = path.lastIndex(of: UInt8(ascii: ".")) else { return false }
-  // `photo.jpg:large`, `photo.jpg!thumb`
+  // Ignore a suffix, as in `photo.jpg:large` and `photo.jpg!thumb`.
   let ending = Bytes(rebasing: path[(dot + 1)...].prefix { $0.isLetter || $0.isDigit })
   let endings: [StaticString] = [
     "jpg", "jpeg", "png", "gif", "webp", "avif", "heic", "heif", "jxl", "bmp", "svg", "jfif", "apng",

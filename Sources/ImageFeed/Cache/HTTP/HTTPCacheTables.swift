@@ -36,7 +36,7 @@ struct HTTPCacheTables {
     for key: String, where isWanted: (HTTPStoredResponse.Head) -> Bool, at now: Date
   ) throws -> [HTTPStoredResponse] {
     try rows(for: key).filter { isWanted($0.head) }.compactMap { row in
-      // A recorded use is exact to a minute, so that most uses need no write.
+      // Record uses to the minute, so that most of them need no write.
       if abs(now.timeIntervalSinceReferenceDate - row.used) >= 60 {
         try db.cachedStatement(sql: "UPDATE response SET used = ? WHERE id = ?")
           .execute(arguments: [now.timeIntervalSinceReferenceDate, row.id])

@@ -46,8 +46,8 @@ package struct FeedDatabaseFailure: Error {
       // A plain ERROR means a missing table or column: another program changed the schema.
       case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT, .SQLITE_ERROR, .SQLITE_SCHEMA: .damaged(message)
       case .SQLITE_IOERR, .SQLITE_CANTOPEN:
-        // After it fails to open a file, SQLite looks for missing files and closes unopened ones, which sets these
-        // values.
+        // When SQLite fails to open a file, it then looks for missing files and closes unopened ones, which sets
+        // `errno`.
         Self.cause(systemError: [ENOENT, EBADF].contains(systemError) ? 0 : systemError) ?? .inputOutput(message)
       default: .other(message)
       }

@@ -106,7 +106,7 @@ final class SharedFile<Connection: Sendable>: Sendable {
           do {
             try replace(opened, by: remedy)
             triesToReplace = 0
-            // The next file is another one, which may also need a second connection.
+            // The new file may also need a second connection.
             mayReopen = true
           } catch {
             let error = FeedDatabaseFailure(error)
