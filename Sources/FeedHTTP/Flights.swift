@@ -10,13 +10,13 @@ package final class Flights<Key: Hashable, Output, Failure: Error> {
 
   package init() {}
 
-  /// The running work for `key`, or the work that `begin` makes, from the subscription on.
+  /// The running work for `key`, or the work that `begin` makes; which one is decided on subscription.
   package func join(
     _ key: Key, _ begin: @escaping () -> AnyPublisher<Output, Failure>
   ) -> AnyPublisher<Output, Failure> {
     Deferred { [self] () -> AnyPublisher<Output, Failure> in
       if let flight = running[key] { return flight }
-      // Forgotten before its subscribers know that it has ended: one of them may ask again.
+      // Removed before its subscribers see the completion, because one of them may start the work again.
       let flight = begin()
         .handleEvents(
           receiveCompletion: { [weak self] _ in self?.running[key] = nil },

@@ -6,7 +6,7 @@ public import Foundation
 ///     var request = HTTPRequest(.post, url)
 ///     request.body = try .json(["title": "Milk"])
 ///
-/// A body of known length is sent with `Content-Length`, another one in chunks (HTTP/1.1) or frames (HTTP/2).
+/// A body of known length is sent with `Content-Length`, others in chunks (HTTP/1.1) or frames (HTTP/2).
 public struct HTTPBody: Sendable, Hashable {
   enum Part: Sendable, Hashable {
     case bytes(Chunk)
@@ -23,7 +23,7 @@ public struct HTTPBody: Sendable, Hashable {
     contentType = type
   }
 
-  /// These bytes.
+  /// A body of these bytes.
   public static func bytes(_ bytes: Chunk, type: String? = "application/octet-stream") -> HTTPBody {
     HTTPBody([.bytes(bytes)], type: type)
   }
@@ -59,11 +59,11 @@ public struct HTTPBody: Sendable, Hashable {
 
   /// The chunks of a publisher; one is requested when the connection has room.
   ///
-  /// It is subscribed to once: a request that has begun to send it cannot be repeated. The publisher is used on the
-  /// thread that calls this, which is the client's; another thread traps.
+  /// The publisher is subscribed to once: a request that has begun to send it cannot be repeated. It is used on the
+  /// thread that calls this, which must be the client's; use on another thread traps.
   ///
-  /// - Parameter length: the number of bytes that it delivers, if that is known. If it delivers another number of
-  ///   bytes, the request fails.
+  /// - Parameter length: the number of bytes that the publisher delivers, if known. If it delivers more or fewer, the
+  ///   request fails.
   public static func stream<P: Publisher>(
     _ publisher: P, length: Int? = nil, type: String? = "application/octet-stream"
   ) -> HTTPBody where P.Output == Chunk {
@@ -73,10 +73,10 @@ public struct HTTPBody: Sendable, Hashable {
 
   /// The chunks of a publisher that is made each time the body is sent, so that the request can be repeated.
   ///
-  /// `make` is called on the thread that calls this, which is the client's; another thread traps.
+  /// `make` is called on the thread that calls this, which must be the client's; use on another thread traps.
   ///
-  /// - Parameter length: the number of bytes that it delivers, if that is known. If it delivers another number of
-  ///   bytes, the request fails.
+  /// - Parameter length: the number of bytes that the publisher delivers, if known. If it delivers more or fewer, the
+  ///   request fails.
   public static func repeatable<P: Publisher>(
     length: Int? = nil, type: String? = "application/octet-stream", _ make: @escaping () -> P
   ) -> HTTPBody where P.Output == Chunk {
@@ -89,7 +89,7 @@ public struct HTTPBody: Sendable, Hashable {
     parts.allSatisfy { if case .stream(let stream) = $0 { stream.canBeOpened } else { true } }
   }
 
-  /// The bytes, if it consists of nothing else.
+  /// The bytes, if the body consists of nothing else.
   package var wholeBytes: Chunk? {
     var chunks: [Chunk] = []
     for part in parts {
@@ -120,7 +120,7 @@ extension HTTPBody {
     }
   }
 
-  /// The lengths that are known without a lookup, and the files whose lengths aren't.
+  /// The total length that is known without a lookup, and the files whose lengths must be looked up.
   private var known: (bytes: Int?, files: [String]) {
     var bytes: Int? = 0
     var files: [String] = []
@@ -162,7 +162,7 @@ extension HTTPBody {
     }
   }
 
-  /// Its bytes, from the beginning. **Demand:** passes through to one part after another.
+  /// The body's bytes, from the beginning. **Demand:** passes through to one part after another.
   package func open(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, any Error> {
     guard parts.count != 1 else { return Self.open(parts[0], on: scheduler) }
     return parts.publisher.setFailureType(to: (any Error).self)

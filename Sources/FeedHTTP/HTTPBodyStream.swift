@@ -1,8 +1,8 @@
 import FeedStream
 import Foundation
 
-/// The publisher of a body, which stays on the thread where it was passed, although its request is a `Sendable` value.
-// @unchecked: what it holds is touched on the thread that made it alone, which `open` and `canBeOpened` check.
+/// The publisher of a body, used only on the thread that made it, although its request is a `Sendable` value.
+// @unchecked: its properties are used only on the thread that made it, which `open` and `canBeOpened` check.
 final class HTTPBodyStream: @unchecked Sendable {
   let length: Int?
   private let isRepeatable: Bool
@@ -31,7 +31,7 @@ final class HTTPBodyStream: @unchecked Sendable {
   private func check() {
     precondition(
       pthread_equal(home, pthread_self()) != 0,
-      "HTTPBody: a stream is sent on the thread that it was given on; make the request on its client's loop")
+      "HTTPBody: a stream must be sent on the thread that made it; make the request on its client's loop")
   }
 }
 

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// An HTTP client, as feeds need it: ``CurlHTTPClient``, or a test's stub.
+/// An HTTP client: ``CurlHTTPClient``, or a test's stub.
 ///
 /// A client lives on one loop, as streams do, and so is not `Sendable`.
 public protocol HTTPClient {

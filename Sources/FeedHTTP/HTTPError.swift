@@ -47,7 +47,7 @@ public struct HTTPError: Error, Hashable, Sendable {
     /// A redirect or a page leads to a host that is paused, or that another process is requesting: the cause says
     /// which.
     case hostIsClosed
-    /// The address leads to a private network, and its source is outside of it: see ``HTTPRequest/origin``.
+    /// The URL leads to a private network, but its source is outside of it: see ``HTTPRequest/origin``.
     case privateNetwork
     /// The response is not HTTP, or breaks its rules.
     case notHTTP
@@ -74,12 +74,12 @@ extension HTTPError: CustomStringConvertible {
   /// One sentence: what happened, why, and what to try.
   public var description: String {
     let (what, advice) = sentence
-    // OpenSSL's reason would only say that these were not the bytes that it expected.
+    // OpenSSL's reason would only say that these bytes were unexpected.
     if isWithoutTLS { return "\(what); \(advice)" }
     return what + (cause.isEmpty ? "" : ": " + cause.printable(limit: 200)) + (advice.isEmpty ? "" : "; " + advice)
   }
 
-  /// A redirect determines it.
+  /// The host, made printable because a redirect may determine it.
   private var shownHost: String { host.printable(limit: 100) }
 
   /// True if the server doesn't speak TLS, but usually plain HTTP.

@@ -2,7 +2,7 @@ import Foundation
 
 /// The header fields of a response, in the order they arrived.
 ///
-/// Fields are parsed on access: most responses' fields are never used.
+/// Fields are parsed on access, because most are never used.
 public struct HTTPHeaders: Sendable {
   // Lines of "name:value", each ending with a line feed; no line is folded.
   package let lines: [UInt8]
@@ -10,7 +10,7 @@ public struct HTTPHeaders: Sendable {
   /// - Parameter lines: the lines as received; a line that isn't a header field is ignored.
   package init(lines: [UInt8]) { self.lines = lines }
 
-  /// The value of the first field named `name`, in upper or lower case.
+  /// The value of the first field named `name`, in any case.
   public subscript(name: String) -> String? {
     var found: String?
     forEachValue(of: name) { value in
@@ -121,7 +121,8 @@ extension HTTPHeaders: Sequence {
 extension HTTPHeaders {
   /// Calls `body` with the value of each field named `name`, until it returns false.
   ///
-  /// Reads the bytes in place: a response without news is asked for a dozen fields, most of which it doesn't have.
+  /// Reads the bytes in place: even for an unchanged response, a dozen fields are looked up, most of which it doesn't
+  /// have.
   private func forEachValue(of name: String, _ body: (UnsafeRawBufferPointer) -> Bool) {
     var name = name
     name.withUTF8 { name in
@@ -143,7 +144,7 @@ extension HTTPHeaders {
     }
   }
 
-  /// Without the white space around it; invalid UTF-8 is repaired.
+  /// The text without surrounding white space; invalid UTF-8 is repaired.
   private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
     func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
     var (start, end) = (0, bytes.count)

@@ -7,10 +7,10 @@ public enum HTTPProxy: Sendable, Hashable {
   /// Directly.
   case none
   /// Through this proxy: `http://`, `https://`, `socks5://` or `socks5h://`, with a user and a password if it requires
-  /// them. The exceptions of `no_proxy` do not count.
+  /// them. `no_proxy` is ignored.
   case url(URL)
 
-  /// The proxy in libcurl's words; `nil` for the environment's.
+  /// The value of `CURLOPT_PROXY`; `nil` for the environment's.
   var address: String? {
     switch self {
     case .environment: nil

@@ -83,7 +83,7 @@ extension HTTPRequest {
     }
   }
 
-  /// The fields that hold no secret.
+  /// The fields that hold no secret, and may be sent to any origin.
   static let isSentAnywhere: Set<String> = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-encoding",
     "content-language", "content-type", "if-modified-since", "if-none-match", "pragma", "user-agent",

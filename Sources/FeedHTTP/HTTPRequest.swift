@@ -19,8 +19,8 @@ public struct HTTPRequest: Sendable, Hashable {
         && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
-    /// True for the fields by which the end of a body is found: if two of them disagree, some servers would read two
-    /// requests.
+    /// True for the fields that delimit a body. If two of them disagree, some servers read two requests (request
+    /// smuggling).
     package var delimitsBody: Bool {
       switch name.utf8.count {
       case 14: name.lowercased() == "content-length"
@@ -29,12 +29,12 @@ public struct HTTPRequest: Sendable, Hashable {
       }
     }
 
-    /// These are bits, because each byte of each request is checked.
+    /// A table of bits, because each byte of each field name is checked.
     private static func isToken(_ byte: UInt8) -> Bool {
       byte < 0x80 && (byte < 0x40 ? tokens.0 >> UInt64(byte) : tokens.1 >> UInt64(byte - 0x40)) & 1 == 1
     }
 
-    /// Bit n of the first is character n, of the second character 64 + n.
+    /// Bit n of the first number is character n, and of the second, character 64 + n.
     private static let tokens: (UInt64, UInt64) = {
       var bits: (UInt64, UInt64) = (0, 0)
       for byte in UInt8(0x21)..<0x7F where !"()<>@,;:\\\"/[]?={}".utf8.contains(byte) {
@@ -62,7 +62,7 @@ public struct HTTPRequest: Sendable, Hashable {
   /// The maximum duration of the request, from the moment when it is requested: waiting for a connection to become
   /// free, redirects and the body included. 30 seconds by default.
   public var timeout: StreamInstant.Stride
-  /// The part of that for finding the host, connecting and the TLS handshake. 10 seconds by default.
+  /// The part of ``timeout`` for the name lookup, connecting, and the TLS handshake. 10 seconds by default.
   public var connectTimeout: StreamInstant.Stride
   /// The largest body that is accepted, in bytes, counted after decompression. 32 MiB by default.
   public var maxBodyBytes: Int

@@ -12,7 +12,7 @@ public struct HTTPResponse: Sendable, Equatable {
   public var url: URL
   /// The redirects that led there, in order; empty when the requested URL responded itself.
   public var redirects: [HTTPRedirect]
-  /// True when it came from a private network, and false when it did not; `nil` if that is unknown because a proxy
+  /// True if the response came from a private network, and false if not; `nil` if that is unknown because a proxy
   /// connected.
   package var isPrivate: Bool?
 

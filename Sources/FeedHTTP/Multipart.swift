@@ -32,12 +32,12 @@ public struct MultipartField: Sendable, Hashable {
   fileprivate var header: String {
     var text = "Content-Disposition: form-data; name=\"\(Self.quoted(name))\""
     if let fileName { text += "; filename=\"\(Self.quoted(fileName))\"" }
-    // A field cannot end its own line.
+    // A content type must not break its line.
     let type = body.contentType.map { $0.filter { !$0.isNewline } }
     return text + (type.map { "\r\nContent-Type: \($0)" } ?? "") + "\r\n\r\n"
   }
 
-  /// As browsers write it (WHATWG HTML, section 4.10.21.8).
+  /// The text as browsers escape it (WHATWG HTML, section 4.10.21.8).
   private static func quoted(_ text: String) -> String {
     var quoted = ""
     for scalar in text.unicodeScalars {

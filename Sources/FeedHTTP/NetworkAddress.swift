@@ -2,9 +2,9 @@ import Foundation
 
 /// An IP address, and the kind of network that it belongs to.
 struct NetworkAddress: Hashable, CustomStringConvertible {
-  /// The first half of an address of version 6; zero for one of version 4.
+  /// The first half of an IPv6 address; zero for IPv4.
   private let high: UInt64
-  /// The second half, or the 32 bits of an address of version 4.
+  /// The second half of an IPv6 address, or the 32 bits of an IPv4 address.
   private let low: UInt64
   private let isVersion4: Bool
 
@@ -36,10 +36,10 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     }
   }
 
-  /// As it is written; a zone, as in `fe80::1%eth0`, is left out.
+  /// An address in text form; a zone, as in `fe80::1%eth0`, is ignored.
   init?(_ text: String) { self.init(cString: text) }
 
-  /// As it is written in C.
+  /// An address as a C string.
   init?(cString text: UnsafePointer<CChar>) {
     var (four, six) = (in_addr(), in6_addr())
     if inet_pton(AF_INET, text, &four) == 1 {
@@ -54,7 +54,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     }
   }
 
-  /// The addresses of a name. **Blocks** while the name is looked up.
+  /// The addresses of a host name. **Blocks** during the lookup.
   static func addresses(of host: String) -> [NetworkAddress] {
     var first: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, nil, nil, &first) == 0 else { return [] }
@@ -80,10 +80,11 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// True when no server of the web has it: this machine, its links and networks, and what is reserved (RFC 6890 and the
-  /// registries of special addresses that it founded). An address of version 6 that stands for one of version 4 counts as that.
+  /// True if no public server can have the address: it belongs to this machine, its links or its networks, or is
+  /// reserved (RFC 6890 and the registries that it set up). An IPv6 address that represents an IPv4 address is judged
+  /// as that.
   ///
-  /// Numbers instead of bytes, because every response is judged.
+  /// Compares numbers instead of bytes, because this runs for every response.
   var isPrivate: Bool {
     if let embedded { return embedded.isPrivate }
     if isVersion4 {
@@ -99,23 +100,23 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     (0x0A00_0000, 8), (0xAC10_0000, 12), (0xC0A8_0000, 16),
     // Shared by the customers of a carrier (RFC 6598).
     (0x6440_0000, 10),
-    // This machine, and its link.
+    // Loopback, and link-local.
     (0x7F00_0000, 8), (0xA9FE_0000, 16),
-    // Protocol assignments, examples of documents (RFC 5737), former relays of 6to4 (RFC 7526), and benchmarks.
+    // Protocol assignments, documentation (RFC 5737), former 6to4 relays (RFC 7526), and benchmarking.
     (0xC000_0000, 24), (0xC000_0200, 24), (0xC633_6400, 24), (0xCB00_7100, 24), (0xC058_6300, 24),
     (0xC612_0000, 15),
-    // Groups, and what is reserved, 255.255.255.255 included.
+    // Multicast, and reserved addresses, including 255.255.255.255.
     (0xE000_0000, 4), (0xF000_0000, 4),
   ]
 
-  /// The first halves; besides them, none and this machine (`::` and `::1`).
+  /// The prefixes of first halves; `::` and `::1` are checked separately.
   private static let privateRanges6: [(prefix: UInt64, bits: UInt64)] = [
-    // Discarded (RFC 6666), and what a network translates to version 4 for itself (RFC 8215).
+    // Discard-only (RFC 6666), and local translation to IPv4 (RFC 8215).
     (0x0100_0000_0000_0000, 64), (0x0064_FF9B_0001_0000, 48),
-    // Protocol assignments, Teredo and benchmarks among them (RFC 2928, 4380, 5180); examples of documents (RFC 3849,
-    // 9637); identifiers of segments (RFC 9602).
+    // Protocol assignments, including Teredo and benchmarking (RFC 2928, 4380, 5180); documentation (RFC 3849, 9637);
+    // segment identifiers (RFC 9602).
     (0x2001_0000_0000_0000, 23), (0x2001_0DB8_0000_0000, 32), (0x3FFF_0000_0000_0000, 20), (0x5F00_0000_0000_0000, 16),
-    // Unique local (RFC 4193), link-local, the former site-local, and groups.
+    // Unique local (RFC 4193), link-local, the former site-local, and multicast.
     (0xFC00_0000_0000_0000, 7), (0xFE80_0000_0000_0000, 10), (0xFEC0_0000_0000_0000, 10), (0xFF00_0000_0000_0000, 8),
   ]
 

@@ -11,7 +11,7 @@ public struct StreamingResponse {
   public var url: URL
   /// The body, decompressed, while it arrives. It can be subscribed to once.
   ///
-  /// **Demand:** a chunk is delivered when it is requested; without demand, the connection is not read beyond some
+  /// **Demand:** a chunk is delivered when it is requested; without demand, the connection is not read beyond a few
   /// hundred kilobytes. **Failure:** the reason why the body did not arrive whole, after everything that
   /// arrived before. **Cancellation:** closes the transfer immediately.
   public var body: AnyPublisher<Chunk, HTTPError>

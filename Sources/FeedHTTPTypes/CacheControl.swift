@@ -27,7 +27,7 @@ package struct CacheControl: Sendable {
   /// True when a directive has this name, whatever its argument.
   package func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-  /// True when nothing may be used without a request: the unqualified form of `no-cache` (section 5.2.2.4).
+  /// True if a response must not be used without validation: the unqualified form of `no-cache` (section 5.2.2.4).
   package var wantsValidation: Bool { has("no-cache") && fields(of: "no-cache") == nil }
 
   /// The seconds of the directive with this name. Numbers above 2^31 are 2^31 (section 1.2.2).
@@ -80,7 +80,7 @@ package struct CacheControl: Sendable {
       guard let equals = member.firstIndex(of: "=") else { return (member.lowercased(), .none) }
       let name = member[..<equals].trimmed.lowercased()
       guard !name.isEmpty else { return nil }
-      // Space around "=" is not allowed, and what to make of it is anybody's guess.
+      // Spaces around "=" are not allowed, and what they mean is unclear.
       guard name.utf8.count == member[..<equals].utf8.count else { return (name, .malformed) }
       return (name, argument(member[member.index(after: equals)...]))
     }

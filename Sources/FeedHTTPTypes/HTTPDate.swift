@@ -13,7 +13,7 @@
 public enum HTTPDate {
   /// The instant that `text` names, in seconds since 1970; `nil` if it isn't an HTTP date.
   ///
-  /// - Parameter now: decides the century of a year of two digits: at most 50 years ahead.
+  /// - Parameter now: decides the century of a two-digit year, which is at most 50 years ahead.
   package static func seconds(_ text: String, now: Int64 = Int64(time(nil))) -> Int64? {
     let reader = Reader(bytes: ArraySlice(text.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }))
     return reader.fixdate() ?? reader.rfc850(now) ?? reader.asctime()
@@ -68,7 +68,7 @@ private struct Reader {
       let month = this.take(oneOf: HTTPDate.months), this.take("-"), let short = this.number(2), this.take(" "),
       let time = this.time(), this.take(" gmt"), this.bytes.isEmpty
     else { return nil }
-    // Until the end of this day in fifty years, which need not have a 29th of February.
+    // The limit is the end of this day in fifty years; `timegm` corrects a February 29 that doesn't exist then.
     var last = HTTPDate.civil(now)
     let present = Int(last.tm_year) + 1900
     (last.tm_year, last.tm_hour, last.tm_min, last.tm_sec) = (last.tm_year + 50, 24, 0, 0)
@@ -95,7 +95,7 @@ private struct Reader {
     var parts = tm()
     (parts.tm_year, parts.tm_mon, parts.tm_mday) = (Int32(year - 1900), Int32(month), Int32(day))
     let start = timegm(&parts)
-    // The thirtieth of February isn't a date, and has become another one.
+    // `timegm` turns February 30 into another date.
     return parts.tm_mday == Int32(day) ? Int64(start) + Int64(time) : nil
   }
 

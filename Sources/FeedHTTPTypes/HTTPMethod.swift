@@ -45,7 +45,7 @@
       }
   }
 
-  /// Methods that servers know, and others unchanged.
+  /// A method of any name; GET is recognized without creating a string.
   @inlinable package init(bytes: UnsafeRawBufferPointer) {
     if bytes.count == 3, bytes.loadUnaligned(as: UInt16.self) == 0x4547, bytes[2] == UInt8(ascii: "T") {
       self = .get

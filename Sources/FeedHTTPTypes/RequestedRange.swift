@@ -1,9 +1,9 @@
 /// The part of a body that a `Range` field requests (RFC 9110, section 14.2).
 package enum RequestedRange: Equatable, Sendable {
-  /// All of it: several ranges, another unit, or something that isn't a range.
+  /// The whole body: the field has several ranges, another unit, or no valid range.
   case whole
   case part(Range<Int64>)
-  /// It begins beyond the end.
+  /// The range begins beyond the end.
   case none
 
   /// - Parameter length: the body's length, in bytes.
@@ -14,7 +14,7 @@ package enum RequestedRange: Equatable, Sendable {
       return
     }
     let ends = field[field.index(after: equals)...].split(separator: "-", omittingEmptySubsequences: false)
-    // Anything else is several, or none; what is not understood is left out.
+    // The field has several ranges or an invalid one, and is ignored.
     guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]) else {
       self = .whole
       return
@@ -28,13 +28,13 @@ package enum RequestedRange: Equatable, Sendable {
     }
   }
 
-  /// A number, an empty value for no text, and `nil` for anything else. A number beyond any file's length counts as the
+  /// A number; `.some(nil)` for no text, and `nil` for anything else. A number beyond any file's length counts as the
   /// largest.
   private static func number(_ text: Substring) -> Int64?? {
     let digits = text.trimmed.utf8
     if digits.isEmpty { return .some(nil) }
     guard digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    // One more is a number, too.
+    // Leaves room to add 1.
     return .some(min(Int64(Substring(digits)) ?? .max, .max - 1))
   }
 

@@ -4,10 +4,10 @@ import Foundation
 /// One subscription: the redirects of a request, hop by hop; the store or a flight provides each response.
 final class CacheExchange: PullSource {
   private let client: CachedHTTPClient
-  /// The request, or the one that it was redirected to.
-  @exclusivity(unchecked)  // Here and below: one thread, and nothing is held across a call that may come back.
+  /// The request of the current hop.
+  @exclusivity(unchecked)  // Here and below: used on one thread, and no access lasts across a call that may re-enter.
   private var request: HTTPRequest
-  /// From the first request to the end.
+  /// `nil` before the first demand and after completion.
   @exclusivity(unchecked) private var subscription: PullSubscription<HTTPResponse, HTTPError>?
   /// The caller's limit for all hops together.
   private let timeout: StreamInstant.Stride
@@ -60,7 +60,7 @@ final class CacheExchange: PullSource {
     }
   }
 
-  /// The most recent one by its server's date (section 4).
+  /// The most recent response, by the server's `Date` (RFC 9111, section 4).
   private static func latest(_ found: [HTTPStoredResponse]) -> HTTPStoredResponse? {
     func order(_ response: HTTPStoredResponse) -> (Date, Date) {
       let received = response.head.received
@@ -82,7 +82,7 @@ final class CacheExchange: PullSource {
         client.report(.fresh(age: age, lifetime: lifetime), self.request)
         return answer(response, isLast: true)
       case _ where request.asksForPart: break
-      // A stale response is compared by its server.
+      // If the stored response is stale, the server evaluates the caller's conditions.
       case _ where request.isConditional && !request.isOnlyIfCached: break
       case .stale:
         client.report(.stale(age: age, lifetime: lifetime, isRevalidated: false), self.request)
@@ -98,11 +98,11 @@ final class CacheExchange: PullSource {
       return answer(.gatewayTimeout(from: self.request.url, at: now), isLast: true)
     }
     if request.asksForPart { return bypass(request) }
-    // Whoever has their own conditions compares with something else than what is stored.
+    // The caller's own conditions may be about a version other than the stored one, so they are sent unchanged.
     fly(request, stored: request.isConditional ? nil : stored, isShared: true)
   }
 
-  /// Sends the request to the server, as without a cache.
+  /// Sends the request to the server as if there were no cache.
   private func bypass(_ request: CacheRequest) {
     client.report(.bypassed, self.request)
     fly(request, stored: nil, isShared: false)
@@ -124,7 +124,7 @@ final class CacheExchange: PullSource {
 
   // MARK: What a flight reports
 
-  /// Handles its response; the completion comes later. If this request may not share the response, it is sent
+  /// Handles the flight's response; the completion comes later. If this request may not share the response, it is sent
   /// separately.
   func receive(_ outcome: CacheFlight.Outcome, isFirst: Bool) {
     guard subscription != nil else { return }
@@ -142,13 +142,13 @@ final class CacheExchange: PullSource {
     }
   }
 
-  /// Handles its completion: everything to store has been stored.
+  /// Handles the flight's completion: everything to store has been stored.
   func receiveEnd(of flight: CacheFlight) {
     guard self.flight === flight else { return }
     complete(.finished)
   }
 
-  // MARK: Answering
+  // MARK: Responding
 
   /// - Parameter isLast: true when nothing remains to be stored.
   private func answer(_ response: HTTPResponse, isLast: Bool) {

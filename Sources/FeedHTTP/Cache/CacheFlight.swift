@@ -3,7 +3,7 @@ import Foundation
 
 /// One request to the server, for all subscribers that wait for its response, and the resulting changes in the store.
 ///
-/// While it runs, it and its client retain each other.
+/// A running flight and its client retain each other.
 final class CacheFlight {
   /// The result of the request.
   struct Outcome {
@@ -25,12 +25,12 @@ final class CacheFlight {
   private let stored: HTTPStoredResponse?
   private let isShared: Bool
   private let isInBackground: Bool
-  /// False if the store has just failed: waiting for it would be in vain.
+  /// False if the store has just failed, so that nothing waits for it again.
   private let hasStore: Bool
   private let steps = CacheSteps()
-  @exclusivity(unchecked)  // One thread, and nothing is held across a call that may come back.
+  @exclusivity(unchecked)  // Used on one thread, and no access lasts across a call that may re-enter.
   private var waiting: [CacheExchange] = []
-  // Whoever made it gets its response whatever it is.
+  // The exchange that started this flight gets its response, whatever the response is.
   private weak var first: CacheExchange?
   private var requested: Date
   /// True until the response arrives.
@@ -54,7 +54,8 @@ final class CacheFlight {
     waiting.append(exchange)
   }
 
-  /// A request is cancelled when its last subscriber cancels, unless it renews a stored response.
+  /// Removes a subscriber. The last one to leave cancels the request, unless it renews a stored response in the
+  /// background.
   func leave(_ exchange: CacheExchange) {
     waiting.removeAll { $0 === exchange }
     if waiting.isEmpty, isPending, !isInBackground { end() }
@@ -71,7 +72,7 @@ final class CacheFlight {
     if client.flights[request.sharingKey] === self { client.flights[request.sharingKey] = nil }
   }
 
-  // MARK: Asking
+  // MARK: Requesting
 
   private func ask(validating stored: HTTPStoredResponse?) {
     var conditional = stored.flatMap { request.validating($0.head) }
@@ -80,7 +81,7 @@ final class CacheFlight {
     if conditional == nil { conditional = request.request }
     conditional!.followsRedirects = false
     requested = client.now()
-    // The step keeps this flight until it ends.
+    // The step retains this flight until the request ends.
     steps.take(client.upstream.get(conditional!)) { [self] result in
       switch result {
       case .success(let response?): receive(response, to: isConditional ? stored : nil)
@@ -98,7 +99,7 @@ final class CacheFlight {
         var head = request.head(
           of: compared.head, renewedBy: response.headers, requested: requested, received: received)
       else { return ask(validating: nil) }
-      // It may have been stored when its server was in no private network.
+      // The response may have been stored before its server moved to a private network.
       if response.isPrivate == true { head.selectors[CacheRequest.privateNetwork] = .some("own") }
       client.report(.validated, request.request)
       return renew(HTTPStoredResponse(head: head, body: compared.body))
@@ -113,7 +114,7 @@ final class CacheFlight {
         received: received)
     else {
       if !request.isBypassing { client.report(.notStored, request.request) }
-      // What was stored has been replaced by something that may not be; after an error it may be needed.
+      // The new response supersedes the stored one but may not be stored. After a server error, keep the stored one.
       let isReplaced = stored != nil && response.status < 500 && response.status != 304
       return deliver(Outcome(result: .success(response)), isReplaced ? .remove : nil)
     }
@@ -137,7 +138,7 @@ final class CacheFlight {
     let now = client.now()
     if useStored(at: now, true, "\(error)") { return }
     if let stored, !CacheFreshness(stored.head).mayBeStale {
-      // There is a response that must not be given: that is an error response (RFC 9111, section 5.2.2.2).
+      // The stored response must not be used stale, so respond with status 504 (RFC 9111, section 5.2.2.2).
       client.report(.unusable("\(error)"), request.request)
       return deliver(Outcome(result: .success(.gatewayTimeout(from: request.request.url, at: now))), nil)
     }
@@ -154,7 +155,7 @@ final class CacheFlight {
     return true
   }
 
-  // MARK: Answering
+  // MARK: Responding
 
   private func deliver(_ outcome: Outcome, _ change: HTTPCacheChange?) {
     isPending = false

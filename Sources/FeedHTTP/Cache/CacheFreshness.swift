@@ -12,7 +12,8 @@ struct CacheFreshness {
 
   // MARK: Lifetime
 
-  /// The time for which it is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and does not count.
+  /// The time for which the response is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and is
+  /// ignored.
   ///
   /// A malformed or contradictory lifetime makes it stale: `max-age=5, max-age=6`, `Expires: 0`.
   var lifetime: TimeInterval {
@@ -29,7 +30,7 @@ struct CacheFreshness {
     return heuristicLifetime
   }
 
-  /// A tenth of the time for which it had not changed (section 4.2.2), if it has no explicit freshness.
+  /// A tenth of the time since the response's last change (section 4.2.2), for responses without explicit freshness.
   private var heuristicLifetime: TimeInterval {
     guard Self.isHeuristicallyCacheable(head.status) || control.has("public"),
       let text = head.headers["Last-Modified"], let changed = HTTPDate.parse(text, now: head.received)
@@ -44,18 +45,18 @@ struct CacheFreshness {
 
   // MARK: Age
 
-  /// The time when the origin created it; if unknown, the time of its arrival.
+  /// The time when the origin created the response; if unknown, the time when it arrived.
   private var date: Date {
     head.headers["Date"].flatMap { HTTPDate.parse($0, now: head.received) } ?? head.received
   }
 
-  /// The seconds since the origin made or validated it (section 4.2.3).
+  /// The seconds since the origin created or validated the response (section 4.2.3).
   ///
-  /// A response from more than five minutes in the future was stored by a wrong clock, and has the maximum age.
+  /// A response received more than five minutes in the future was stored with a wrong clock, and gets the maximum age.
   func age(at now: Date) -> TimeInterval {
     let resident = now.timeIntervalSince(head.received)
     guard resident > -300 else { return .greatestFiniteMagnitude }
-    // Dates have whole seconds: a fraction of one doesn't count as age.
+    // `Date` has whole seconds, so a fraction of a second doesn't count as age.
     let apparent = max(0, head.received.timeIntervalSince(date).rounded(.down))
     let delay = max(0, head.received.timeIntervalSince(head.requested))
     return max(apparent, announcedAge + delay) + max(0, resident)
@@ -67,22 +68,22 @@ struct CacheFreshness {
     return CacheControl.seconds(String(first)) ?? 0
   }
 
-  // MARK: What may be done
+  // MARK: Permitted uses
 
-  /// True when it may be used without a request, for as long as it is fresh.
+  /// True if the response may be used without validation while it is fresh.
   var needsNoValidation: Bool { !control.wantsValidation }
 
-  /// True if it may be used stale, for any reason, because nothing forbids that (section 4.2.4).
+  /// True if the response may be used stale, for any reason, because nothing forbids that (section 4.2.4).
   var mayBeStale: Bool { needsNoValidation && !control.has("must-revalidate") }
 
   /// The fields that `no-cache` names, which may not be used without validation.
   var hiddenFields: Set<String> { control.fields(of: "no-cache") ?? [] }
 
-  /// The seconds for which it may be used stale while it is revalidated (RFC 5861, section 3).
+  /// The seconds for which the response may be used stale while it is revalidated (RFC 5861, section 3).
   var staleWhileRevalidate: TimeInterval { seconds("stale-while-revalidate") ?? 0 }
 
-  /// The seconds for which it may be used stale when its server has an error (RFC 5861, section 4); `nil` if it doesn't
-  /// say.
+  /// The seconds for which the response may be used stale when its server has an error (RFC 5861, section 4); `nil`
+  /// without such a directive.
   var staleIfError: TimeInterval? { seconds("stale-if-error") }
 
   /// A directive that permits something counts only if it is well-formed.

@@ -9,7 +9,7 @@ extension CacheRequest {
   func answer(from stored: HTTPStoredResponse, at now: Date) -> HTTPResponse? {
     var response = evaluated(stored, at: now)
     guard asksForPart, response.status == 200 else { return response }
-    // What is decoded has other offsets than what its server counts.
+    // Offsets in a decoded body differ from the server's.
     guard response.headers["Content-Encoding"] == nil, case .part(let part) = part(of: response.body.count) else {
       return nil
     }

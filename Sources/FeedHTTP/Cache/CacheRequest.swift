@@ -24,7 +24,7 @@ struct CacheRequest: Sendable {
     parts.scheme = parts.scheme?.lowercased()
     parts.percentEncodedHost = parts.percentEncodedHost?.lowercased()
     parts.fragment = nil
-    // The user is among the selectors.
+    // Credentials are among the selectors instead.
     parts.user = nil
     parts.password = nil
     if parts.port == (parts.scheme == "https" ? 443 : 80) { parts.port = nil }
@@ -74,7 +74,7 @@ struct CacheRequest: Sendable {
     case validate
   }
 
-  /// The use that a stored response may have (sections 4, 4.2.4 and 5.2).
+  /// The permitted use of a stored response (sections 4, 4.2.4 and 5.2).
   func use(of head: HTTPStoredResponse.Head, at now: Date) -> Use {
     let freshness = CacheFreshness(head)
     guard freshness.needsNoValidation, !control.has("no-cache") else { return .validate }
@@ -121,17 +121,17 @@ struct CacheRequest: Sendable {
   /// The selector that marks a response from a private network; no field has such a name.
   static let privateNetwork = "private network"
 
-  /// True if the document or redirect that led to this request is not known to come from a private network: then its
-  /// URL may not lead to one, which is unknown before the connection.
+  /// True if the document or redirect that led to this request isn't known to come from a private network. Then this
+  /// request must not lead to one, and whether it does is unknown before the connection.
   var isChosenByOthers: Bool { request.origin != nil && request.originIsPrivate != true }
 
-  /// The values of the fields that `Vary` names, as far as they distinguish requests; `nil` if nothing ever matches.
+  /// The values of the request's fields that `Vary` names; `nil` for `Vary: *`, which no request matches.
   func selectors(for headers: HTTPHeaders) -> [String: String?]? {
     let names = headers.values(of: "Vary").flatMap(\.listMembers).map { $0.lowercased() }
     guard !names.contains("*") else { return nil }
     var selectors: [String: String?] = [:]
     for name in names { selectors[name] = .some(selector(name)) }
-    // What one user may see is not shown to another, though a private cache could (section 3.5).
+    // One user's responses are not shown to another, though a private cache could do so (section 3.5).
     if !CacheControl(headers.values(of: "Cache-Control")).has("public") {
       selectors["authorization"] = .some(selector("authorization"))
     }
@@ -140,7 +140,7 @@ struct CacheRequest: Sendable {
 
   /// True for stored responses that this request selects (section 4.1).
   var selection: @Sendable (HTTPStoredResponse.Head) -> Bool {
-    // Bound to values: a store may look on another thread.
+    // Captures only values, because a store may call it on another thread.
     { [self] head in
       head.selectors.allSatisfy { selector($0.key) == $0.value }
         && (head.isDecoded == request.decodesContent || head.headers["Content-Encoding"] == nil)
@@ -148,7 +148,7 @@ struct CacheRequest: Sendable {
   }
 
   /// The value of a field in the form in which it is compared: lines joined, without space around commas, in lower case
-  /// if case doesn't matter. Secrets are compared by a short hash that many of them share.
+  /// if case doesn't matter. Secrets are compared by a hash too short to recover them from.
   func selector(_ name: String) -> String? {
     if name == Self.privateNetwork { return isChosenByOthers ? nil : "own" }
     var lines = request.values(of: name)
@@ -166,7 +166,7 @@ struct CacheRequest: Sendable {
 }
 
 extension String {
-  /// A number of 32 bits, the same on every machine.
+  /// A 32-bit checksum that is the same on every machine.
   fileprivate var fingerprint: UInt {
     var text = self
     return text.withUTF8 { crc32(0, $0.baseAddress, UInt32($0.count)) }

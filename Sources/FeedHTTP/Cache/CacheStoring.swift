@@ -22,7 +22,7 @@ extension CacheRequest {
     guard isAllowed, !(isPrivate && isChosenByOthers), var selectors = selectors(for: headers) else { return nil }
     if isPrivate { selectors[Self.privateNetwork] = .some(selector(Self.privateNetwork)) }
     var kept = headers.endToEnd
-    // As whoever passes a response on has to (RFC 9110, section 6.6.1).
+    // A cache must add a missing `Date` (RFC 9110, section 6.6.1).
     if kept["Date"] == nil { kept = kept.adding("Date", HTTPDate.text(received)) }
     return HTTPStoredResponse.Head(
       status: status, headers: kept, url: url, requested: requested, received: received, selectors: selectors,
@@ -41,18 +41,18 @@ extension CacheRequest {
   func validating(_ stored: HTTPStoredResponse.Head) -> HTTPRequest? {
     var conditional = request
     for (condition, name) in [("If-None-Match", "ETag"), ("If-Modified-Since", "Last-Modified")] {
-      // Bytes that are no UTF-8 would not be sent back as they came.
+      // A validator that isn't UTF-8 could not be sent back unchanged.
       guard let validator = stored.headers[name], !validator.isEmpty, !validator.contains("\u{FFFD}") else { continue }
       conditional.headers.append(HTTPRequest.Header(name: condition, value: validator))
     }
     return conditional.headers.count > request.headers.count ? conditional : nil
   }
 
-  /// The head of `stored` after a 304 (sections 3.2 and 4.3.4); `nil` when that response is about another response.
+  /// The head of `stored` after a 304 (sections 3.2 and 4.3.4); `nil` if the 304 is about another version.
   func head(
     of stored: HTTPStoredResponse.Head, renewedBy headers: HTTPHeaders, requested: Date, received: Date
   ) -> HTTPStoredResponse.Head? {
-    // A server that names no validator means the one it was sent.
+    // Without a validator, the 304 is about the version whose validator was sent.
     if let tag = headers["ETag"], let known = stored.headers["ETag"] {
       guard EntityTag(tag).matches(EntityTag(known)) else { return nil }
     } else if headers["ETag"] == nil, let date = headers["Last-Modified"], let known = stored.headers["Last-Modified"] {
@@ -60,7 +60,7 @@ extension CacheRequest {
     }
     let renewing = headers.endToEnd.keeping { !Self.describesBody.contains($0.lowercased()) }
     let names = Set(renewing.map { $0.name.lowercased() })
-    // An age is that of the response that brought it.
+    // The stored `Age` is that of the old response.
     var kept = stored.headers.keeping { !names.contains($0.lowercased()) && $0.lowercased() != "age" }
     kept = HTTPHeaders(lines: kept.lines + renewing.lines)
     if !names.contains("date") {
@@ -77,10 +77,10 @@ extension CacheRequest {
   private static let describesBody: Set<String> = ["content-encoding", "content-length", "content-range"]
 }
 
-// MARK: - Conditions of the caller's
+// MARK: - The caller's conditions
 
 extension CacheRequest {
-  /// The response that a fresh response is for this request: 304 if it is what the caller has (section 4.3.2).
+  /// The response to this request from a fresh stored one: 304 if the caller already has it (section 4.3.2).
   func evaluated(_ stored: HTTPStoredResponse, at now: Date) -> HTTPResponse {
     let whole = stored.unvalidated(at: now)
     guard stored.head.status == 200, isKnown(stored.head) else { return whole }
@@ -101,10 +101,10 @@ extension CacheRequest {
   }
 }
 
-// MARK: - Answers
+// MARK: - Responses
 
 extension HTTPResponse {
-  /// The response if nothing is stored and no request may be sent.
+  /// Status 504: nothing stored may be used, and the server has failed or must not be contacted.
   static func gatewayTimeout(from url: URL, at now: Date) -> HTTPResponse {
     let headers = HTTPHeaders([("Date", HTTPDate.text(now)), ("Content-Length", "0")])
     return HTTPResponse(status: 504, headers: headers, body: Data(), url: url)

@@ -13,14 +13,14 @@ extension HTTPClient {
   /// - **Others** are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews the stored response.
   /// - **`stale-while-revalidate`**: the stale response is delivered, and the client sends a request of its own to
   ///   renew it, which keeps the client alive until the request ends.
-  /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and failures of the network;
-  ///   without it, only failures of the network. `no-cache` and `must-revalidate` forbid both: without a network, a
+  /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and network failures;
+  ///   without it, only network failures. `no-cache` and `must-revalidate` forbid both: without a network, a
   ///   response stored with them becomes status 504 (RFC 9111, section 5.2.2.2).
   /// - **Requests** with `no-store` bypass the cache. One part of a body (`Range`, `If-Range`) is taken from a fresh
   ///   response that is stored whole; other parts bypass the cache, and none is stored. Requests with their own
   ///   conditions are compared with a fresh response, and otherwise passed on; their whole responses are stored.
-  ///   `only-if-cached` is rejected with status 504 rather than by the server.
-  /// - **Other methods than GET**, and requests with a body, bypass the cache. If one that may change something
+  /// `only-if-cached` without a usable response gets status 504 without a request.
+  /// - **Methods other than GET**, and requests with a body, bypass the cache. If one that may change something
   ///   succeeds, the responses stored for its URL are removed, and those for URLs of the same origin that its response
   ///   names (section 4.4).
   /// - **Equal requests in flight** wait for the first one's response, and use it if they may.
@@ -29,7 +29,8 @@ extension HTTPClient {
   /// This is not a `FeedCache`, which keeps feeds to be shown without regard to HTTP's rules.
   ///
   /// - Parameters:
-  ///   - store: keeps the responses. Clients of one loop may share it; its failure is reported, and the server answers.
+  /// store: keeps the responses. Clients of one loop may share it. If it fails, this is reported, and the server
+  /// responds.
   ///   - now: the wall clock.
   public func cached(
     in store: any HTTPCacheStore, _ options: HTTPCacheOptions = HTTPCacheOptions(),
@@ -45,7 +46,7 @@ public final class CachedHTTPClient: HTTPClient {
   let store: any HTTPCacheStore
   let options: HTTPCacheOptions
   let now: () -> Date
-  /// The requests that others may wait for.
+  /// The flights that other requests may wait for.
   @exclusivity(unchecked) var flights: [String: CacheFlight] = [:]
 
   public var scheduler: (any LoopScheduler)? { upstream.scheduler }
@@ -117,7 +118,7 @@ private struct CachedGet: Publisher {
   }
 }
 
-/// The steps of something that subscribes to one publisher after another: only the latest one counts.
+/// Subscribes to one publisher after another; only the latest subscription counts.
 final class CacheSteps {
   private var number = 0
   private var current: AnyCancellable?

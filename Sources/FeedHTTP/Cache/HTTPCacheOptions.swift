@@ -5,8 +5,7 @@ public struct HTTPCacheOptions {
   /// True when a stale response may be used because no server can be reached, unless the response forbids it (RFC 9111,
   /// section 4.2.4). True by default.
   public var usesStaleWhenDisconnected = true
-  /// The number of redirects that are followed for one request; each hop's response is stored separately. 10 by
-  /// default.
+  /// The maximum number of redirects to follow per request; each hop's response is stored separately. 10 by default.
   public var maxRedirects = 10
   /// Called with each decision.
   public var report: (HTTPCacheEvent) -> Void = { _ in }
@@ -31,7 +30,7 @@ public struct HTTPCacheEvent: Sendable, Hashable, CustomStringConvertible {
     case validated
     /// A stale response is used because its server has failed.
     case staleAfterFailure(String)
-    /// The server has failed, and the stored response must not be used without it: the response is status 504.
+    /// The server has failed, and the stored response must not be used stale: the response is status 504.
     case unusable(String)
     /// The response of another request in flight is used.
     case shared

@@ -5,16 +5,16 @@ import Foundation
 public final class MemoryHTTPCache: HTTPCacheStore {
   private struct Entry {
     var response: HTTPStoredResponse
-    /// Its last use, as a number in the order of uses.
+    /// The number of the entry's last use, in the order of all uses.
     var used: Int
   }
 
   /// The maximum number of bytes kept, as ``HTTPStoredResponse/byteCount`` counts them.
   public let capacity: Int
-  /// The bytes that are kept.
+  /// The number of bytes kept.
   public private(set) var byteCount = 0
   @exclusivity(unchecked) private var entries: [String: [Entry]] = [:]
-  // Every use in its order; one that isn't its entry's last use is skipped.
+  // All uses, in order; one that isn't its entry's last is skipped.
   @exclusivity(unchecked) private var uses: [(key: String, used: Int)] = []
   private var firstUse = 0
   private var clock = 0
@@ -22,7 +22,7 @@ public final class MemoryHTTPCache: HTTPCacheStore {
   /// - Parameter capacity: the maximum number of bytes kept; 16 MiB by default.
   public init(capacity: Int = 16 << 20) { self.capacity = capacity }
 
-  /// The number of responses that are kept.
+  /// The number of responses kept.
   public private(set) var count = 0
 
   public func responses(

@@ -4,18 +4,18 @@ public import Foundation
 public struct Cookie: Sendable, Hashable {
   public var name: String
   public var value: String
-  /// The host that it is for, in lower case, including its subdomains unless ``isHostOnly``.
+  /// The host that the cookie is for, in lower case, including its subdomains unless ``isHostOnly``.
   public var domain: String
   public var isHostOnly: Bool
-  /// The path that it is for, including all paths below.
+  /// The path that the cookie is for, including all paths below it.
   public var path: String
-  /// The time at which it expires; `nil` for the lifetime of the jar.
+  /// The time at which the cookie expires; `nil` for the lifetime of the jar.
   public var expires: Date?
-  /// True when it is sent over https only.
+  /// True if the cookie is sent over https only.
   public var isSecure: Bool
-  /// True when scripts in pages cannot read it; has no effect here.
+  /// True if scripts in pages cannot read the cookie; has no effect here.
   public var isHTTPOnly: Bool
-  /// The time at which it was first set.
+  /// The time at which the cookie was first set.
   public var created: Date
 }
 
@@ -30,7 +30,7 @@ struct SetCookie {
   var isSecure = false
   var isHTTPOnly = false
 
-  /// The bytes of a name and its value together, and of an attribute.
+  /// The maximum number of bytes of a name and value together, and of an attribute.
   static let most = 4096
   private static let mostAttribute = 1024
 
@@ -50,7 +50,7 @@ struct SetCookie {
       guard value.utf8.count <= Self.mostAttribute else { continue }
       set(name.lowercased(), value)
     }
-    // A name without a value could pass for a prefix's.
+    // A cookie without a name could imitate a prefixed name with its value.
     if name.isEmpty, ["__secure-", "__host-"].contains(where: value.lowercased().hasPrefix) { return nil }
   }
 
@@ -77,7 +77,7 @@ struct SetCookie {
   private static func trimmed(_ text: Substring) -> String { text.trimmingCharacters(in: [" ", "\t"]) }
 }
 
-/// Dates of cookies, which are read as they come (RFC 6265bis, section 5.1.1).
+/// Parses cookie dates leniently, in any of the formats in use (RFC 6265bis, section 5.1.1).
 enum CookieDate {
   private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
@@ -103,7 +103,7 @@ enum CookieDate {
     (parts.hour, parts.minute, parts.second) = time
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = TimeZone(secondsFromGMT: 0)!
-    // February has no 30th day.
+    // Rejects days that the month doesn't have, such as February 30.
     guard let date = calendar.date(from: parts), calendar.component(.day, from: date) == day else { return nil }
     return date
   }
@@ -115,7 +115,7 @@ enum CookieDate {
     }
   }
 
-  /// The number that a token begins with, if the count of its digits is one of these.
+  /// The number at the start of a token, if it has an allowed number of digits.
   private static func digits(_ token: some Collection<UInt8>, _ count: ClosedRange<Int>) -> Int? {
     let digits = token.prefix { 0x30...0x39 ~= $0 }
     guard count.contains(digits.count) else { return nil }

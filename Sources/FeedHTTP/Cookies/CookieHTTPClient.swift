@@ -2,12 +2,12 @@ public import FeedStream
 import Foundation
 
 extension HTTPClient {
-  /// A client that stores cookies and sends them to their hosts, including those of redirects, which it
-  /// follows itself. Without this, no cookie is kept.
+  /// A client that stores cookies and sends them to their hosts, also when it follows redirects. Without this, no
+  /// cookie is kept.
   ///
-  /// A request that has the field `Cookie` keeps its own, for its own origin. Each hop has the request's whole timeout.
+  /// A request with its own `Cookie` field sends that instead, to its own origin only. The timeout applies to each hop.
   ///
-  /// - Parameter maxRedirects: the number of redirects that are followed for one request; 10 by default.
+  /// - Parameter maxRedirects: the maximum number of redirects to follow per request; 10 by default.
   public func withCookies(in jar: CookieJar, maxRedirects: Int = 10) -> CookieHTTPClient {
     CookieHTTPClient(client: self, jar: jar, maxRedirects: maxRedirects)
   }
@@ -43,7 +43,7 @@ public struct CookieHTTPClient: HTTPClient {
     _ request: HTTPRequest, _ redirects: [HTTPRedirect],
     _ send: @escaping (HTTPRequest) -> AnyPublisher<Response, HTTPError>
   ) -> AnyPublisher<Response, HTTPError> {
-    // The cookies are those of the time at which the request is sent.
+    // Looks the cookies up when the request is sent, not when this publisher is made.
     Deferred { [jar] in
       var sent = request
       sent.followsRedirects = false
@@ -75,7 +75,7 @@ public struct CookieHTTPClient: HTTPClient {
   }
 }
 
-/// The parts of a response by which a redirect is followed, whether its body is whole or arrives.
+/// The parts of a response needed to follow a redirect, whether the body is complete or streamed.
 private protocol RedirectingResponse {
   var status: Int { get }
   var headers: HTTPHeaders { get }

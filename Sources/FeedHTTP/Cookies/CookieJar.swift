@@ -6,10 +6,10 @@ public import Foundation
 ///     let jar = CookieJar()
 ///     let client = CurlHTTPClient(on: loop).withCookies(in: jar)
 ///
-/// Lives on one thread, as streams do, and in memory: ``cookies`` can be stored and put back.
+/// Use it on one thread, like streams. It keeps cookies in memory; to persist them, store and restore ``cookies``.
 public final class CookieJar {
-  /// The maximum number of cookies per domain, and in total: 50 and 3,000 by default. Beyond that, the oldest of the
-  /// domain or of all are dropped.
+  /// The maximum number of cookies per domain, and in total: 50 and 3,000 by default. Beyond that, cookies that may be
+  /// sent over http are dropped first, then the least recently used.
   public var mostPerDomain = 50
   public var most = 3_000
   /// The maximum lifetime of a cookie.
@@ -20,14 +20,14 @@ public final class CookieJar {
     let isHostOnly: Bool
   }
 
-  /// With the number of the last use, and of the first setting.
+  /// Each cookie, with the number of its last use and of its first setting.
   private var stored: [Key: (cookie: Cookie, used: Int, order: Int)] = [:]
   private var uses = 0
   private let suffixes: PublicSuffixes
   private let now: () -> Date
 
   /// - Parameters:
-  ///   - suffixes: the domains that have no cookies.
+  ///   - suffixes: the domains that can't have cookies.
   ///   - now: the wall clock.
   public init(suffixes: PublicSuffixes = .system, now: @escaping () -> Date = { Date() }) {
     self.suffixes = suffixes
@@ -72,7 +72,7 @@ public final class CookieJar {
 
   // MARK: Storing
 
-  /// The cookie that a field sets; `nil` if it may not (section 5.7).
+  /// The cookie that a field sets; `nil` if the response may not set it (section 5.7).
   private func cookie(_ field: String, _ url: URL) -> Cookie? {
     guard let set = SetCookie(field), let host = Self.host(url) else { return nil }
     var domain = set.domain ?? ""
@@ -96,7 +96,7 @@ public final class CookieJar {
   }
 
   private func store(_ cookie: Cookie, _ url: URL) {
-    // One that came over http leaves the secure ones alone.
+    // A cookie set over http must not replace or shadow a secure one.
     if !Self.isSecure(url) {
       let isOverlaid = stored.values.contains { other in
         let other = other.cookie
@@ -126,7 +126,7 @@ public final class CookieJar {
     for key in gone { stored[key] = nil }
   }
 
-  /// The cookies that may be sent over http first, then the least recently used.
+  /// Drops the cookies that may be sent over http first, then the least recently used.
   private func drop(beyond most: Int, where isMeant: (Key) -> Bool) {
     let meant = stored.filter { isMeant($0.key) }
     guard meant.count > most else { return }
@@ -143,12 +143,12 @@ public final class CookieJar {
       && matches(path, path: cookie.path) && (isSecure || !cookie.isSecure)
   }
 
-  /// Section 5.1.3.
+  /// Domain matching (section 5.1.3).
   private static func matches(_ host: String, domain: String) -> Bool {
     host == domain || host.hasSuffix("." + domain) && NetworkAddress(host) == nil
   }
 
-  /// Section 5.1.4.
+  /// Path matching (section 5.1.4).
   private static func matches(_ path: String, path cookie: String) -> Bool {
     path == cookie || path.hasPrefix(cookie) && (cookie.hasSuffix("/") || path.dropFirst(cookie.count).first == "/")
   }

@@ -3,7 +3,7 @@ import Foundation
 /// The domains under which anybody may register a name, such as `com` and `co.uk`, and which can't have cookies
 /// (https://publicsuffix.org).
 public struct PublicSuffixes: Sendable {
-  /// The subject of a rule: the domain itself, all names right below it, or a name that is excluded from these.
+  /// The subject of a rule: the domain itself, all names directly below it, or a name that is excluded from these.
   private enum Rule: Sendable {
     case suffix, wildcard, exception
   }
@@ -27,11 +27,12 @@ public struct PublicSuffixes: Sendable {
     }
   }
 
-  /// Rules without a list: every domain of one label is public, and one of two if the first has at most three letters
-  /// and the second two, as in `co.uk`. It errs on the side of fewer cookies, but does not know `github.io`.
+  /// Rules without a list: a domain of one label is public, and so is one of two labels, if the first has at most three
+  /// letters and the second has two, as in `co.uk`. This errs on the side of fewer cookies, but doesn't cover
+  /// `github.io`.
   public init() { isList = false }
 
-  /// The list that the system has (Debian's package `publicsuffix`), or else ``init()``.
+  /// The list of the system (Debian's package `publicsuffix`), or else ``init()``.
   public static let system: PublicSuffixes = {
     let path = "/usr/share/publicsuffix/public_suffix_list.dat"
     return (try? String(contentsOfFile: path, encoding: .utf8)).map(PublicSuffixes.init(list:)) ?? PublicSuffixes()

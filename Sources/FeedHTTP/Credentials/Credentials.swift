@@ -11,7 +11,7 @@ public struct Credentials: Sendable, Hashable {
 
   private init(_ kind: Kind) { self.kind = kind }
 
-  /// A name and a password (RFC 7617). The name has no colon.
+  /// A name and a password (RFC 7617). The name must not contain a colon.
   public static func basic(user: String, password: String) -> Credentials {
     Credentials(.basic(user: user, password: password))
   }

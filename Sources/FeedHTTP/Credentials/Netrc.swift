@@ -2,15 +2,15 @@ import Foundation
 
 /// The credentials of a `.netrc` file: `machine`, `default`, `login`, `password`; `account` and `macdef` are skipped.
 ///
-/// Values may be quoted, as curl writes them. The first entry for a host counts; `default` stands for hosts without
-/// one.
+/// Values may be quoted, as curl writes them. The first entry for a host counts; `default` applies to hosts without an
+/// entry.
 public struct Netrc: Sendable, Equatable {
   /// The reason why a file is not read.
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(path: String, String)
     /// Users other than its owner may read it.
     case readableByOthers(path: String)
-    /// It breaks the format at a line; the line's content isn't shown.
+    /// A line breaks the format; the line's content isn't shown.
     case malformed(path: String, line: Int)
 
     public var description: String {
@@ -35,7 +35,7 @@ public struct Netrc: Sendable, Equatable {
   public init(path: String) throws(Failure) {
     var status = stat()
     guard stat(path, &status) == 0 else { throw .unreadable(path: path, String(cString: strerror(errno))) }
-    // Whoever could read it has read it; a pipe is nobody else's.
+    // Refuses a regular file that other users may already have read. A pipe is not shared with them.
     let isShared = status.st_mode & (S_IRWXG | S_IRWXO) != 0
     guard !isShared || status.st_mode & S_IFMT != S_IFREG else { throw .readableByOthers(path: path) }
     let text: String
@@ -104,7 +104,7 @@ public struct Netrc: Sendable, Equatable {
     return true
   }
 
-  /// The words of a line up to a comment; `nil` if a quoted word has no end.
+  /// The words of a line up to a comment; `nil` if a quoted word isn't closed.
   private static func words(in line: Substring) -> [String]? {
     var words: [String] = []
     var rest = line.drop(while: \.isWhitespace)

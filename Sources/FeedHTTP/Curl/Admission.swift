@@ -13,7 +13,7 @@ struct Admission<Item> {
     var waiting = FIFO<Item>()
     var isInTurn = false
 
-    // In place: reading a value of the dictionary copies it.
+    // These methods work in place: reading a value out of the dictionary would copy it.
 
     mutating func admit(atMost limit: Int) -> Bool {
       guard running < limit, waiting.isEmpty else { return false }
@@ -21,13 +21,13 @@ struct Admission<Item> {
       return true
     }
 
-    /// - Returns: true if it is then idle.
+    /// - Returns: true if the host is idle afterwards.
     mutating func release() -> Bool {
       running -= 1
       return running == 0 && waiting.isEmpty
     }
 
-    /// - Returns: true if it now waits for its turn.
+    /// - Returns: true if the host now waits for its turn.
     mutating func enterTurn(atMost limit: Int) -> Bool {
       guard !isInTurn, !waiting.isEmpty, running < limit else { return false }
       isInTurn = true
@@ -39,7 +39,7 @@ struct Admission<Item> {
   let limitPerHost: Int
   private(set) var running = 0
   private var hosts: [Key: Host] = [:]
-  // Hosts that have something waiting and may run it.
+  // Hosts that have waiting requests and may run one.
   private var turn = FIFO<Key>()
 
   init(limit: Int, limitPerHost: Int) {
@@ -61,7 +61,7 @@ struct Admission<Item> {
     return true
   }
 
-  /// Makes `item` wait; `next()` returns it in its turn. One that `cameBack` comes before the others of its host.
+  /// Makes `item` wait; `next()` returns it in its turn. With `cameBack`, it is ahead of the host's other items.
   mutating func wait(_ item: Item, for key: Key, cameBack: Bool = false) {
     if cameBack {
       hosts[key, default: Host()].waiting.prepend(item)
@@ -71,7 +71,7 @@ struct Admission<Item> {
     enterTurn(key)
   }
 
-  /// A request to `key` no longer runs.
+  /// Records that a request to `key` no longer runs.
   mutating func release(_ key: Key) {
     running -= 1
     let index = hosts.index(forKey: key)!
@@ -93,7 +93,7 @@ struct Admission<Item> {
     return item
   }
 
-  /// Empties the queues.
+  /// Empties the queues and returns their items.
   mutating func removeAll() -> [Item] {
     turn.removeAll()
     var items: [Item] = []

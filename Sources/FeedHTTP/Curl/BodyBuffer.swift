@@ -6,7 +6,7 @@ struct BodyBuffer: ~Copyable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
   private(set) var count = 0
-  /// The number of bytes in the buffer.
+  /// The maximum number of bytes.
   var limit = 0
 
   deinit { free(base) }
@@ -35,20 +35,20 @@ struct BodyBuffer: ~Copyable {
     return nil
   }
 
-  /// The room for more bytes before ``didWrite(_:)``.
+  /// The free space; report the bytes written to it with ``didWrite(_:)``.
   var room: UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(start: base.map { $0 + count }, count: capacity - count)
   }
 
   mutating func didWrite(_ bytes: Int) { count += bytes }
 
-  /// Returns the bytes and is empty again.
+  /// Returns the bytes and empties the buffer.
   mutating func takeData() -> Data {
     guard let base, count > 0 else {
       discard()
       return Data()
     }
-    // Pages that were never written take no memory; pages that were written and are not needed would.
+    // Returns unused space if there is much of it: pages there that were written to would keep taking memory.
     let block = capacity > count + count / 4 ? realloc(base, count) ?? base : base
     let data = Data(bytesNoCopy: block, count: count, deallocator: .free)
     self.base = nil

@@ -1,8 +1,8 @@
 import FeedStream
 import Foundation
 
-/// The bytes of a body between the connection and a reader who requests them: some of them are held as they arrived,
-/// and decoded on request.
+/// The bytes of a body between the connection and a reader with demand: a limited number is held as it arrived, and
+/// decoded on demand.
 ///
 /// Decoding on demand limits the work of one turn: 16 KiB may decode to 16 MiB.
 final class BodyStream {
@@ -13,32 +13,32 @@ final class BodyStream {
     case failed(HTTPError.Kind, cause: String)
   }
 
-  /// The number of waiting bytes from which on the connection isn't read.
+  /// The number of waiting bytes at which reading from the connection pauses.
   static let window = 256 << 10
   /// The amount that is decoded for one chunk.
   private static let decodedBytes = 64 << 10
 
   /// True while the connection is not read because of ``window``.
   var isPaused = false
-  @exclusivity(unchecked)  // Here and below: set for every request, on one thread.
+  @exclusivity(unchecked)  // Here and below: changed for every request, on one thread.
   private var pieces: [Chunk] = []
   @exclusivity(unchecked) private var waiting = 0
   @exclusivity(unchecked) private var decoder: (any ContentDecoder)?
   private var coding = ""
-  /// Decoding may continue without new bytes.
+  /// True if decoding can continue without new bytes.
   private var holdsMore = false
   private var count = 0
   private var limit = 0
   @exclusivity(unchecked) private var room: [UInt8] = []
 
-  /// Starts afresh.
+  /// Resets the stream for a new body.
   func begin(limit: Int) {
     discard()
     self.limit = limit
     count = 0
   }
 
-  /// The decoder of the body's content coding.
+  /// Sets the decoder of the body's content coding.
   func decode(with decoder: any ContentDecoder, coding: String) {
     self.decoder = decoder
     self.coding = coding
@@ -55,10 +55,10 @@ final class BodyStream {
 
   var isFull: Bool { waiting >= Self.window }
 
-  /// True when everything that has arrived is delivered.
+  /// True when everything that has arrived has been delivered.
   var isDrained: Bool { pieces.isEmpty && !holdsMore }
 
-  /// The problem of a completed body, if it has one.
+  /// The error if the body ends now; `nil` if it is complete.
   var problemAtEnd: (HTTPError.Kind, cause: String)? {
     guard let decoder, !decoder.isComplete else { return nil }
     return (.truncated, "the \(coding) data stops before its end")
@@ -66,7 +66,7 @@ final class BodyStream {
 
   /// Accepts bytes as they arrive.
   ///
-  /// - Returns: false if there are more than allowed.
+  /// - Returns: false if the body exceeds its limit.
   func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if decoder == nil {
       count += bytes.count
@@ -107,7 +107,7 @@ final class BodyStream {
     return filled == 0 ? .nothing : .chunk(Chunk(room[..<filled]))
   }
 
-  /// Drops bytes of the first piece, and the piece itself with its last byte.
+  /// Drops consumed bytes of the first piece, and the piece itself once all its bytes are consumed.
   private func drop(_ consumed: Int) {
     guard let piece = pieces.first else { return }
     waiting -= consumed

@@ -3,9 +3,9 @@ import Foundation
 
 /// The body of a request on its way to libcurl: a publisher on one side, the read callback on the other.
 ///
-/// The publisher is asked for a chunk when libcurl has taken what there was, and never from within libcurl: the callback
-/// notes that it wants more, and the client asks when the call is over. A file that is in memory is read into libcurl's own
-/// buffer; a chunk is requested only for bytes that are on a disk.
+/// A chunk is requested when libcurl has taken all earlier bytes, but never within a call of libcurl: the callback
+/// notes that it wants more, and the client requests a chunk after the call. A file that is cached in memory is read
+/// directly into libcurl's buffer; chunks are requested only for bytes that must be read from a disk.
 final class BodyUpload {
   enum Read {
     case bytes(Int)
@@ -29,7 +29,7 @@ final class BodyUpload {
   private var rest = Chunk()
   private var delivered = 0
   private(set) var isPaused = false
-  /// Completed readings, which are cancelled after libcurl's call.
+  /// Readings that a restart replaced; they are cancelled after libcurl's call.
   private var abandoned: [Attempt] = []
 
   init(length: Int?, _ open: @escaping () -> AnyPublisher<Chunk, any Error>) {
@@ -37,14 +37,14 @@ final class BodyUpload {
     self.open = open
   }
 
-  /// True when libcurl has taken what there was.
+  /// True if libcurl has taken all bytes and the next chunk should be requested.
   var wantsMore: Bool {
     guard !isOver, !isAsked, rest.isEmpty, chunks.isEmpty else { return false }
-    // It takes more itself, as long as it finds something.
+    // libcurl reads cached bytes itself for as long as there are any.
     return isPaused || attempt?.readsCached != true || delivered == length
   }
 
-  /// True if a part of it has been requested.
+  /// True if reading the body has begun.
   var isBegun: Bool { attempt != nil }
 
   /// Fills `room`; called by libcurl.
@@ -68,7 +68,7 @@ final class BodyUpload {
     return .nothing
   }
 
-  /// Reads what is in memory, and nothing beyond the announced length: that there is more is seen when a chunk comes.
+  /// Reads cached bytes up to the announced length. If the body is longer, its next chunk shows that.
   private func readCached(into room: UnsafeMutableRawBufferPointer) -> Int? {
     guard !isAsked, let attempt, attempt.readsCached else { return nil }
     let most = length.map { $0 - delivered } ?? room.count
@@ -77,7 +77,7 @@ final class BodyUpload {
     return count
   }
 
-  /// Requests what comes next. Not called within libcurl.
+  /// Requests the next chunk. Not to be called within a call of libcurl.
   func ask() {
     let abandoned = self.abandoned
     self.abandoned = []
@@ -90,7 +90,7 @@ final class BodyUpload {
     open().subscribe(attempt)
   }
 
-  /// Begins again with the first byte. Called by libcurl.
+  /// Starts over at the first byte. Called by libcurl.
   func restart() {
     if let attempt = attempt.take() { abandoned.append(attempt) }
     chunks.removeAll()
@@ -98,7 +98,7 @@ final class BodyUpload {
     (isAsked, isOver, isPaused, delivered) = (false, false, false, 0)
   }
 
-  /// The transfer is over.
+  /// Stops reading, because the transfer is over.
   func cancel() {
     isOver = true
     chunks.removeAll()
@@ -153,7 +153,7 @@ final class BodyUpload {
   }
 }
 
-/// One reading of a body, from its beginning: its source's subscriber.
+/// The subscriber of the body's source for one reading, from the first byte.
 private final class Attempt: Subscriber {
   typealias Input = Chunk
   typealias Failure = any Error

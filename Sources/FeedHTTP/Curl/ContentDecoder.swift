@@ -4,8 +4,8 @@ import Foundation
 
 /// Undoes one content coding (RFC 9110, section 8.4) as the bytes arrive.
 ///
-/// libcurl could do it, but 7.88 accepts a compressed stream that was cut off as complete, and allows a zstd stream a
-/// window of 128 MiB. These are the decoders that it would have used: zlib, and brotli and zstd if libcurl has them.
+/// libcurl could do it, but libcurl 7.88 accepts a truncated compressed stream as complete, and allows a zstd stream a
+/// window of 128 MiB. These are the decoders that libcurl would use: zlib, and brotli and zstd if libcurl has them.
 protocol ContentDecoder: AnyObject {
   /// True when the data decoded so far is a complete stream.
   var isComplete: Bool { get }
@@ -70,7 +70,7 @@ private final class ZLib: ContentDecoder {
     if isComplete, let first = input.first {
       // A gzip file may have several members (RFC 1952, section 2.2); anything else after the end is ignored.
       guard format == .gzip, first == 0x1F else { return (input.count, 0) }
-      // Without end they would keep a core busy, and no limit on a body would end them.
+      // An endless series of empty members would keep a core busy, and never reach the limit on a body.
       emptyMembers = isMemberEmpty ? emptyMembers + 1 : 0
       guard emptyMembers < Self.mostEmptyMembers, inflateReset(stream) == Z_OK else { return nil }
       (isComplete, isMemberEmpty) = (false, true)
@@ -79,7 +79,7 @@ private final class ZLib: ContentDecoder {
     guard isStarted, !isComplete else { return (0, 0) }
     let room = min(output.count, Int(UInt32.max))
     let count = min(input.count, Int(UInt32.max))
-    // zlib only reads its input; its header does not say so.
+    // zlib doesn't change its input, although `next_in` isn't const.
     stream.pointee.next_in = UnsafeMutablePointer(mutating: input.assumingMemoryBound(to: UInt8.self).baseAddress)
     stream.pointee.avail_in = UInt32(count)
     stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
@@ -106,7 +106,7 @@ private final class ZLib: ContentDecoder {
 // MARK: - brotli
 
 private final class Brotli: ContentDecoder {
-  // @unchecked: addresses of functions, never written again.
+  // @unchecked: function pointers that never change.
   struct Library: @unchecked Sendable {
     let create: ccurl_brotli_create
     let decode: ccurl_brotli_decode
@@ -153,7 +153,7 @@ private final class Brotli: ContentDecoder {
 // MARK: - zstd
 
 private final class Zstandard: ContentDecoder {
-  // @unchecked: addresses of functions, never written again.
+  // @unchecked: function pointers that never change.
   struct Library: @unchecked Sendable {
     let create: ccurl_zstd_create
     let set: ccurl_zstd_set
@@ -180,7 +180,7 @@ private final class Zstandard: ContentDecoder {
     guard let state = library.create() else { return nil }
     self.library = library
     self.state = state
-    // ZSTD_d_windowLogMax: at most 8 MiB of window, as RFC 9659 has it for HTTP.
+    // ZSTD_d_windowLogMax: a window of at most 8 MiB, as RFC 9659 requires for HTTP.
     _ = library.set(state, 100, 23)
   }
 

@@ -24,7 +24,7 @@ struct CurlFailure {
       isAfterRedirect && isAboutScheme ? .redirectRefused : isAboutScheme ? .invalidRequest : .notHTTP
     case CURLE_URL_MALFORMAT: isAfterRedirect ? .redirectRefused : .invalidRequest
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST: .nameResolution
-    // The callback is `CurlTransfer.isStuck`.
+    // `CURLE_ABORTED_BY_CALLBACK` comes from `CurlTransfer.isStuck`.
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY, CURLE_ABORTED_BY_CALLBACK: .connect
     case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_WRITE_ERROR: .notHTTP
     case CURLE_HTTP2_STREAM: .receive
@@ -82,7 +82,7 @@ struct CurlFailure {
     switch code {
     case CURLE_OK: false
     case CURLE_COULDNT_RESOLVE_HOST where sentence.contains("thread failed to start"): true
-    // A name lookup does not report that its files could not be opened.
+    // A name lookup doesn't report that it could not open its files.
     default: phase != .response && phase != .receive && (lackedDescriptor || Descriptors.areExhausted)
     }
   }
@@ -107,7 +107,7 @@ extension URL {
   /// The host, and the port if there is one.
   var hostAndPort: String {
     var host = host(percentEncoded: false) ?? absoluteString
-    // Of an address of version 6, brackets tell the port.
+    // Brackets separate an IPv6 address from the port.
     if host.contains(":"), !host.hasPrefix("[") { host = "[\(host)]" }
     return port.map { "\(host):\($0)" } ?? host
   }

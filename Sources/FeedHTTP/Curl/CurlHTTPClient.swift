@@ -14,8 +14,8 @@ import Foundation
 ///   checked with a proxy, which makes the connection itself.
 /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as in libcurl, unless
 ///   the client or the request sets another (``HTTPProxy``).
-/// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even when a connection that was
-///   kept turns out to be closed.
+/// A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even if a reused connection turns
+/// out to be closed.
 ///
 /// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, while
 /// their ``HTTPRequest/timeout`` runs. So do requests that find the process out of descriptors or threads.
@@ -30,7 +30,7 @@ public final class CurlHTTPClient: HTTPClient {
     public var maxConnections = 256
     /// The maximum number of connections, and of running requests, per host. 8 by default.
     public var maxConnectionsPerHost = 8
-    /// The number of redirects that are followed for one request. 10 by default.
+    /// The maximum number of redirects to follow per request. 10 by default.
     public var maxRedirects = 10
     /// The maximum number of header bytes for one request, redirects included. 256 KiB by default.
     public var maxHeaderBytes = 256 << 10
@@ -48,7 +48,7 @@ public final class CurlHTTPClient: HTTPClient {
     /// Addresses in private networks that count as public, such as `127.0.0.1`. For tests on one machine;
     /// none by default.
     public var publicAddresses: Set<String> = []
-    /// The addresses of names that are not looked up, for tests.
+    /// The addresses to use for names instead of a lookup, for tests.
     package var addresses: [String: [String]] = [:]
     /// The value of `User-Agent`.
     public var userAgent = Self.defaultUserAgent
@@ -80,7 +80,7 @@ public final class CurlHTTPClient: HTTPClient {
   public init(on loop: EventLoop, _ configuration: Configuration = Configuration()) {
     precondition(
       configuration.maxConnections > 0 && configuration.maxConnectionsPerHost > 0,
-      "CurlHTTPClient: at least one connection is needed; allow one in all and one per host")
+      "CurlHTTPClient: maxConnections and maxConnectionsPerHost must be at least 1")
     self.loop = loop
     deadlines = Deadlines(on: loop)
     self.configuration = configuration
@@ -122,7 +122,7 @@ public final class CurlHTTPClient: HTTPClient {
   /// The number of open connections, idle ones included.
   var openConnections: Int { multi.sockets.count }
 
-  /// Closes all connections; requests that run or wait fail, and so do those made later. Idempotent.
+  /// Closes all connections. Running, waiting and later requests fail. Idempotent.
   public func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -224,7 +224,7 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Ends a request that leads to a private network; sends it again if its origin turns out to be in one, too.
+  /// Sends a request refused for leading to a private network again if its origin is in one, too; otherwise fails it.
   private func judge(_ exchange: HTTPExchange, _ transfer: CurlTransfer, refused address: NetworkAddress) {
     recycle(transfer)
     exchange.state = .waiting
@@ -241,7 +241,7 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Makes a request that found no descriptor or no thread wait until another one ends or 100 milliseconds have passed.
+  /// Postpones a request that found no descriptor or thread until another one ends or 100 milliseconds have passed.
   private func comeBack(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
     recycle(transfer)
     exchange.state = .waiting

@@ -4,7 +4,7 @@ import Foundation
 
 /// The sockets that libcurl uses, each with a watch on the loop.
 ///
-/// A watch lives as long as its connection does, not as long as a request: between requests it only stops, which takes
+/// A watch lives as long as its connection: between requests it only stops, which takes
 /// one system call instead of four and does not keep the loop running.
 final class CurlSockets {
   private struct Socket {
@@ -62,7 +62,7 @@ final class CurlSockets {
 
   /// Opens a connection's socket, or returns -1 with the reason in `errno`.
   func open(_ address: curl_sockaddr) -> Int32 {
-    // A program that this process starts must not hold its connections open.
+    // Child processes must not keep the connection open.
     let descriptor = socket(address.family, address.socktype | Int32(SOCK_CLOEXEC.rawValue), address.protocol)
     guard descriptor >= 0 else { return -1 }
     makeRoom(for: descriptor)

@@ -12,7 +12,7 @@ final class CurlTimer {
   private let loop: EventLoop
   private var timer: LoopTimer?
   @exclusivity(unchecked) private var wanted: StreamInstant?
-  // When `timer` fires.
+  // The time at which `timer` fires.
   @exclusivity(unchecked) private var set: StreamInstant?
   @exclusivity(unchecked) private var isSoon = false
   private var soon: () -> Void = {}
@@ -29,7 +29,7 @@ final class CurlTimer {
 
   /// libcurl's callback: requests a call in `milliseconds`, or, if negative, no further call.
   ///
-  /// 0 means the next turn: acting here would call libcurl from its own callback, and waiting a millisecond would make
+  /// 0 means the next turn: acting here would call libcurl from its own callback, and waiting a millisecond would delay
   /// every request a millisecond longer.
   func want(_ milliseconds: Int) {
     guard milliseconds != 0 else {

@@ -1,7 +1,7 @@
 internal import CCurl
 import Foundation
 
-/// Information from libcurl: how far a request is, and why it failed.
+/// Information from libcurl: the progress of a request, and the reason why it failed.
 extension CurlTransfer {
   func integer(_ info: CURLINFO) -> Int {
     var value = 0
@@ -20,7 +20,7 @@ extension CurlTransfer {
     if number(CURLINFO_NAMELOOKUP_TIME_T) == 0 { return .nameResolution }
     // CONNECT_TIME includes the handshake; the socket has a local port as soon as it is connected.
     if number(CURLINFO_PRETRANSFER_TIME_T) == 0 { return integer(CURLINFO_LOCAL_PORT) == 0 ? .connect : .tls }
-    // While a body is sent, libcurl counts its first byte too.
+    // While a body is sent, libcurl counts that body's first byte, too.
     if upload != nil, let exchange, reader.headerSize == exchange.headerSize { return .response }
     return number(CURLINFO_STARTTRANSFER_TIME_T) == 0 ? .response : .receive
   }
@@ -41,7 +41,7 @@ extension CurlTransfer {
     return .receiving(bytes: number(CURLINFO_SIZE_DOWNLOAD_T), of: announced > 0 ? announced : nil)
   }
 
-  /// True while it has neither a descriptor nor a connection.
+  /// True while the request has neither a descriptor nor a connection.
   var hasNoConnection: Bool {
     switch phase {
     case .nameResolution: true
@@ -59,7 +59,7 @@ extension CurlTransfer {
         .send, host: host, cause: "the server closed it, and \(exchange.request.method) is not retried")
     }
     let failure = failure(of: exchange, code)
-    // The one that redirected to where nobody goes.
+    // Names the host that sent the refused redirect.
     let culprit = failure.kind == .redirectRefused ? exchange.redirects.last?.from.hostAndPort : nil
     return HTTPError(failure.kind, host: culprit ?? host, cause: failure.cause)
   }

@@ -3,7 +3,7 @@ import Foundation
 
 /// Methods and bodies.
 extension CurlTransfer {
-  /// The body length from which the client waits for the server's consent before sending (`Expect: 100-continue`).
+  /// The body length above which the client waits for the server's consent before sending (`Expect: 100-continue`).
   private static let mostUnannounced = 1 << 20
 
   /// Sets the callbacks by which libcurl reads a body. They run only while this object exists, because it owns the
@@ -37,7 +37,7 @@ extension CurlTransfer {
     guard let exchange, let upload, upload.isBegun else { return true }
     guard exchange.request.canBeRepeated else { return false }
     upload.restart()
-    // Whoever abandoned something has it cancelled after libcurl's call.
+    // The client cancels the replaced reading after libcurl's call.
     exchange.client.uploads.append(upload)
     return true
   }
@@ -74,7 +74,7 @@ extension CurlTransfer {
     guard !isPlain || !self.isPlain else { return }
     self.isPlain = isPlain
     ccurl_set_pointer(easy, CURLOPT_CUSTOMREQUEST, nil)
-    // This also ends `UPLOAD` and `NOBODY`.
+    // This also resets `UPLOAD` and `NOBODY`.
     ccurl_set_long(easy, CURLOPT_HTTPGET, 1)
     guard !isPlain else { return }
     guard request.method != .head else {

@@ -8,7 +8,7 @@ final class CurlTransfer {
   /// The current request.
   @exclusivity(unchecked)  // Here and below: touched for every line and every piece of a body, on one thread.
   var exchange: HTTPExchange?
-  /// Its index in the client's list of running transfers.
+  /// The index of this transfer in the client's list of running transfers.
   var index = -1
   @exclusivity(unchecked) private(set) var reader: ResponseReader
   private let sockets: CurlSockets
@@ -19,7 +19,7 @@ final class CurlTransfer {
   /// True if there was no descriptor for a connection of this request; libcurl reports only that it could not connect.
   private(set) var lackedDescriptor = false
   private(set) var hasOpenedSocket = false
-  // The number of progress reports of libcurl in the turn with this number.
+  // The number of libcurl's progress reports in the turn with this number.
   private var steps = (turn: 0, calls: 0)
   private var offersContentCodings = true
   // libcurl writes a sentence here when a request fails; it keeps the pointer as long as the handle exists.
@@ -40,7 +40,7 @@ final class CurlTransfer {
   private var isDirect = true
   /// The TLS connection whose end is the end of the body.
   private var connection: UnsafeMutableRawPointer?
-  /// True if that connection ended with TLS's own end.
+  /// True if that connection ended with `close_notify`.
   private var isConnectionEnded = false
 
   /// - Returns: `nil` if there is no memory.
@@ -85,7 +85,7 @@ final class CurlTransfer {
     }
     ccurl_set_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
       let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
-      // Called for each line, and not counted as a reference: the transfer lives as long as its handle.
+      // Called for each line, so without reference counting: the transfer lives as long as its handle.
       let isAccepted = Unmanaged<CurlTransfer>.fromOpaque(this!)._withUnsafeGuaranteedRef { $0.take(header: bytes) }
       return isAccepted ? bytes.count : 0
     }
@@ -103,7 +103,7 @@ final class CurlTransfer {
     // thread that looks up cleans up after itself instead.
     ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     ccurl_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-    // Redirects are followed in `HTTPExchange`, which knows what may go along.
+    // Redirects are followed in `HTTPExchange`, which knows which fields may be sent along.
     ccurl_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
     ccurl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
@@ -114,7 +114,7 @@ final class CurlTransfer {
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)
     if let file = configuration.certificateAuthorities {
       ccurl_set_pointer(easy, CURLOPT_CAINFO, file)
-      // Otherwise those of the system's folder would be trusted too.
+      // Otherwise, the certificates of the system's folder would be trusted too.
       ccurl_set_pointer(easy, CURLOPT_CAPATH, nil)
     }
     if let folder = configuration.certificateFolder { ccurl_set_pointer(easy, CURLOPT_CAPATH, folder) }
@@ -135,13 +135,13 @@ final class CurlTransfer {
     connection = sockets.endings.expect(self)
   }
 
-  /// Called when the server has announced the end.
+  /// Called when the server has sent `close_notify`.
   func connectionEnded() { isConnectionEnded = true }
 
   /// Checks a looked-up address before connecting to it.
   private func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
     guard let exchange, isDirect else { return true }
-    // It is larger than its type: libcurl has room for the longest socket address after it.
+    // libcurl reserves room after this struct for socket addresses longer than `sockaddr`.
     let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
     let place = UnsafeRawPointer(address) + offset
     guard let peer = NetworkAddress(place, count: Int(address.pointee.addrlen)) else { return true }
@@ -192,9 +192,9 @@ final class CurlTransfer {
     self.proxy = proxy
     ccurl_set_pointer(easy, CURLOPT_PROXY, nil)
     if let address = proxy.address { ccurl_set_pointer(easy, CURLOPT_PROXY, address) }
-    // Otherwise libcurl looks for one again for each request.
+    // Otherwise, libcurl looks for a proxy in the environment on each request.
     if proxy == .environment, !Self.hasProxy { ccurl_set_pointer(easy, CURLOPT_PROXY, "") }
-    // The exceptions of the environment are for the environment's proxies.
+    // `no_proxy` applies only to the environment's proxies.
     ccurl_set_pointer(easy, CURLOPT_NOPROXY, proxy == .environment ? nil : "")
     switch proxy {
     case .environment:
@@ -207,10 +207,10 @@ final class CurlTransfer {
     }
   }
 
-  /// Limits a proxy's response before it connects: libcurl (7.88) reads it byte by byte and does not return to the loop
-  /// as long as there is more, and without counting.
+  /// Limits the response of a proxy before it connects: libcurl (7.88) reads it byte by byte, without a limit, and
+  /// doesn't return to the loop while more arrives.
   private func boundProxies(if isThere: Bool) {
-    // The callback slows down every request.
+    // The callback slows down every request, so it is set only if there is a proxy.
     guard isThere else { return }
     ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
     ccurl_set_progress(easy) { this, _, _, _, _ in
@@ -297,7 +297,7 @@ extension CurlTransfer {
   /// The result of the request of `exchange`, which ended with `code`.
   func result(of exchange: HTTPExchange, _ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
     if code == CURLE_OK { reader.end(isCut: connection != nil && !isConnectionEnded) }
-    // The body of a redirect may end as it likes.
+    // The body of a redirect isn't used, so an error in it doesn't matter.
     guard code == CURLE_OK || reader.isRedirect, reader.failure == nil else {
       return .failure(error(of: exchange, code))
     }
@@ -319,7 +319,7 @@ extension CurlTransfer {
 
   /// Records the sender of the response.
   ///
-  /// - Returns: true when that is in a private network; `nil` when nobody knows.
+  /// - Returns: true if the sender is in a private network; `nil` if that is unknown.
   private func notePeer(of exchange: HTTPExchange) -> Bool? {
     guard isDirect else { return nil }
     var text: UnsafePointer<CChar>?

@@ -2,10 +2,10 @@ import FeedStream
 
 /// The deadlines of a client's requests: a heap, and one timer for the earliest.
 ///
-/// A timer per request would take four of a request's twelve allocations. The timer stays set when the earliest request
-/// ends, fires too early then, and is set again; nearly every request ends long before its deadline.
+/// A timer per request would take four of a request's twelve allocations. When the earliest request ends, the timer
+/// stays set; it then fires too early, and is set again. Nearly every request ends long before its deadline.
 final class Deadlines {
-  // Trivial, so that moving entries counts no references: an exchange removes its entry before it is released.
+  // Trivial, so that moving entries counts no references. An exchange removes its entry before it is released.
   private struct Entry: HeapEntry {
     let due: StreamInstant
     /// Breaks ties between equal deadlines: lower first.
@@ -46,7 +46,7 @@ final class Deadlines {
     exchange.deadlinePlace = -1
     heap.remove(at: place)
     guard heap.isEmpty else { return }
-    // A timer would keep the loop running.
+    // A running timer would keep the loop running.
     set = nil
     timer?.stop()
   }

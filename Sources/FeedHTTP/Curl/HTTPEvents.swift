@@ -33,7 +33,7 @@ private final class ProgressWatch: PullSource {
     let exchange = WholeExchange(client, request)
     self.exchange = exchange
     timer = LoopTimer(on: client.loop) { [unowned self, unowned subscription] in look(for: subscription) }
-    // The exchange keeps this and the subscription while it runs.
+    // The exchange retains this object and the subscription while it runs.
     exchange.start { [self] result in
       _ = stop()
       switch result {

@@ -9,10 +9,10 @@ class HTTPExchange {
     case ended
   }
 
-  /// The request, or the one that it was redirected to.
+  /// The request of the current hop.
   @exclusivity(unchecked)  // Here and below: changed a few times per request, on one thread.
   private(set) var request: HTTPRequest
-  /// Its URL in the form that libcurl accepts.
+  /// The URL of ``request`` in the form that libcurl accepts.
   @exclusivity(unchecked) private(set) var address: String
   /// Represents the host in the client's `Admission`.
   @exclusivity(unchecked) private(set) var host: Int
@@ -21,9 +21,9 @@ class HTTPExchange {
   /// The size of the redirects' headers.
   @exclusivity(unchecked) var headerSize = (lines: 0, bytes: 0)
   @exclusivity(unchecked) var state = State.idle
-  /// True when the process had no descriptor or thread left for it.
+  /// True if the process had no descriptor or thread left for the request.
   @exclusivity(unchecked) var isStarved = false
-  /// Its place among the client's ``Deadlines``; -1 without a deadline.
+  /// The index of this exchange in the client's ``Deadlines``; -1 without a deadline.
   @exclusivity(unchecked) var deadlinePlace = -1
   /// The request's body, while it is sent.
   @exclusivity(unchecked) private(set) var upload: BodyUpload?
@@ -41,7 +41,7 @@ class HTTPExchange {
 
   deinit { client.deadlines.remove(self) }
 
-  /// True when it is sent over https.
+  /// True if ``request`` is sent over https.
   final var isSecure: Bool { address.hasHTTPS }
 
   // MARK: For subclasses
@@ -83,7 +83,7 @@ class HTTPExchange {
     }
   }
 
-  /// Follows `response` if it is a redirect, within the time that the request has.
+  /// Follows `response` if it is a redirect, within the request's timeout.
   ///
   /// - Returns: true when the response is still to come, or has been delivered as a failure.
   final func follow(_ response: HTTPResponse, atMost limit: Int) -> Bool {
@@ -113,7 +113,7 @@ class HTTPExchange {
     return true
   }
 
-  /// Called when its origin has turned out to be in a private network.
+  /// Called when the origin has turned out to be in a private network.
   final func allowPrivateNetworks() { request.originIsPrivate = true }
 
   /// Ends with an error that did not come from the connection.
@@ -121,12 +121,12 @@ class HTTPExchange {
     deliver(.failure(HTTPError(kind, host: request.url.hostAndPort, cause: cause)))
   }
 
-  /// Called at its deadline.
+  /// Called at the request's deadline.
   final func timeIsOver() {
     let starving = "too many open files or threads"
     switch state {
     case .waiting where isStarved: fail(.resources, starving)
-    // The deadline may pass just when it tries again.
+    // The deadline may pass during another attempt.
     case .running(let transfer) where isStarved && transfer.hasNoConnection: fail(.resources, starving)
     case .waiting: fail(.timedOut(.waiting), "the limit is \(request.timeout)")
     case .running(let transfer): deliver(.failure(transfer.timeoutError(of: request)))
@@ -134,7 +134,7 @@ class HTTPExchange {
     }
   }
 
-  /// Its progress; `nil` before it begins and after it completes.
+  /// The progress of the request; `nil` before it begins and after it completes.
   final var progress: HTTPProgress? {
     switch state {
     case .idle, .ended: nil
@@ -143,7 +143,7 @@ class HTTPExchange {
     }
   }
 
-  /// Releases its resources.
+  /// Releases the resources of the request.
   final func end() {
     client.deadlines.remove(self)
     let state = self.state

@@ -8,10 +8,10 @@ import Foundation
 /// both kinds, and change them later. If that address is unknown, the latest response from the origin's host counts,
 /// and without one, all addresses of its name.
 final class NetworkGuard {
-  /// The origin of the latest response of each host, as ``URL/lowercasedHost`` has it.
+  /// By ``URL/lowercasedHost``: true if the host's latest response came from a private network.
   private var isPrivateHost: [String: Bool] = [:]
   private static let mostHosts = 10_000
-  /// The same by ``HTTPExchange/host``, as long as ``isPrivateHost`` says it: a name takes longer to read.
+  /// A cache of ``isPrivateHost`` by ``HTTPExchange/host``, because it takes longer to get the name from the URL.
   private var noted: [Int: Bool] = [:]
   private let publicAddresses: Set<NetworkAddress>
   private let resolve: @Sendable (String) -> [NetworkAddress]
@@ -37,8 +37,8 @@ final class NetworkGuard {
   /// Records the sender of a response.
   ///
   /// - Parameters:
-  ///   - peer: who sent it.
-  ///   - key: the host of the request, as ``HTTPExchange/host`` has it.
+  ///   - peer: the address of the sender.
+  ///   - key: the host of the request, see ``HTTPExchange/host``.
   /// - Returns: true for a private network.
   func note(_ peer: NetworkAddress, of request: HTTPRequest, _ key: Int) -> Bool {
     let isPrivate = isPrivate(peer)
@@ -47,7 +47,7 @@ final class NetworkGuard {
     if isPrivateHost[host] != isPrivate {
       if isPrivateHost.count >= Self.mostHosts { isPrivateHost.removeAll() }
       isPrivateHost[host] = isPrivate
-      // Other ports of the host.
+      // Entries for other ports of the host are outdated, too.
       noted.removeAll()
     }
     if noted.count >= Self.mostHosts { noted.removeAll() }
@@ -74,7 +74,7 @@ final class NetworkGuard {
 }
 
 extension URL {
-  /// Without the brackets of an address of version 6.
+  /// The host in lower case, without the brackets of an IPv6 address.
   fileprivate var lowercasedHost: String {
     (host(percentEncoded: false) ?? "").lowercased().trimmingCharacters(in: ["[", "]"])
   }

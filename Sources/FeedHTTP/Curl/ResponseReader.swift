@@ -6,7 +6,7 @@ import Foundation
 struct ResponseReader: ~Copyable {
   /// The first error in the response.
   private(set) var failure: HTTPError.Kind?
-  /// The cause, if the kind doesn't say it.
+  /// The cause, if the kind doesn't imply it.
   private(set) var cause = ""
   /// The lines of the current response's header.
   private var lines: [UInt8] = []
@@ -19,7 +19,7 @@ struct ResponseReader: ~Copyable {
   private var isFramed = false
   /// The value of `Content-Length`.
   private var length: Int?
-  /// True when the header is whole, and the end of its body is that of the connection (RFC 9112, section 6.3).
+  /// True if the header is complete and the body ends with the connection (RFC 9112, section 6.3).
   private(set) var endsWithConnection = false
   private var followsRedirects = false
   /// True if the response has no body, whatever its fields say.
@@ -40,7 +40,7 @@ struct ResponseReader: ~Copyable {
     self.maxHeaderLines = maxHeaderLines
   }
 
-  /// Starts again, for the next request.
+  /// Resets the reader for the next request.
   ///
   /// - Parameters:
   ///   - size: the header lines and bytes of the redirects that led to the response.
@@ -77,7 +77,7 @@ struct ResponseReader: ~Copyable {
     stream = nil
   }
 
-  /// The size of the header so far, that of redirects included.
+  /// The size of the header so far, including the headers of redirects.
   var headerSize: (lines: Int, bytes: Int) { (headerLines, headerBytes) }
 
   /// True if the response is a redirect to follow, whose body isn't read.
@@ -88,7 +88,7 @@ struct ResponseReader: ~Copyable {
   /// True if a body has begun to arrive.
   var hasBody: Bool { received > 0 }
 
-  /// The fields of the present response's header.
+  /// The fields of the current response's header.
   var headers: HTTPHeaders { HTTPHeaders(lines: lines) }
 
   /// Returns the response's body and releases it.
@@ -102,9 +102,9 @@ struct ResponseReader: ~Copyable {
   }
 
   /// Records that libcurl considers the response complete. libcurl accepts a closed connection as the end of a header,
-  /// and does not look for the end of compressed data.
+  /// and doesn't check that compressed data is complete.
   ///
-  /// - Parameter isCut: true when the connection ended where it should not.
+  /// - Parameter isCut: true if the connection was closed without `close_notify`.
   mutating func end(isCut: Bool) {
     guard failure == nil else { return }
     if isCut { _ = fail(.truncated, "the TLS connection was closed without close_notify") }
@@ -116,7 +116,7 @@ struct ResponseReader: ~Copyable {
 // MARK: - Header
 
 extension ResponseReader {
-  /// Reads one line of a response's header, or of the fields after its body.
+  /// Reads one line of a response's header, or of its trailers.
   ///
   /// The limits count everything that arrives for one request: including informational responses, redirects and
   /// trailers.
@@ -128,9 +128,9 @@ extension ResponseReader {
     guard headerBytes <= maxHeaderBytes, headerLines <= maxHeaderLines else {
       return fail(.headersTooLarge, "more than \(maxHeaderLines) lines or \(maxHeaderBytes) bytes")
     }
-    // Fields after the body are ignored: they come too late.
+    // Trailers are ignored.
     guard received == 0 else { return true }
-    // The first character shows that most lines do not matter here.
+    // The first character rules out most lines.
     switch line.first {
     case UInt8(ascii: "H"), UInt8(ascii: "h"):
       guard line.begins(with: "http/") else { break }
@@ -138,7 +138,7 @@ extension ResponseReader {
       coding = ""
       isHeaderWhole = false
       hasLocation = false
-      // Later versions have frames.
+      // HTTP/2 and later delimit bodies with frames.
       isFramed = !line.begins(with: "http/1")
       length = nil
       endsWithConnection = false
@@ -146,11 +146,11 @@ extension ResponseReader {
       return true
     case UInt8(ascii: "C"), UInt8(ascii: "c"):
       if decodesContent, line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
-      // One with more digits than a length has is none to libcurl, which reads to the end then.
+      // libcurl ignores a length with more digits, and then reads until the connection ends.
       if line.begins(with: "content-length:") {
         isFramed = isFramed || line.count { 0x30...0x39 ~= $0 } <= 18
         let digits = line.filter { 0x30...0x39 ~= $0 }.reduce(0) { 10 &* $0 &+ Int($1 - 0x30) }
-        // libcurl would take the last (RFC 9112, section 6.3).
+        // libcurl would use the last one, but this is an error (RFC 9112, section 6.3).
         if let length, length != digits { return fail(.notHTTP, "two different values of Content-Length") }
         length = digits
       }
@@ -200,7 +200,7 @@ extension ResponseReader {
     guard failure == nil else { return false }
     if isRedirect {
       received += bytes.count
-      // To read a short one keeps the connection; a long one is not waited for.
+      // Reading a short body allows the connection to be reused; a long one isn't worth waiting for.
       return received <= 64 << 10
     }
     if received == 0, !beginBody(announced: announced()) { return false }
@@ -212,7 +212,7 @@ extension ResponseReader {
   private mutating func beginBody(announced: Int) -> Bool {
     guard coding.isEmpty else {
       decoder = ContentCoding.decoder(for: coding)
-      // One more than allowed, to distinguish a body that just fits from one that does not.
+      // One byte more than allowed, to distinguish a body that just fits from one that doesn't.
       body.limit = maxBodyBytes == .max ? .max : maxBodyBytes + 1
       if let stream, let decoder {
         stream.decode(with: decoder, coding: coding)

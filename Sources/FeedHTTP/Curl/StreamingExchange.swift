@@ -6,10 +6,10 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
   private var settle: ((Result<StreamingResponse, HTTPError>) -> Void)?
   /// The subscription to the body.
   private var reader: PullSubscription<Chunk, HTTPError>?
-  /// The end of the transfer, once it has come. The bytes that have arrived before it are delivered first.
+  /// The completion of the transfer, once it is known. Bytes that arrived earlier are delivered first.
   private var ending: Subscribers.Completion<HTTPError>?
   private let body = BodyStream()
-  /// True while the client knows that something has arrived.
+  /// True while this exchange is among the client's ``CurlHTTPClient/arrivals``.
   private var isNoted = false
   /// The head of a response that failed in the libcurl call in which its first bytes arrived.
   private var head: HTTPResponse?
@@ -26,7 +26,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     stop()
   }
 
-  /// Called within libcurl's own calls: the bytes are delivered after that.
+  /// Called within a call of libcurl; the bytes are delivered after that call.
   override func noteArrival() {
     guard !isNoted else { return }
     isNoted = true
@@ -53,13 +53,13 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     case .failure(let error):
       ending = .failure(error)
       if let head = head.take() { open(head) }
-      // Nothing has arrived for a response that isn't open.
+      // If the response hasn't been delivered, no bytes have arrived for it.
       if settle != nil { return fail(error) }
     }
     serve()
   }
 
-  /// Fails without the bytes that have arrived.
+  /// Fails, and drops the bytes that have arrived.
   private func fail(_ error: HTTPError) {
     stop()
     ending = .failure(error)
@@ -70,7 +70,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     }
   }
 
-  /// - Parameter head: the request's head; its body is ignored.
+  /// - Parameter head: the response's head; its body is ignored.
   private func open(_ head: HTTPResponse) {
     guard let settle = settle.take() else { return }
     let body = ArrivingBody(lease: ArrivingBody.Lease(self))
@@ -116,7 +116,7 @@ extension StreamingExchange: PullSource {
     case .failed(let kind, let cause): fail(HTTPError(kind, host: request.url.hostAndPort, cause: cause))
     case .nothing: guard ending != nil || resume() else { return false }
     }
-    // What was read last may be all.
+    // The chunk that was just read may be the last.
     if let ending, body.isDrained { finish(ending) }
     return true
   }
@@ -147,7 +147,7 @@ private struct ArrivingBody: Publisher {
   typealias Output = Chunk
   typealias Failure = HTTPError
 
-  /// Closes the transfer when no subscriber is possible any more.
+  /// Closes the transfer when nobody can subscribe to the body anymore.
   final class Lease {
     let exchange: StreamingExchange
     var isTaken = false

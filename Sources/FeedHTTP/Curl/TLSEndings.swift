@@ -1,10 +1,9 @@
 internal import CCurl
 
 /// Distinguishes the proper end of a TLS connection from a cut, and refuses certificates without names.
-///
-/// libcurl (7.88) accepts a connection that ends without TLS's own end (`close_notify`, RFC 8446, section 6.1), which
-/// an attacker on the network can cause; and it accepts the common name of a certificate without other names, which no
-/// browser does (RFC 9525, section 6.3). If libcurl doesn't use OpenSSL, this does nothing: GnuTLS does both by itself.
+/// libcurl (7.88) accepts a connection that ends without `close_notify` (RFC 8446, section 6.1), which an attacker on
+/// the network can cause. It also accepts the common name of a certificate without other names, which no browser does
+/// (RFC 9525, section 6.3). If libcurl doesn't use OpenSSL, this does nothing: GnuTLS checks both itself.
 final class TLSEndings {
   /// The transfers whose body ends with their connection, by connection.
   private var waiting: [UnsafeMutableRawPointer: CurlTransfer] = [:]
@@ -40,7 +39,7 @@ final class TLSEndings {
 }
 
 /// The functions of OpenSSL.
-// @unchecked: addresses of functions, never written again.
+// @unchecked: function pointers that never change.
 private struct TLSLibrary: @unchecked Sendable {
   private let setMessage: ccurl_tls_set_message
   private let control: ccurl_tls_control
@@ -57,7 +56,7 @@ private struct TLSLibrary: @unchecked Sendable {
   static let shared = TLSLibrary()
 
   private init?() {
-    // Another program's part may have brought OpenSSL, and libcurl not use it.
+    // OpenSSL may be loaded for another part of the program although libcurl doesn't use it.
     guard let version = curl_version_info(ccurl_version_now()).pointee.ssl_version,
       String(cString: version).contains("OpenSSL"),
       let setMessage = LoadedLibraries.function("SSL_CTX_set_msg_callback", ccurl_tls_set_message.self),
@@ -90,11 +89,11 @@ private struct TLSLibrary: @unchecked Sendable {
     // SSL_CTRL_SET_MSG_CALLBACK_ARG
     _ = control(context, 16, 0, endings)
     setMessage(context) { isSent, _, type, bytes, count, connection, endings in
-      // An alert (21) of two bytes, of which the second says that nothing more comes (0).
+      // A received alert (21) of two bytes, the second of which means `close_notify` (0).
       guard isSent == 0, type == 21, count == 2, bytes?.load(fromByteOffset: 1, as: UInt8.self) == 0 else { return }
       Unmanaged<TLSEndings>.fromOpaque(endings!).takeUnretainedValue().ended(connection!)
     }
-    // SSL_VERIFY_PEER, as libcurl has it.
+    // SSL_VERIFY_PEER, as libcurl sets it.
     setVerify(context, 1) { isValid, store in
       guard isValid == 1, let library = TLSLibrary.shared, let store, library.depth(store) == 0 else { return isValid }
       if let certificate = library.certificate(store), library.hasNames(certificate) { return 1 }
@@ -104,7 +103,7 @@ private struct TLSLibrary: @unchecked Sendable {
     }
   }
 
-  /// True if a certificate has names or addresses of hosts.
+  /// True if a certificate has host names or IP addresses as alternative names.
   private func hasNames(_ certificate: UnsafeRawPointer) -> Bool {
     // NID_subject_alt_name
     guard let names = `extension`(certificate, 85, nil, nil) else { return false }

@@ -10,8 +10,8 @@ public struct EventSourceOptions: Sendable {
   public var longestPause: Duration = .seconds(60)
   /// The longest pause that a server may set. An hour by default.
   public var longestServerPause: Duration = .seconds(3600)
-  /// The share of a pause beyond the first that is random, from 0 to 1, so that clients do not reconnect together. 0.5
-  /// by default.
+  /// The random share of each pause after the first, from 0 to 1, so that clients do not reconnect together. 0.5 by
+  /// default.
   public var jitter = 0.5
   /// The maximum number of consecutive connections that fail or bring no event. `nil`, the default, for no limit.
   public var attempts: Int?
@@ -22,8 +22,8 @@ public struct EventSourceOptions: Sendable {
   public var maxEventBytes = 1 << 20
   /// The id of the event after which the stream begins. Empty by default: the server sends what new clients get.
   public var lastEventID = ""
-  /// The statuses after which it reconnects, as after a lost connection. The standard has none: 429, 502, 503, and 504
-  /// are the default, since they mean that the server is temporarily unavailable.
+  /// The statuses after which the client reconnects, as after a lost connection. By default 429, 502, 503, and 504,
+  /// since they mean that the server is temporarily unavailable; the standard has none.
   public var passingStatuses: Set<Int> = [429, 502, 503, 504]
 
   public init() {}
@@ -59,9 +59,9 @@ extension HTTPClient {
   ///     client.events(at: url)
   ///       .sink { print($0) } receiveValue: { print($0.event, $0.data) }
   ///
-  /// When a connection is lost or ends, it connects again after the server's `retry`, a pause that grows while no event
-  /// arrives. It names the last event that it has read (`Last-Event-ID`), so that a server that supports this continues
-  /// there: no event is lost or delivered twice. Status 204 says that there will be no more.
+  /// When a connection is lost or ends, the client reconnects after the server's `retry`, a pause that grows while no
+  /// event arrives. It sends the id of the last event that it has read (`Last-Event-ID`), so that a server that
+  /// supports this resumes there: no event is lost or delivered twice. Status 204 ends the stream.
   ///
   /// **Demand:** connects with the first request, and reads while there is demand; without demand the server has to
   /// wait.
@@ -78,8 +78,8 @@ extension HTTPClient {
     events(with: HTTPRequest(url), options, on: scheduler)
   }
 
-  /// The events of the response to a request, which may have its own header fields. Its timeout is for each response's
-  /// head.
+  /// The events of the response to a request, which may have its own header fields. The request's timeout applies to
+  /// each response's head.
   ///
   /// **Demand, failure, cancellation, policy:** as for ``events(at:_:on:)``.
   public func events(

@@ -7,7 +7,7 @@ final class EventSourceReader: PullSource {
   private let request: HTTPRequest
   private let options: EventSourceOptions
   private let scheduler: any LoopScheduler
-  /// It retains the run.
+  /// Weak, because the subscription retains this object.
   private weak var subscription: PullSubscription<ServerEvent, EventSourceError>?
 
   private var parser: EventStreamParser
@@ -67,14 +67,14 @@ final class EventSourceReader: PullSource {
     if !parser.lastID.isEmpty {
       request.headers.append(HTTPRequest.Header(name: "Last-Event-ID", value: parser.lastID))
     }
-    // The stream has no end; its head is timed here.
+    // The body never ends, so that only the head is timed, here.
     request.timeout = .seconds(100 * 365 * 86_400)
     request.maxBodyBytes = .max
     let limit = Duration.nanoseconds(self.request.timeout.nanoseconds)
     watch(limit) { [unowned self] in
       lost(.request(HTTPError(.timedOut(.response), host: request.url.hostAndPort, cause: "")))
     }
-    // A client may answer while it is subscribed to.
+    // A client may respond during the subscription.
     var isOver = false
     let opening = client.open(request).sink { [unowned self] completion in
       isOver = true

@@ -32,14 +32,14 @@ struct EventStreamParser {
   private var hasData = false
   private var type: [UInt8] = []
   private var id: String
-  /// The number of bytes of the byte order mark that may still come; they are counted before the first line.
+  /// The number of bytes of the byte order mark that have been read.
   private var mark = 0
   private var isAtStart = true
   private var isAfterReturn = false
 
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// - Parameter lastID: the id of the latest event of the stream before: an event without one has it, too.
+  /// - Parameter lastID: the id of the latest event of the previous connection, which events without an id inherit.
   init(limit: Int, lastID: String) {
     self.limit = limit
     self.lastID = lastID
@@ -69,13 +69,13 @@ struct EventStreamParser {
     }
   }
 
-  /// Leaves out one byte order mark at the stream's beginning, of which some bytes may have arrived earlier.
+  /// Skips a byte order mark at the stream's beginning, some of whose bytes may have arrived earlier.
   private mutating func skipMark(_ bytes: UnsafeRawBufferPointer) -> Int {
     var start = 0
     while start < bytes.count {
       guard bytes[start] == Self.byteOrderMark[mark] else {
         isAtStart = false
-        // It was none.
+        // These bytes are not a byte order mark, but the beginning of the first line.
         line += Self.byteOrderMark[..<mark]
         return start
       }
@@ -116,7 +116,7 @@ struct EventStreamParser {
     } else if name.elementsEqual("retry".utf8), !value.isEmpty, value.allSatisfy({ 0x30...0x39 ~= $0 }) {
       retry = Int(String(decoding: value, as: UTF8.self)) ?? .max
     }
-    // A comment, or a field of a later standard, is forgotten; an event keeps its bytes.
+    // The bytes of comments and unknown fields count only within an event.
     if !hasData, type.isEmpty { size = 0 }
   }
 

@@ -42,9 +42,9 @@ extension HTTPClient {
   public func head(_ url: URL) -> AnyPublisher<HTTPResponse, HTTPError> { get(HTTPRequest(.head, url)) }
 }
 
-/// The reason why a response is not what ``FeedStream/Publisher/decode(type:decoder:)`` can decode.
+/// The error of ``FeedStream/Publisher/decode(type:decoder:)`` for a response that isn't successful.
 public struct HTTPStatusError: Error, Sendable, CustomStringConvertible {
-  /// The response, whose status is not one of success (200 to 299).
+  /// The response, whose status is not a success (200 to 299).
   public var response: HTTPResponse
 
   public init(_ response: HTTPResponse) { self.response = response }

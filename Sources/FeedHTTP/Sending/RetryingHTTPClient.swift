@@ -2,16 +2,16 @@ public import FeedStream
 import Foundation
 
 extension HTTPClient {
-  /// A client that retries requests that found no server or a busy one, if it is safe to repeat them
-  /// (``HTTPRequest/canBeRepeated``), and no others.
+  /// A client that retries requests whose server was unreachable or busy, if they are safe to repeat
+  /// (``HTTPRequest/canBeRepeated``).
   ///
   ///     let client = CurlHTTPClient(on: loop)
   ///       .retrying(.exponential(from: .milliseconds(200), jitter: 0.5, limit: 3), on: loop)
   ///
   /// Retries failures to connect, cut-off responses, and the statuses 429, 502, 503, and 504. A `Retry-After` in
-  /// seconds lengthens the pause, up to a minute. After the last attempt its response or error is delivered. Each
-  /// attempt has the request's own timeout. A body that is delivered while it arrives (``HTTPClient/open(_:)``) is
-  /// retried until its response arrives.
+  /// seconds lengthens the pause, up to a minute. The response or error of the last attempt is delivered. Each attempt
+  /// has the request's own timeout. A streamed request (``HTTPClient/open(_:)``) is retried only until its response
+  /// arrives.
   ///
   /// - Parameter generator: the random numbers for the policy's jitter.
   public func retrying(
