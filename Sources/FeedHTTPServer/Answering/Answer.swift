@@ -12,7 +12,7 @@ struct Answer {
   private(set) var response: HTTPServer.Response
   private(set) var delimiting = ResponseHeads.Delimiting.none
   private(set) var sending = Sending.nothing
-  /// A long body that was passed whole, which the stream retains.
+  /// A long body that was passed whole; the stream retains it.
   private(set) var whole: Chunk?
 
   init(_ response: HTTPServer.Response, to head: RequestHead) {
@@ -22,7 +22,7 @@ struct Answer {
     let isRead = head.method == .get || head.method == .head
     if isRead, response.status == .ok {
       Conditions.apply(&self.response, to: head)
-      // As it would name what it does not send.
+      // A 304 has the tag of the response that it stands for.
       if self.response.status == .notModified { choice.weakenTag(of: &self.response) }
       if self.response.status == .ok, !Ranges.apply(&self.response, to: head) { choice.apply(to: &self.response) }
     } else {
@@ -64,7 +64,7 @@ struct Answer {
     if response.status.hasNoBody {
       (delimiting, sending) = (.none, .nothing)
     } else if head.method == .head {
-      // As for GET, but for a length that only sending would tell.
+      // The fields are those of the response to GET, except a length that is known only after sending.
       if delimiting == .chunked || delimiting == .close { delimiting = .none }
       sending = .nothing
     }

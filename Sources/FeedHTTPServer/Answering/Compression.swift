@@ -1,7 +1,7 @@
 internal import CZlib
 internal import FeedStream
 
-/// Compresses bodies that are worth it, for clients that accept gzip (RFC 9110, 12.5.3).
+/// Compresses bodies for clients that accept gzip, if the bodies gain from it (RFC 9110, 12.5.3).
 enum Compression {
   /// Shorter bodies gain nothing.
   static let least = 512
@@ -13,12 +13,12 @@ enum Compression {
 
   /// Decides if a response is sent compressed, and sets its fields accordingly.
   struct Choice {
-    /// The response differs for clients that accept gzip.
+    /// True if the response depends on whether the client accepts gzip.
     private let isThere: Bool
     private let isTaken: Bool
 
     init(_ response: HTTPServer.Response, _ head: RequestHead) {
-      // First of all what is cheap to find out: most responses are short.
+      // The cheapest checks come first: most responses are short.
       let count: Int =
         switch response.body {
         case .bytes(let bytes): bytes.count
@@ -36,7 +36,7 @@ enum Compression {
       isTaken = !head.asksForPart && takesGzip(HTTPServer.Headers(head).values("Accept-Encoding"))
     }
 
-    /// Adds the field, even to a part and to a 304, because caches keep it with them (RFC 9110, 15.4.5).
+    /// Adds `Vary`, even to a part and to a 304, because caches store it with them (RFC 9110, 15.4.5).
     func announce(in response: inout HTTPServer.Response) {
       guard isThere else { return }
       guard let vary = response.headers["Vary"] else { return response.headers.add("Vary", "Accept-Encoding") }
@@ -46,7 +46,7 @@ enum Compression {
       }
     }
 
-    /// The bytes differ, but their content is the same.
+    /// Makes the tag weak: the compressed bytes differ, but the content is the same.
     func weakenTag(of response: inout HTTPServer.Response) {
       guard isTaken, let tag = response.headers["ETag"], !tag.hasPrefix("W/") else { return }
       response.headers["ETag"] = "W/" + tag
@@ -82,8 +82,8 @@ enum Compression {
       || ["application/json", "application/xml", "application/javascript", "image/svg+xml"].contains(type)
   }
 
-  /// True if the lists accept gzip explicitly: a client without the field may not accept it. If the client prefers
-  /// plain bytes, it gets those.
+  /// True if the lists accept gzip explicitly: a client without the field may not support it. A client that prefers
+  /// uncompressed bytes gets those.
   static func takesGzip(_ lists: [String]) -> Bool {
     var (gzip, plain, any): (Double?, Double?, Double?) = (nil, nil, nil)
     for member in lists.flatMap(\.listMembers) {
@@ -101,7 +101,7 @@ enum Compression {
     return wanted > 0 && wanted >= plain ?? 0
   }
 
-  /// 1 by default (RFC 9110, 12.4.2).
+  /// The weight of a coding: 1 by default (RFC 9110, 12.4.2).
   private static func weight(_ parameters: ArraySlice<String>) -> Double {
     guard let text = parameters.first(where: { $0.hasPrefix("q=") })?.dropFirst(2),
       text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") })
@@ -130,7 +130,7 @@ struct GzipEncoder: ChunkDecoder {
 
   mutating func next(isLast: Bool) -> Chunk? {
     while isFed || isLast && !isOver {
-      // No more than a stretch in one call, so that the loop has its turns.
+      // At most one step per call, so that other work on the loop gets its turns.
       let part = rest.prefix(Compression.step)
       let isEnd = part.count == rest.count
       let (consumed, output, isFull) = stream.deflate(part, isEnd ? (isLast ? Z_FINISH : Z_SYNC_FLUSH) : Z_NO_FLUSH)
@@ -165,7 +165,7 @@ private final class ZStream {
   func deflate(_ chunk: Chunk, _ flush: Int32) -> (consumed: Int, output: Chunk, isFull: Bool) {
     chunk.withUnsafeBytes { input in
       buffer.withUnsafeMutableBytes { output in
-        // zlib only reads its input; its header does not say so.
+        // zlib doesn't change its input, although `next_in` isn't const.
         stream.pointee.next_in = UnsafeMutablePointer(
           mutating: input.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = uInt(input.count)

@@ -1,12 +1,12 @@
-/// A request's conditions on the client's stored response (RFC 9110, 13).
+/// A request's conditions, such as those about the client's stored response (RFC 9110, 13).
 enum Conditions {
-  /// Turns it into "not modified" or "precondition failed" if the request's conditions require that.
+  /// Turns the response into "not modified" or "precondition failed" if the request's conditions require that.
   static func apply(_ response: inout HTTPServer.Response, to head: RequestHead) {
     let tag = response.headers["ETag"]
     let modified = response.headers["Last-Modified"].flatMap { HTTPDate.seconds($0) }
     guard tag != nil || modified != nil else { return }
     let request = HTTPServer.Headers(head)
-    // In the order of 13.2.2.
+    // The conditions are evaluated in the order of section 13.2.2.
     let wanted = request.values("If-Match")
     if !wanted.isEmpty {
       guard EntityTag.names(tag, in: wanted, strongly: true) else { return answer(&response, .preconditionFailed) }

@@ -8,7 +8,7 @@ internal import FeedStream
   import Darwin
 #endif
 
-// By this name, since the server has a method of the call's.
+// A second name for the system's `close`, because `HTTPServer` has a method of that name.
 private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
 
 extension HTTPServer {
@@ -38,7 +38,7 @@ extension HTTPServer {
 }
 
 extension FileBody {
-  /// Reads it off the loop on demand, a chunk at a time.
+  /// Reads the range off the loop on demand, a chunk at a time.
   var chunks: Publishers.FileBytes {
     Publishers.FileBytes(
       range, of: file.descriptor, named: "a file that is served", keeping: file, chunkSize: 128 * 1024, on: scheduler)

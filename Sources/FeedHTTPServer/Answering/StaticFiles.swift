@@ -15,8 +15,8 @@ extension HTTPServer {
   ///
   /// A path can only name a file in the folder or its subfolders: `..`, empty parts, names that begin with a dot, and
   /// bytes that are not UTF-8 get status 404. Each part is opened from the one before it, so that none can be replaced
-  /// in between. A folder is shown by its `index.html`; a path without the final slash is redirected to the one with
-  /// it, so that the page's relative links are right. All disk access runs off the loop.
+  /// in between. A folder is shown as its `index.html`; a path without the final slash is redirected to the path with
+  /// it, so that the page's relative links work. All disk access runs off the loop.
   public struct StaticFiles: Sendable {
     /// The treatment of symbolic links below the folder.
     public enum Links: Sendable {
@@ -31,18 +31,18 @@ extension HTTPServer {
     let cacheControl: String
 
     /// - Parameters:
-    ///   - folder: where the files are.
+    /// - folder: the path of the folder.
     ///   - links: the treatment of symbolic links; refused by default.
-    ///   - cacheControl: the field `Cache-Control`; by default, clients revalidate each time.
+    /// - cacheControl: the value of `Cache-Control`; by default, clients revalidate each time.
     public init(_ folder: String, links: Links = .refused, cacheControl: String = "no-cache") {
       self.folder = folder
       self.links = links
       self.cacheControl = cacheControl
     }
 
-    /// The response to a request for `path`, which begins after the route's own part, with its escapes.
+    /// The response to a request for `path`, the rest of the path after the route's own part, still escaped.
     ///
-    /// - Parameter query: that of the request, for a response that redirects the client.
+    /// - Parameter query: the request's query, for a response that redirects the client.
     func answer(
       _ path: Substring, query: String? = nil, on scheduler: any LoopScheduler
     ) -> AnyPublisher<Response, any Error> {
@@ -58,7 +58,7 @@ extension HTTPServer {
             case .file(let file)?: promise(.success(response(to: file, scheduler)))
             case .folder? where path.isEmpty || path.hasSuffix("/"): promise(.failure(Status.notFound))
             case .folder?:
-              // Relative, and with a dot: a name may have a colon.
+              // The redirect is relative and begins with a dot, because a name may contain a colon.
               let name = path[path.index(after: path.lastIndex(of: "/")!)...]
               let place = "./\(name)/" + (query.map { "?" + $0 } ?? "")
               promise(.success(.redirect(to: place, .movedPermanently)))
@@ -73,7 +73,7 @@ extension HTTPServer {
     /// The names in the path; `nil` if it leads out of the folder.
     static func parts(_ path: Substring) -> [String]? {
       guard let path = Percent.decoded(path), !path.utf8.contains(0) else { return nil }
-      // By bytes, as the system does: a slash followed by a combining mark is one character.
+      // Split by bytes, as the system does: to Swift, a slash followed by a combining mark is one character.
       var parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         .map { String(Substring($0)) }
       if parts.first == "" { parts.removeFirst() }
@@ -81,7 +81,7 @@ extension HTTPServer {
         if !parts.isEmpty { parts.removeLast() }
         parts.append("index.html")
       }
-      // Also `..`, and what a path may mean on another system.
+      // This includes `..`, and backslashes, which separate parts on other systems.
       let isOdd = parts.contains {
         $0.isEmpty || $0.utf8.first == UInt8(ascii: ".") || $0.utf8.contains(UInt8(ascii: "\\"))
       }
@@ -91,7 +91,7 @@ extension HTTPServer {
 
     private enum Found: Sendable {
       case file(FoundFile)
-      /// A folder that is shown by a page.
+      /// A folder that is shown as its page.
       case folder
     }
 
@@ -101,7 +101,7 @@ extension HTTPServer {
       let modified: Int64
       let tag: String
       let name: String
-      /// A small file is read immediately.
+      /// The bytes of a small file, which is read immediately.
       let bytes: Chunk?
     }
 
@@ -113,7 +113,7 @@ extension HTTPServer {
         guard let parent = directory else { return nil }
         directory = openFile(parent.descriptor, part, O_DIRECTORY | noFollow)
       }
-      // Without waiting: opening a pipe would.
+      // `O_NONBLOCK`, because opening a pipe would wait otherwise.
       guard let directory, let file = openFile(directory.descriptor, parts.last!, noFollow | O_NONBLOCK) else {
         return nil
       }

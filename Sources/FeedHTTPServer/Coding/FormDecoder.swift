@@ -1,5 +1,5 @@
-/// Decodes the pairs of a form or a query (`a=b&c=d`) into a flat value: a structure of texts, numbers, truth values,
-/// raw values, and arrays of these for names that occur more than once.
+/// Decodes the pairs of a form or a query (`a=b&c=d`) into a flat value: a structure of strings, numbers, Booleans, raw
+/// values, and arrays of these for names that occur more than once.
 struct FormDecoder {
   func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
     var fields: [String: [String]] = [:]
@@ -16,7 +16,7 @@ struct FormDecoder {
   }
 }
 
-/// All fields, for a value with names.
+/// Decodes all fields, into a value with named properties.
 private struct FieldsDecoder: Decoder {
   let fields: [String: [String]]
   let codingPath: [any CodingKey] = []
@@ -65,7 +65,7 @@ private struct Fields<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-/// The values of one name.
+/// Decodes the values of one name.
 private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   let values: [String]
   let codingPath: [any CodingKey]
@@ -103,7 +103,7 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
 }
 
-/// The values of one name, one after another.
+/// Decodes the values of one name, one after another.
 private struct FieldValues: UnkeyedDecodingContainer {
   let values: [String]
   let codingPath: [any CodingKey]

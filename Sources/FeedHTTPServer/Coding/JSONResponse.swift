@@ -17,7 +17,7 @@ extension HTTPServer.Response {
     return response
   }
 
-  /// Equal values have equal bytes, and so equal tags in caches.
+  /// Sorted, so that equal values have equal bytes, and equal tags in caches.
   private static var sorted: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

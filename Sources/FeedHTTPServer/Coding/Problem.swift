@@ -9,7 +9,7 @@ extension HTTPServer {
     public var status: Status
     /// The kind of problem: the URI of a page about it. `nil`, the default, if the status says everything.
     public var type: String?
-    /// The kind in a few words; the status's own by default.
+    /// A short summary of the kind of problem; by default, the phrase of the status.
     public var title: String?
     /// A description of this request's error.
     public var detail: String?
@@ -69,7 +69,7 @@ extension HTTPServer {
     public var response: Response {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      // Texts and a number can always be written.
+      // Encoding strings and a number can't fail.
       let bytes = (try? encoder.encode(Encoded(status: status.code, texts: document))) ?? Data("{}".utf8)
       var headers = headers
       headers["Content-Type"] = "application/problem+json"

@@ -33,8 +33,8 @@ extension HTTPServer.Request {
   ///     }
   ///
   /// **Demand:** reads the body when a value is requested. **Failure:** ``HTTPServer/Problem``: 415 for another type or
-  /// a compressed body, 400 for a body that is malformed, 422 for one that is well-formed and not such a value; the body's
-  /// own failure.
+  /// a compressed body, 400 for a body that is malformed, 422 for one that is well-formed but not such a value; or the
+  /// body's own failure.
   /// **Cancellation:** the rest of the body is discarded. **Policy:** holds the body, which has at most
   /// ``HTTPServer/Limits/bodyBytes``.
   public func decoded<Value: Decodable>(
@@ -90,7 +90,7 @@ extension HTTPServer {
 extension HTTPServer.BodyForm {
   /// The form of a body with these fields, if it is one of `forms`.
   static func accepted(_ forms: [Self], _ method: HTTPServer.Method, _ headers: HTTPServer.Headers) throws -> Self {
-    // A body that was compressed would only look malformed.
+    // A compressed body would be reported as malformed otherwise.
     guard headers.values("Content-Encoding").allSatisfy({ HTTPServer.Headers.isSame($0, "identity") }) else {
       var problem = HTTPServer.Problem(.unsupportedMediaType, detail: "Send the body uncompressed.")
       problem.headers = ["Accept-Encoding": "identity"]
@@ -138,7 +138,7 @@ extension Error {
       }
       return text.isEmpty ? "The document" : text
     }
-    // Clients needn't know Swift's types.
+    // Clients need not know Swift's types.
     func name(of type: Any.Type) -> String {
       switch type {
       case is String.Type: "a string"

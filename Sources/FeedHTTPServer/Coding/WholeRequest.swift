@@ -5,13 +5,13 @@ extension HTTPServer {
   /// A request with its whole body, as a value that may cross threads: see ``Routes/onAsync(_:_:_:)``.
   public struct WholeRequest: Sendable {
     public var method: Method
-    /// As it came, without the query.
+    /// The path as received, without the query.
     public var path: String
-    /// As it came; `nil` without one.
+    /// The query as received; `nil` without one.
     public var query: String?
     /// The requested host: see ``Request/host``.
     public var host: String?
-    /// The values of its route's placeholders.
+    /// The values of the route's placeholders.
     public var parameters: [String: String]
     public var headers: Headers
     /// See ``Request/notes``.
@@ -34,12 +34,11 @@ extension HTTPServer {
     }
   }
 
-  /// A response with its whole body, as a value that may cross threads: for servers on several loops whose handlers need
-  /// state that lives on one.
+  /// A response with its whole body, as a value that may cross threads: for servers on several loops whose handlers
+  /// need state that is used on one loop.
   ///
-  /// Make it where the handler lives; `request.respond(HTTPServer.Response(whole, on: loop))` sends it, on the server's loop.
-  ///
-  /// Its loop compresses and writes it.
+  /// Create it on the handler's loop, and send it on the server's with `request.respond(HTTPServer.Response(whole, on:
+  /// loop))`. The server's loop compresses and writes it.
   public struct WholeResponse: Sendable {
     enum Body: Sendable {
       case none
@@ -52,7 +51,8 @@ extension HTTPServer {
     let body: Body
     let isCompressible: Bool
 
-    /// - Returns: `nil` for a response whose body is a stream, or that continues with another protocol: these live on one loop.
+    /// - Returns: `nil` for a response whose body is a stream, or that continues with another protocol: these can't
+    ///   leave their loop.
     public init?(_ response: Response) {
       switch response.body {
       case .none: body = .none
@@ -68,7 +68,7 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Response {
-  /// A response that was made elsewhere.
+  /// A response that was made on another thread.
   ///
   /// - Parameter scheduler: the server's.
   public init(_ whole: HTTPServer.WholeResponse, on scheduler: any LoopScheduler) {

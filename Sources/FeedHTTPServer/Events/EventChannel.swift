@@ -2,7 +2,7 @@ internal import FeedStream
 import Synchronization
 
 extension HTTPServer.EventLog {
-  /// The events of logs on several loops: sent once, from any thread, and kept in one copy.
+  /// The events of logs on several loops: sent once, from any thread, and stored once.
   ///
   ///     let events = HTTPServer.EventLog.Channel()
   ///     let servers = try HTTPServer.Group(at: address, on: group) { server in
@@ -11,7 +11,7 @@ extension HTTPServer.EventLog {
   ///     }
   ///     events.send("high tide", name: "sea")
   ///
-  /// All logs have the same events with the same ids, in the same order, so that a client can continue with any of
+  /// All logs have the same events with the same ids, in the same order, so that a client can resume with any of
   /// them. An event is encoded once; the logs' rings, and the writes to the clients of all loops, share the same bytes.
   public final class Channel: Sendable {
     /// A change of the events.
@@ -40,8 +40,8 @@ extension HTTPServer.EventLog {
       func announce(_ update: Update) { for tell in logs.values { tell(update) } }
     }
 
-    // The logs are told with the lock held: so they hear of everything in one order. It is held for one copy of an event into the
-    // ring and one posting per loop; no client is served meanwhile.
+    // The lock is held while the logs are informed, so that all see the changes in the same order. Under the lock, an
+    // event is copied to the ring and posted to each loop; no client is served meanwhile.
     private let state: Locked<State>
 
     /// - Parameters:
@@ -60,7 +60,7 @@ extension HTTPServer.EventLog {
       state.withLock { $0.add(Event(data, name: name), given) }
     }
 
-    /// Sets the logs' id before their first event: a client that sends this id has missed nothing.
+    /// Sets the id of the logs before their first event: a client that sends this id has missed nothing.
     public func begin(after id: String) {
       state.withLock { state in
         state.ring.begin(after: id)
@@ -81,7 +81,7 @@ extension HTTPServer.EventLog {
       }
     }
 
-    /// Ends the streams of all clients; they will connect again, unless the servers are gone.
+    /// Ends the streams of all clients; they reconnect if a server still runs.
     public func finish() {
       state.withLock { state in
         state.isFinished = true

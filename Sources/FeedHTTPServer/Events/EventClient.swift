@@ -2,17 +2,17 @@ internal import FeedStream
 
 /// One client: a position in the log.
 final class EventClient: ResponseSource {
-  /// The amount that is passed to a connection at a time, in bytes.
+  /// The number of bytes passed to a connection at a time.
   static let mostBytes = 16 * 1024
 
   private unowned let connection: ServerConnection
   private let log: HTTPServer.EventLog
-  /// Its index among the log's clients.
+  /// The index of this client in the log.
   var index: Int
   @exclusivity(unchecked) private var seen: Int
   @exclusivity(unchecked) private var isOver = false
   @exclusivity(unchecked) private var isServing = false
-  /// Nothing has been sent since the last heartbeat.
+  /// True if nothing has been sent since the last heartbeat.
   @exclusivity(unchecked) private var isQuiet = false
 
   init(_ connection: ServerConnection, _ log: HTTPServer.EventLog, seen: Int, index: Int) {
@@ -26,7 +26,7 @@ final class EventClient: ResponseSource {
   var isShort: Bool { true }
   var keepsBody: Bool { false }
 
-  /// Passes it a new event: immediately and alone if it has all earlier ones, as nearly all clients do.
+  /// Sends the client a new event: immediately and alone if it has all earlier ones, as nearly all clients do.
   func take(_ event: Chunk, _ number: Int) {
     guard seen == number - 1, !isServing, !isOver, connection.isIdle else { return roomIsThere() }
     seen = number
@@ -37,7 +37,7 @@ final class EventClient: ResponseSource {
   func roomIsThere() {
     guard !isServing else { return }
     isServing = true
-    // What was handed over before is to be written first.
+    // Bytes passed earlier must be written first.
     while !isOver, connection.outBytes == 0, log.hasMore(than: seen) {
       seen = log.serve(connection, after: seen)
       isQuiet = false

@@ -7,10 +7,10 @@ extension HTTPServer {
   ///     let news = changes.sink { log.send($0, name: "change") }
   ///     routes.get("/events") { _ in .events(log) }
   ///
-  /// An event is encoded once and kept in a ring that all clients share. A client is a position in it: one that does
-  /// not read takes no memory beyond that and one write of at most 16 KiB, and finds out about what it missed when it
-  /// reads again. Each event has an id, with which a reconnecting client continues where it stopped. If that event has
-  /// left the ring, the client gets an event named `reset`, and continues with new events.
+  /// An event is encoded once and kept in a ring that all clients share. A client is a position in the ring. A client
+  /// that doesn't read takes no memory beyond that and one write of at most 16 KiB; when it reads again, it gets the
+  /// events that it missed. Each event has an id, with which a reconnecting client resumes where it stopped. If that
+  /// event has left the ring, the client gets an event named `reset`, and continues with new events.
   public final class EventLog {
     /// An event: text, and an optional name for which a page can listen.
     public struct Event: Hashable, Sendable {
@@ -27,7 +27,7 @@ extension HTTPServer {
     public var snapshot: () -> String = { "" }
 
     private(set) var ring: EventRing
-    /// The source of its events, if other loops have the same ones.
+    /// The source of the events, if logs of other loops share them.
     private let channel: Channel?
     private let retry: Int
     private let scheduler: any LoopScheduler
@@ -40,9 +40,9 @@ extension HTTPServer {
     ///   - capacity: the maximum number of events kept; 4,096 by default.
     ///   - bytes: the maximum number of their bytes; 8 MiB by default.
     ///   - heartbeat: the time without an event after which a client gets an empty comment; 15 s by default.
-    ///   - retry: the time that clients wait before they reconnect: 2 s by default, and up to half as much more, so
-    ///     that not all of them come together.
-    ///   - epoch: begins each id, so that ids of an earlier run are distinguished; random by default.
+    /// - retry: the time that clients wait before they reconnect: 2 s by default, plus a random time of up to half as
+    ///   much, so that not all of them reconnect together.
+    ///   - epoch: begins each id, so that ids of an earlier run are recognized as such; random by default.
     public convenience init(
       keeping capacity: Int = 4_096, bytes: Int = 8 << 20, heartbeat: StreamInstant.Stride = .seconds(15),
       retry: StreamInstant.Stride = .seconds(2), epoch: String? = nil, on scheduler: any LoopScheduler
@@ -53,13 +53,13 @@ extension HTTPServer {
 
     /// Makes one loop's log of the events of `channel`: those that it keeps, and all that are sent from now on.
     ///
-    /// An event that is sent to this log, and a reset of it, goes to the channel, and reaches all of the channel's logs
-    /// on a later turn of their loops.
+    /// An event or a reset that is sent to this log goes to the channel, and reaches all of the channel's logs on a
+    /// later turn of their loops.
     ///
     /// - Parameters:
     ///   - channel: the source of the events.
-    ///   - heartbeat: as for its own log.
-    ///   - retry: as for its own log.
+    /// - heartbeat: as for a log without a channel.
+    /// - retry: as for a log without a channel.
     ///   - scheduler: an `EventLoop`, or virtual time.
     public convenience init(
       of channel: Channel, heartbeat: StreamInstant.Stride = .seconds(15), retry: StreamInstant.Stride = .seconds(2),
@@ -79,7 +79,7 @@ extension HTTPServer {
       member.log = self
     }
 
-    /// A log, as its channel knows it.
+    /// A log, as referenced by its channel.
     // @unchecked: the log is used on its loop only.
     private final class Member: @unchecked Sendable {
       weak var log: EventLog?
@@ -91,7 +91,7 @@ extension HTTPServer {
       _ ring: EventRing, _ channel: Channel?, _ heartbeat: StreamInstant.Stride, _ retry: StreamInstant.Stride,
       _ scheduler: any LoopScheduler
     ) {
-      precondition(heartbeat > 0, "EventLog(heartbeat: \(heartbeat)): it would never pause; use more than 0")
+      precondition(heartbeat > 0, "EventLog(heartbeat: \(heartbeat)): heartbeats would never pause; use more than 0")
       self.ring = ring
       self.channel = channel
       self.heartbeat = heartbeat
@@ -109,9 +109,9 @@ extension HTTPServer {
 
     /// Sends an event to all clients, and keeps it for those that are behind.
     ///
-    /// - Parameter given: its id, if several servers have the same events, and a client of one may continue with
-    ///   another; without line breaks. By default, the log assigns an id.
-    /// - Returns: its id.
+    /// - Parameter given: the event's id, without line breaks, if several servers send the same events and a client of
+    ///   one may resume at another. By default, the log assigns an id.
+    /// - Returns: the event's id.
     @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
       if let channel { return channel.send(data, name: name, id: given) }
       if let given { ring.giveNext(given) }
@@ -120,7 +120,7 @@ extension HTTPServer {
       return id
     }
 
-    /// Sets the log's id before its first event: a client that sends this id has missed nothing.
+    /// Sets the id of the log before its first event: a client that sends this id has missed nothing.
     public func begin(after id: String) {
       if let channel { channel.begin(after: id) } else { ring.begin(after: id) }
     }
@@ -135,7 +135,7 @@ extension HTTPServer {
       send(snapshot(), name: "reset", id: given)
     }
 
-    /// Ends the streams of this log's clients; they will connect again, unless the server is gone.
+    /// Ends the streams of this log's clients; they reconnect if the server still runs.
     public func finish() {
       isFinished = true
       for client in clients { client.end() }
@@ -163,7 +163,7 @@ extension HTTPServer {
     func attach(
       _ connection: ServerConnection, after head: RequestHead, _ greeting: Event?
     ) -> any ResponseSource {
-      // It has seen everything, unless it says where it stopped.
+      // A client has seen everything, unless it says where it stopped.
       var seen = ring.next - 1
       var isLost = false
       if let last = Headers(head)["Last-Event-ID"], !last.isEmpty {
@@ -177,11 +177,11 @@ extension HTTPServer {
       clients.append(client)
       channel?.clients.add(1, ordering: .relaxed)
       let jitter = Int.random(in: 0...max(retry / 2, 1))
-      // A line of the first event: some clients take one that stands alone for an event.
+      // Part of the first event: some clients would read it as an event if it were separate.
       connection.enqueue(Chunk("retry: \(retry + jitter)\n"))
       if isLost { connection.enqueue(EventRing.encode(Event(snapshot(), name: "reset"), ring.id(seen))) }
       if let greeting { connection.enqueue(EventRing.encode(greeting, ring.id(seen))) }
-      // What it has missed follows as soon as this is written.
+      // Missed events follow as soon as this is written.
       if isFinished {
         client.end()
       } else if beat == nil {
@@ -206,7 +206,7 @@ extension HTTPServer {
 
     func hasMore(than seen: Int) -> Bool { seen + 1 < ring.next }
 
-    /// Passes a client the events that it has not seen, as many as one write can contain.
+    /// Sends a client the events that it has not seen, as many as fit into one write.
     ///
     /// - Returns: the number of the last event that it has now seen.
     func serve(_ connection: ServerConnection, after seen: Int) -> Int {

@@ -1,11 +1,11 @@
 internal import FeedStream
 
-/// The latest events of a log, encoded, each at its number.
+/// The latest events of a log, encoded and numbered.
 struct EventRing: Sendable {
   private let capacity: Int
   private let capacityBytes: Int
   private var epoch: String
-  /// The events, at their number modulo the count.
+  /// The events, each at the index of its number modulo the capacity.
   private var events: ContiguousArray<Chunk> = []
   private var bytes = 0
   /// The numbers of the oldest event in the ring, and of the next.
@@ -15,7 +15,7 @@ struct EventRing: Sendable {
   private var ids = GivenIDs()
 
   init(keeping capacity: Int, bytes: Int, epoch: String?) {
-    precondition(capacity > 0 && bytes > 0, "EventLog: it could keep nothing; use 1 or more")
+    precondition(capacity > 0 && bytes > 0, "EventLog: the log could keep no event; use 1 or more")
     self.capacity = capacity
     capacityBytes = bytes
     self.epoch = epoch ?? String(UInt32.random(in: 0...UInt32.max), radix: 36)
@@ -36,17 +36,17 @@ struct EventRing: Sendable {
     return Int(parts[1])
   }
 
-  /// The next event gets `id`.
+  /// Sets the id of the next event.
   mutating func giveNext(_ id: String) { ids.give(id, to: next) }
 
-  /// The event before the next has `id`, whether there is one or not.
+  /// Sets the id of the event before the next, even if there is no such event.
   mutating func begin(after id: String) { ids.give(id, to: next - 1) }
 
   mutating func keep(_ event: Chunk) {
     while first < next, next - first >= capacity || bytes + event.count > capacityBytes {
       bytes -= events[first % capacity].count
       events[first % capacity] = Chunk()
-      // The last that is gone is still known: who has seen it misses nothing.
+      // The id of the last removed event stays known: a client that has seen that event has missed nothing.
       ids.forget(first - 1)
       first += 1
     }
@@ -60,7 +60,7 @@ struct EventRing: Sendable {
   /// Removes all events and their ids.
   mutating func reset() {
     ids = GivenIDs()
-    // Also ids of our own are of an earlier time.
+    // Ids that this ring assigned must not be recognized either.
     epoch += "r"
     first = next
     bytes = 0
@@ -71,7 +71,7 @@ struct EventRing: Sendable {
   static func encode(_ event: HTTPServer.EventLog.Event, _ id: String) -> Chunk {
     var text = "id: \(id)\n"
     if let name = event.name { text += "event: \(name.filter { !$0.isNewline })\n" }
-    // A line of the stream ends with any of these.
+    // Each of these ends a line of the stream.
     let lines = event.data.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" || $0 == "\r\n" }
     for line in lines { text += "data: \(line)\n" }
     return Chunk(text + "\n")

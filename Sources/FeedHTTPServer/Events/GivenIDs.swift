@@ -5,14 +5,15 @@ struct GivenIDs: Sendable {
 
   subscript(number: Int) -> String? { ids[number] }
 
-  /// The first event that has the id: a client that names it may get another event with that id again, but misses none.
+  /// The number of the first event with the id: a client that sends it may get another event with that id again, but
+  /// misses none.
   func number(of id: String) -> Int? { numbers[id] }
 
   mutating func give(_ id: String, to number: Int) {
-    // A browser takes no id with a null.
+    // Browsers ignore an id with a null character.
     precondition(
       !id.utf8.contains { $0 == 0x0A || $0 == 0x0D || $0 == 0 },
-      "EventLog: an id has a line break or a null; leave it out")
+      "EventLog: an id must not contain a line break or a null character")
     ids[number] = id
     if numbers[id] == nil { numbers[id] = number }
   }

@@ -6,7 +6,7 @@ extension HTTPServer {
     /// The error that was thrown, or that the stream failed with; a ``ResponseError`` if there was none.
     public let error: any Error
     public let method: Method
-    /// The path as it came, without the query, which may have secrets.
+    /// The path as received, without the query, which may contain secrets.
     public let path: String
     /// The client's address.
     public let peer: SocketAddress
@@ -17,11 +17,11 @@ extension HTTPServer {
 
   /// The reason why a response could not be sent as its handler gave it.
   public enum ResponseError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The request was released, or its stream finished, without a response. The client got 500.
+    /// The request was released, or its publisher finished, without a response. The client got status 500.
     case missing
-    /// A header field has characters that would end it. The client got 500.
+    /// A header field has characters that would end it. The client got status 500.
     case invalidField
-    /// The body is longer than announced. The client got as much as was announced.
+    /// The body is longer than announced. The client got only the announced length.
     case bodyTooLong
     /// The body ended before the announced length. The connection was closed.
     case bodyTooShort(missing: Int)

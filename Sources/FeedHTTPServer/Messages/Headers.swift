@@ -1,9 +1,9 @@
 internal import FeedStream
 
 extension HTTPServer {
-  /// Header fields, in their order; names are compared without regard to case.
+  /// Header fields, in order; names are compared without regard to case.
   ///
-  /// The fields of a request stay bytes until one is read.
+  /// The fields of a request are parsed only when they are read.
   public struct Headers: Sendable {
     private struct Received: Sendable {
       let bytes: Chunk
@@ -30,7 +30,7 @@ extension HTTPServer {
       }
       set {
         makeOwn()
-        // Mostly there is none, and then nothing is moved.
+        // Usually there is no such field, and nothing is moved.
         if own.contains(where: { Self.isSame($0.name, name) }) { own.removeAll { Self.isSame($0.name, name) } }
         if let newValue { own.append((name, newValue)) }
       }
@@ -39,11 +39,11 @@ extension HTTPServer {
     /// The values of all fields named `name`.
     public func values(_ name: String) -> [String] { compactMap { Self.isSame($0.name, name) ? $0.value : nil } }
 
-    /// The type of plain text, and of a page: made once.
+    /// The fields for plain text and for a page, created once.
     static let plainText: Headers = ["Content-Type": "text/plain; charset=utf-8"]
     static let page: Headers = ["Content-Type": "text/html; charset=utf-8"]
 
-    /// True if there may be a field that affects the response: conditions, or the connection.
+    /// True if there may be a field that affects the body or the connection.
     var decideAboutBody: Bool {
       guard received == nil else { return true }
       for field in own {
@@ -68,7 +68,7 @@ extension HTTPServer {
       }
     }
 
-    /// Adds a field, alongside others of its name.
+    /// Adds a field, in addition to others of the same name.
     public mutating func add(_ name: String, _ value: String) {
       makeOwn()
       own.append((name, value))

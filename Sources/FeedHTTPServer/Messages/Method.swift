@@ -8,9 +8,9 @@ extension HTTPServer {
     case origin
     /// `http://host/path?query`.
     case absolute
-    /// `host:port`, of CONNECT.
+    /// `host:port`, for CONNECT.
     case authority
-    /// `*`, of OPTIONS.
+    /// `*`, for OPTIONS.
     case asterisk
   }
 }

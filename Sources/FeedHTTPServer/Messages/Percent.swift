@@ -1,4 +1,4 @@
-/// Escapes in addresses (RFC 3986, 2.1).
+/// Percent-encoding in URLs (RFC 3986, 2.1).
 enum Percent {
   /// The text that `escaped` represents; `nil` if it isn't UTF-8 or an escape is incomplete.
   ///
@@ -20,7 +20,7 @@ enum Percent {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// The value of a part of a query, `a=b&c=d`.
+  /// The value of a parameter of a query, `a=b&c=d`.
   static func value(of name: String, in query: String?) -> String? {
     guard let query else { return nil }
     for part in query.split(separator: "&") {

@@ -11,13 +11,13 @@ public import FeedStream
 extension HTTPServer {
   /// A request that is waiting for its response.
   ///
-  /// Respond to it once; a request that is released without a response gets status 500, and is reported. Lives on its
+  /// Respond to it once; a request that is released without a response gets status 500, and is reported. Use it on its
   /// scheduler's thread.
   public struct Request {
     let exchange: Exchange
-    /// The values of the placeholders in its route: see ``HTTPServer/Routes``.
+    /// The values of the placeholders in the route: see ``HTTPServer/Routes``.
     public internal(set) var parameters: [String: String] = [:]
-    /// Findings of middleware, for handlers: see ``user``.
+    /// Results of middleware, for handlers: see ``user``.
     public var notes: [String: String] = [:]
 
     init(_ exchange: Exchange) { self.exchange = exchange }
@@ -25,10 +25,10 @@ extension HTTPServer {
     private var head: RequestHead { exchange.head }
 
     public var method: Method { head.method }
-    /// The target as it came: `/a%20b?c=d`.
+    /// The target as received: `/a%20b?c=d`.
     public var target: String { head.text(head.target) }
     public var targetForm: TargetForm { head.form }
-    /// True if the target's unchanged path is this one.
+    /// True if the target's path, before unescaping, is this one.
     func hasPath(_ path: [UInt8]) -> Bool {
       guard head.form == .origin, head.path.count == path.count else { return false }
       return head.bytes.withUnsafeBytes { bytes in
@@ -36,12 +36,12 @@ extension HTTPServer {
       }
     }
 
-    /// The path of the target, as it came, without the query; empty for `*` and CONNECT.
+    /// The path of the target, as received, without the query; empty for `*` and CONNECT.
     public var path: String { head.path.count == 0 && head.form == .absolute ? "/" : head.text(head.path) }
-    /// The query of the target, after the question mark, as it came; `nil` without one.
+    /// The query of the target, after the question mark, as received; `nil` without one.
     public var query: String? { head.query.map(head.text) }
-    /// The requested host, with the port if it was given: from the target if that has one, or else from `Host`. Not
-    /// checked; `nil` for HTTP/1.0 without `Host`.
+    /// The requested host, and the port if it was given: from the target if it has a host, otherwise from `Host`. Not
+    /// verified; `nil` for HTTP/1.0 without `Host`.
     public var host: String? { head.authority.map(head.text) }
     public var headers: Headers { Headers(head) }
     /// `1.0` or `1.1`.
@@ -49,16 +49,17 @@ extension HTTPServer {
     /// The client's address.
     public var peer: SocketAddress { exchange.connection.peer }
 
-    /// The value of a part of the query, `a=b&c=d`, with its escapes resolved.
+    /// The value of a parameter of the query, `a=b&c=d`, unescaped.
     public func query(_ name: String) -> String? { Percent.value(of: name, in: query) }
 
     /// The request's body, as it arrives.
     ///
-    /// A client that requests permission to send the body (`Expect: 100-continue`) gets it with the first demand. A
-    /// body that nobody reads is discarded after the response if it is short; if it is long, the connection is closed.
+    /// A client that waits for permission to send the body (`Expect: 100-continue`) gets it with the first demand. An
+    /// unread body is discarded after the response if it is short; if it is long, the connection is closed.
     ///
     /// **Demand:** a chunk at a time is read from the connection; without demand the client has to wait. **Failure:**
-    /// ``BodyError``; also for a second subscriber. **Cancellation:** the rest is discarded. Policy: holds one chunk.
+    /// ``BodyError``, which a second subscriber gets, too. **Cancellation:** the rest is discarded. Policy: holds one
+    /// chunk.
     public var body: Body { Body(exchange: exchange) }
 
     /// The trailers of a chunked body, once the body has ended.
@@ -69,8 +70,8 @@ extension HTTPServer {
 
     /// Responds with the first value of `publisher`, which is cancelled when the client disconnects first.
     ///
-    /// A failure that is a ``Status`` is the response; any other failure becomes status 500 and is reported
-    /// (``HTTPServer/onError``), and so is a completion without a value.
+    /// A failure that is a ``Status`` is the response. Any other failure, or a completion without a value, becomes
+    /// status 500 and is reported (``HTTPServer/onError``).
     public func respond<P: Publisher>(_ publisher: P) where P.Output == Response {
       exchange.respond(publisher.eraseFailureType().eraseToAnyPublisher())
     }
@@ -78,15 +79,15 @@ extension HTTPServer {
 
   /// The reason why a request's body ended early.
   public enum BodyError: Error, Hashable, Sendable {
-    /// There are more than `limit` bytes; the client gets status 413.
+    /// The body has more than `limit` bytes; the client gets status 413.
     case tooLarge(limit: Int)
-    /// Its chunks are malformed; the client gets status 400.
+    /// The chunks of the body are malformed; the client gets status 400.
     case malformed
     /// The client is too slow, or has disconnected.
     case disconnected
     /// The response has already been sent.
     case answered
-    /// It has a subscriber already, or has been read.
+    /// The body has a subscriber already, or has been read.
     case taken
   }
 
@@ -111,7 +112,7 @@ extension HTTPServer {
   }
 }
 
-/// A request and its state. It retains its connection; when it is released without a response, it reports this.
+/// A request and its state. It retains its connection, and reports if it is released without a response.
 final class Exchange {
   let head: RequestHead
   let connection: ServerConnection
@@ -156,7 +157,7 @@ final class Exchange {
     let waiting = publisher.first().sink { [self] completion in
       isOver = true
       switch completion {
-      // The value came before; without one, it fails.
+      // A value, if any, came earlier and is the response; without one, this fails.
       case .finished: fail(HTTPServer.ResponseError.missing)
       case .failure(let error): fail(error)
       }

@@ -4,8 +4,8 @@ extension HTTPServer {
   /// A response: a status, header fields and a body.
   ///
   /// The server adds `Date` and the fields that delimit the body; `Connection: close` closes the connection after the
-  /// response. It leaves the body out for HEAD, for 204 and for 304. For a response with `ETag` or `Last-Modified` it
-  /// evaluates the request's conditions; for a body of known length, it serves ranges.
+  /// response. It omits the body for HEAD and the statuses 204 and 304. For a response with `ETag` or `Last-Modified`
+  /// it evaluates the request's conditions; for a body of known length, it serves ranges.
   public struct Response {
     enum Body {
       case none
@@ -22,7 +22,7 @@ extension HTTPServer {
     /// False to send the body uncompressed, even to a client that accepts gzip.
     public var isCompressible = true
 
-    /// A response with a status; its body, if it may have one, is a line that names the status.
+    /// A response with a status; for an error, the body is a line that names the status.
     public init(_ status: Status = .ok, headers: Headers = [:]) {
       self.init(status, headers: headers, body: .none)
       if status.code >= 400 {
@@ -31,7 +31,7 @@ extension HTTPServer {
       }
     }
 
-    /// A response with these bytes, which are kept until the client has taken them (``Limits/wholeBodyBytes``); for
+    /// A response with these bytes, which are retained until the client has read them (``Limits/wholeBodyBytes``); for
     /// long ones, use a publisher or a file.
     public init(_ status: Status = .ok, headers: Headers = [:], body: Chunk) {
       self.init(status, headers: headers, body: .bytes(body))
@@ -39,9 +39,9 @@ extension HTTPServer {
 
     /// A response whose body is written as `publisher` delivers it; a chunk is requested whenever there is room.
     ///
-    /// If the publisher fails, the connection is closed: the client sees that the body is not complete.
+    /// If the publisher fails, the connection is closed, so that the client recognizes the body as incomplete.
     ///
-    /// - Parameter length: the number of bytes that it delivers, if that is known. Further bytes are not sent; after
+    /// - Parameter length: the number of bytes that the publisher delivers, if known. Further bytes are not sent; after
     ///   fewer, the connection is closed.
     public init<P: Publisher>(_ status: Status = .ok, headers: Headers = [:], body publisher: P, length: Int? = nil)
     where P.Output == Chunk {
@@ -50,13 +50,14 @@ extension HTTPServer {
       self.init(status, headers: headers, body: .stream(erased, length: length))
     }
 
-    /// A response whose body is part of an open file, read off the loop as the client takes it, 128 KiB at a time.
+    /// A response whose body is part of an open file, read off the loop as the client reads it, 128 KiB at a time.
     ///
-    /// A client that reads slowly takes no memory beyond that. If the file becomes shorter, the connection is closed.
+    /// A client that reads slowly takes no memory beyond that. If the file turns out to be shorter, the connection is
+    /// closed.
     ///
     /// - Parameters:
     ///   - range: the part of the file.
-    ///   - scheduler: the server's.
+    ///   - scheduler: the server's scheduler.
     public init(
       _ status: Status = .ok, headers: Headers = [:], file: OpenFile, range: Range<Int64>,
       on scheduler: any LoopScheduler
@@ -76,7 +77,7 @@ extension HTTPServer {
       Response(status, headers: .plainText, body: Chunk(text))
     }
 
-    /// A page.
+    /// An HTML page.
     public static func html(_ text: String, _ status: Status = .ok) -> Response {
       Response(status, headers: .page, body: Chunk(text))
     }
@@ -91,7 +92,7 @@ extension HTTPServer {
       Response(status, headers: ["Location": address])
     }
 
-    /// The events of `log` from now on, or from where the client stopped before (`Last-Event-ID`), until the client
+    /// The events of `log` from now on, or from where the client stopped (`Last-Event-ID`), until the client
     /// disconnects.
     ///
     /// - Parameter greeting: an optional event that is sent first, to this client only.

@@ -1,5 +1,5 @@
 extension HTTPServer {
-  /// The status of a response (RFC 9110, 15). A handler may throw a status, which then is the response.
+  /// The status of a response (RFC 9110, 15). A handler may throw a status, which then becomes the response.
   public struct Status: Error, Hashable, Sendable, CustomStringConvertible {
     /// Three digits.
     public let code: Int

@@ -6,10 +6,10 @@ extension HTTPServer.Middleware {
   ///
   /// - Parameters:
   ///   - origins: such as `https://example.com`; `nil`, the default, for all origins, which then get no credentials.
-  ///   - methods: the allowed methods besides GET, HEAD, and POST.
-  ///   - headers: the fields that they may send.
-  ///   - exposed: the fields of responses that they may read.
-  ///   - allowsCredentials: true to let them send cookies and credentials. Needs `origins`.
+  /// - headers: the fields that these pages may send.
+  /// - exposed: the fields of responses that these pages may read.
+  /// - allowsCredentials: true to let these pages send cookies and credentials. Requires `origins`.
+  /// - maxAge: the time for which a browser may cache these permissions; 10 minutes by default.
   ///   - maxAge: the time that a browser may cache this; 10 minutes by default.
   public static func cors(
     origins: Set<String>? = nil, methods: [HTTPServer.Method] = [.put, .patch, .delete],
@@ -24,7 +24,7 @@ extension HTTPServer.Middleware {
       if allowsCredentials { response.headers["Access-Control-Allow-Credentials"] = "true" }
     }
     func vary(_ response: inout HTTPServer.Response) {
-      // The response is another one for other origins.
+      // The response depends on the request's origin.
       if origins != nil { response.headers.add("Vary", "Origin") }
     }
     return Self { next in

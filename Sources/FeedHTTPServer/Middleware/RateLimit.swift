@@ -3,20 +3,20 @@ internal import FeedStream
 extension HTTPServer.Middleware {
   /// Limits the requests of each client in a period; further requests get 429 with `Retry-After`.
   ///
-  /// A client has a bucket of `requests`, which refills at an even pace: it may use them in one burst, and then as fast
-  /// as they are refilled.
+  /// A client has a bucket of `requests`, which refills at an even pace: it may use them in one burst, and further ones
+  /// only as fast as the bucket refills.
   ///
   /// - Parameters:
-  ///   - requests: the number, per `while`.
-  ///   - while: the time in which an empty bucket fills.
-  ///   - clients: the maximum number of remembered clients, the latest ones; 10,000 by default.
-  ///   - client: returns the client to whom a request is charged, by default its address; `nil` for requests without a
+  /// - requests: the number of requests, per `while`.
+  /// - clients: the maximum number of clients to remember; those seen longest ago are forgotten. 10,000 by default.
+  /// - client: returns the client that a request counts for, by default its address; `nil` for requests without a
+  ///   limit. An IPv6 network with a prefix of 64 bits is one client.
   ///     limit. A network of IPv6 with a prefix of 64 bits is one client.
   public static func rateLimit(
     _ requests: Int, per while: Duration, clients: Int = 10_000,
     client: ((HTTPServer.Request) -> String?)? = nil
   ) -> Self {
-    precondition(requests > 0 && clients > 0, "Middleware.rateLimit: it would reject every request; use 1 or more")
+    precondition(requests > 0 && clients > 0, "Middleware.rateLimit: a limit below 1 rejects every request; use 1 or more")
     precondition(`while` > .zero, "Middleware.rateLimit: the time is zero or less; use more than zero")
     let buckets = Buckets(size: requests, fill: StreamInstant.Stride(`while`).nanoseconds, most: clients)
     let client = client ?? { $0.peer.client }
@@ -33,9 +33,9 @@ extension HTTPServer.Middleware {
   }
 }
 
-/// The requests that each client has left.
+/// The remaining requests of each client.
 private final class Buckets {
-  /// The level, in nanoseconds of filling.
+  /// The level of a bucket, in nanoseconds of refilling.
   private struct Bucket {
     var level: Int64
     var seen: StreamInstant
@@ -52,7 +52,7 @@ private final class Buckets {
     self.most = most
   }
 
-  /// - Returns: `nil` when the request may pass; otherwise, the seconds until one may.
+  /// - Returns: `nil` if the request may pass; otherwise, the seconds until the next may.
   func take(_ client: String, at now: StreamInstant) -> Int64? {
     var bucket = buckets[client] ?? Bucket(level: fill, seen: now)
     bucket.level = min(fill, bucket.level + bucket.seen.distance(to: now).nanoseconds)
@@ -64,7 +64,7 @@ private final class Buckets {
     return isAllowed ? nil : (price - bucket.level + 999_999_999) / 1_000_000_000
   }
 
-  /// Drops the half that was seen longest ago, so that this happens rarely.
+  /// Drops half of the clients, those seen longest ago, so that this happens rarely.
   private func forget() {
     let times = buckets.values.map(\.seen).sorted()
     let limit = times[times.count / 2]

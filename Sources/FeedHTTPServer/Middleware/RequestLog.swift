@@ -1,10 +1,10 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// A request with a response, for a log or for counting.
+  /// A request with its response, for a log or for counting.
   public struct AnsweredRequest: Sendable, CustomStringConvertible {
     public var method: Method
-    /// The path as it came, without the query, which may have secrets.
+    /// The path as received, without the query, which may contain secrets.
     public var path: String
     public var status: Status
     /// The time from the request's head to the response's.
@@ -32,11 +32,11 @@ extension HTTPServer.Middleware {
   public static func log(_ write: @escaping (HTTPServer.AnsweredRequest) -> Void) -> Self {
     Self { next in
       { request in
-        // In place: a copy of the scheduler would count references.
+        // Read in place: a copy of the scheduler would count references.
         let server = request.exchange.connection.server
         let began = server.scheduler.now
-        // A response that is here needs no function that is kept until it is. Taken apart and put together again, it
-        // isn't copied.
+        // An immediate response needs no closure that outlives this call. It is unwrapped and wrapped again, because
+        // that doesn't copy it.
         switch try next(request) {
         case .now(let response):
           write(HTTPServer.AnsweredRequest(request, response.status, began, server.scheduler.now))
@@ -50,20 +50,21 @@ extension HTTPServer.Middleware {
     }
   }
 
-  /// Counts requests and times them: like ``log(_:)``, but summed up in one value, by class of status.
+  /// Counts and times requests: like ``log(_:)``, but totaled in one value, by status.
   public static func counting(in metrics: HTTPServer.Metrics) -> Self { log { metrics.count($0) } }
 
   /// Gives each request an id, which handlers and logs read from ``HTTPServer/Request/id``. The server sends it in the
-  /// response's field `X-Request-ID`, instead of the response's own field of this name. An id that the client sends is kept if it has at most 128 letters, digits, and `-_.`.
+  /// response's field `X-Request-ID`, replacing the response's own field of this name. An id that the client sends is
+  /// used if it has at most 128 letters, digits, and `-_.`.
   ///
-  /// - Parameter make: makes an id. By default, ids are 13 letters and digits, which don't repeat while the server runs; they
-  ///   are random, but not secret.
+  /// - Parameter make: makes an id. By default, ids are 13 letters and digits, which don't repeat while the server
+  ///   runs; they are random, but not secret.
   public static func requestIDs(_ make: (() -> String)? = nil) -> Self {
     let make = make ?? RandomIDs().next
     return Self { next in
       { request in
         let exchange = request.exchange
-        // The server writes it with the response: here, the response's fields would be copied.
+        // The server writes the id with the response: adding it here would copy the response's fields.
         exchange.id = exchange.head.value(of: "X-Request-ID").flatMap { isID($0) ? $0 : nil } ?? make()
         return try next(request)
       }
@@ -81,8 +82,8 @@ extension HTTPServer.Middleware {
   }
 }
 
-/// Numbers in base 32, from a generator that starts at a random place and visits each number of 64 bits once. The system
-/// isn't asked for each, and their texts are short enough to take no memory.
+/// Numbers in base 32, from a generator that starts at a random point and visits each 64-bit number once. It makes no
+/// system call per id, and the ids are short enough to be stored without an allocation.
 private final class RandomIDs {
   @exclusivity(unchecked) private var numbers = SplitMix64(seed: .random(in: .min ... .max))
   private static let digits: StaticString = "0123456789abcdefghijklmnopqrstuv"
@@ -101,20 +102,20 @@ private final class RandomIDs {
 }
 
 extension HTTPServer.Request {
-  /// The id that ``HTTPServer/Middleware/requestIDs(_:)`` gave it, whichever middleware is outside of the other.
+  /// The id from ``HTTPServer/Middleware/requestIDs(_:)``, regardless of the order of the middleware.
   public var id: String? { exchange.id }
-  /// The user whom ``HTTPServer/Middleware/basic(realm:_:)`` or ``HTTPServer/Middleware/bearer(_:)`` found.
+  /// The user found by ``HTTPServer/Middleware/basic(realm:_:)`` or ``HTTPServer/Middleware/bearer(_:)``.
   public var user: String? { notes["user"] }
 }
 
 extension HTTPServer {
-  /// The number and the duration of requests. Lives on its server's thread.
+  /// The number and the duration of requests. Use it on its server's thread.
   public final class Metrics {
     /// The number of responses by status.
     public private(set) var responses: [Int: Int] = [:]
-    /// The time of all responses together.
+    /// The total duration of all responses.
     public private(set) var time: Duration = .zero
-    /// The longest.
+    /// The longest duration of a response.
     public private(set) var longest: Duration = .zero
 
     public init() {}

@@ -1,15 +1,15 @@
 /// The bytes that are allowed in each part of a request (RFC 9110, 5.5 and 5.6.2; RFC 3986).
 enum ByteClass {
-  /// A token: methods, names of fields.
+  /// A token: methods and field names.
   static let token: UInt8 = 1
   /// The value of a field: visible characters, space, tab, and bytes above 127.
   static let text: UInt8 = 2
-  /// A path, with its slashes; the `%` of an escape is checked separately. Beyond RFC 3986, what browsers leave
-  /// unescaped there: `[]|^`.
+  /// A path, with its slashes; the `%` of an escape is checked separately. In addition to RFC 3986, this allows what
+  /// browsers leave unescaped there: `[]|^`.
   static let path: UInt8 = 4
-  /// A query. Beyond RFC 3986, what browsers leave unescaped there: ``[]{}|\^` ``.
+  /// A query. In addition to RFC 3986, this allows what browsers leave unescaped there: ``[]{}|\^` ``.
   static let query: UInt8 = 8
-  /// A name of a host.
+  /// A host name.
   static let host: UInt8 = 16
   static let hexDigit: UInt8 = 32
   static let digit: UInt8 = 64
@@ -17,7 +17,8 @@ enum ByteClass {
   static let target: UInt8 = 128
 
   /// The classes of each byte.
-  // Written once, by its initializer, and never freed. A pointer, because an array's checks would be made for each byte.
+  // Written once, by its initializer, and never freed. A pointer, because an array would check its bounds for each
+  // byte.
   nonisolated(unsafe) static let table: UnsafePointer<UInt8> = {
     let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
     table.initialize(repeating: 0, count: 256)
@@ -75,7 +76,7 @@ struct Place: Equatable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// True for the same bytes as `text`, which is in lower case, ignoring case.
+  /// True if the bytes are those of `text`, which is in lower case, ignoring case.
   func matches(_ text: StaticString) -> Bool {
     guard count == text.utf8CodeUnitCount else { return false }
     let other = text.utf8Start
@@ -91,7 +92,7 @@ extension UnsafeRawBufferPointer {
     return UnsafeRawBufferPointer(rebasing: self[start..<end])
   }
 
-  /// Calls `body` with each member of a list with commas, including empty ones, without surrounding space.
+  /// Calls `body` with each member of a comma-separated list, including empty ones, without surrounding space.
   func forEachMember(_ body: (UnsafeRawBufferPointer) -> Void) {
     var start = 0
     for index in 0...count where index == count || self[index] == UInt8(ascii: ",") {

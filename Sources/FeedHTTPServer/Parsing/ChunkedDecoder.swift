@@ -2,12 +2,12 @@ internal import FeedStream
 
 /// Reads a chunked body, and its trailers (RFC 9112, 7.1).
 ///
-/// An object, so that a connection without such a body needs no room for its state.
+/// An object, so that a connection without such a body needs no space for its state.
 final class ChunkedDecoder {
   enum Step: Equatable {
     /// Bytes of the body; not empty.
     case data(Chunk)
-    /// Bytes of the body are available without demand.
+    /// Bytes of the body are available, but were not requested.
     case dataWaits
     /// All bytes are consumed, and more are needed.
     case needsMore
@@ -18,8 +18,8 @@ final class ChunkedDecoder {
 
   private enum State {
     case size, sizeLF
-    // An extension, `; name = "value"`: after the size, after the semicolon, in the name, after it, after the equals
-    // sign, in the value, in a quoted value, after its backslash, after the value.
+    // An extension, `; name = "value"`. In order: after the size, after the semicolon, in the name, after the name,
+    // after the equals sign, in the value, in a quoted value, after its backslash, after the value.
     case afterSize, beforeName, name, afterName, beforeValue, value, quoted, escaped, afterValue
     case data, dataCR, dataLF
     case trailer, finished
@@ -28,7 +28,7 @@ final class ChunkedDecoder {
   private var state = State.size
   private var size = 0
   private var digits = 0
-  /// The number of bytes of the chunk that are still to come.
+  /// The number of bytes of the chunk that have not arrived.
   private var left = 0
   /// The number of bytes of all chunks so far, and the limit.
   private var total = 0
@@ -44,12 +44,12 @@ final class ChunkedDecoder {
     limit = bodyBytes ?? limits.bodyBytes
   }
 
-  /// The maximum number of bytes of extensions in all chunks: they are unused, but take time to read.
+  /// The maximum number of bytes of extensions in all chunks: they are unused, but take time to parse.
   static let extensionLimit = 8 * 1024
 
   /// Consumes bytes from the beginning of `input` until there is a result.
   ///
-  /// - Parameter givesData: false to continue only as far as the next bytes of the body.
+  /// - Parameter givesData: false to stop before the next bytes of the body.
   func next(_ input: inout Chunk, givesData: Bool = true) -> Step {
     do throws(ParseFailure) {
       return try step(&input, givesData)
@@ -111,7 +111,7 @@ final class ChunkedDecoder {
         }
       case .sizeLF:
         guard byte == 0x0A else { throw ParseFailure("a carriage return without a line feed") }
-        // Before any of it comes.
+        // Checked before any of the chunk arrives.
         guard size <= limit - total else { throw ParseFailure(.contentTooLarge, "the body is too large") }
         total += size
         left = size
@@ -123,7 +123,7 @@ final class ChunkedDecoder {
     return bytes.count
   }
 
-  /// Reads what may follow a size, a name or a value: an extension, or the end of the line.
+  /// Reads the byte after a size, a name or a value: the start of an extension, or the end of the line.
   private func endOfPart(_ byte: UInt8, orSpace space: State?) throws(ParseFailure) {
     switch byte {
     case UInt8(ascii: ";"): state = .beforeName

@@ -1,6 +1,6 @@
-/// The fields that determine the end of a request and whether its connection is kept.
+/// The fields that determine the end of a request, and whether the connection is kept.
 ///
-/// A request that two readers could delimit in two ways is refused: otherwise, one request could be smuggled inside
+/// A request that two parsers could delimit differently is refused: otherwise, one request could be smuggled inside
 /// another (RFC 9112, 11.2).
 struct FramingRules {
   var isTrailer = false
@@ -35,7 +35,7 @@ struct FramingRules {
       }
     case 14 where name.matches("content-length"):
       try refuseInTrailer()
-      // Also when they are equal: nobody who means well repeats it.
+      // Refused even if they are equal, because no well-meaning client repeats the field.
       guard length == nil else { throw ParseFailure("more than one Content-Length") }
       length = try Self.number(value)
     case 17 where name.matches("transfer-encoding"):
@@ -66,14 +66,14 @@ struct FramingRules {
     hasCoding = true
     var isWrong = false
     value.forEachMember { coding in
-      // "chunked" comes once, last, and plainly: another reader may take anything else for something else.
+      // "chunked" must come once, last, and without parameters: other parsers may read anything else differently.
       if coding.isEmpty || isChunked { isWrong = true }
       if coding.matches("chunked") { isChunked = true } else { hasOtherCoding = true }
     }
     if isWrong { throw ParseFailure("not a Transfer-Encoding") }
   }
 
-  /// Decides when all fields have been read.
+  /// Checks the combination when all fields have been read.
   func conclude(_ head: RequestHead, _ bytes: UnsafeRawBufferPointer) throws(ParseFailure) {
     let isOld = head.minorVersion == 0
     if hosts != 1 {
@@ -82,7 +82,7 @@ struct FramingRules {
       }
     } else {
       guard TargetRules.checkAuthority(bytes, host.range) != nil else { throw ParseFailure("not a Host") }
-      // The target's own counts, if it has one (RFC 9112, 3.2.2).
+      // The target's own host takes precedence (RFC 9112, 3.2.2).
       if head.authority == nil { head.authority = host }
     }
     if hasCoding {
@@ -95,7 +95,7 @@ struct FramingRules {
       head.framing = .length(length)
     }
     head.keepsAlive = !closes && (!isOld || keeps)
-    // Nobody waits for a response that the version does not know.
+    // HTTP/1.0 has no response 100, and a request without a body needs none.
     if isOld || head.framing == .none { head.expectsContinue = false }
   }
 }

@@ -8,11 +8,11 @@ internal import FeedStream
   import Darwin
 #endif
 
-/// Reads the head of a request, or the trailer section of a chunked body, from bytes that are split anywhere (RFC
+/// Parses the head of a request, or the trailer section of a chunked body, from bytes that may be split anywhere (RFC
 /// 9112).
 ///
-/// It decides byte by byte, so that an invalid request is refused at its first wrong byte, and its decision doesn't
-/// depend on how the bytes are split. A head within one chunk is not copied.
+/// It decides byte by byte, so that an invalid request is refused at its first wrong byte, regardless of how the bytes
+/// are split. A head within one chunk is not copied.
 struct HeadParser {
   enum Result: Equatable {
     /// All bytes are consumed, and more are needed.
@@ -28,7 +28,7 @@ struct HeadParser {
     case fieldStart, name, valueStart, value, valueLF
     case endLF
 
-    /// True when nothing of a request has come; empty lines before it are nothing.
+    /// True if nothing of a request has arrived, except empty lines before it.
     var isUntouched: Bool { self == .start || self == .startLF }
   }
 
@@ -37,11 +37,11 @@ struct HeadParser {
   /// True for the trailers of a chunked body.
   let isTrailer: Bool
   private(set) var state: State
-  /// The number of bytes that have been looked at.
+  /// The number of bytes that have been parsed.
   private var position = 0
   /// The bytes so far of a head that arrives in several chunks.
   private var partial: [UInt8] = []
-  /// The positions where the line, the fields and the current part begin.
+  /// The positions at which the line, the fields and the current part begin.
   private var lineStart = 0
   private var fieldsStart = 0
   private var start = 0
@@ -56,7 +56,7 @@ struct HeadParser {
     framing.isTrailer = isTrailer
   }
 
-  /// Starts over, with another request's head.
+  /// Starts over with the head of another request.
   mutating func reset() {
     head = RequestHead()
     state = .start
@@ -64,7 +64,7 @@ struct HeadParser {
     framing = FramingRules()
   }
 
-  /// True once the method is known to be HEAD: its response has no body, even when the request is refused.
+  /// True once the method is known to be HEAD: the response then has no body, even if the request is refused.
   var isHead: Bool { head.method == .head && !state.isUntouched && state != .method }
 
   mutating func feed(_ chunk: Chunk) -> Result {
@@ -118,7 +118,7 @@ struct HeadParser {
       switch state {
       case .start:
         if byte == 0x0D {
-          // A client may send an empty line after a body (2.2).
+          // Empty lines before a request are ignored: a client may send one after a body (2.2).
           emptyLines += 1
           guard emptyLines <= 4 else { throw ParseFailure("too many empty lines before the request") }
           state = .startLF
@@ -132,7 +132,7 @@ struct HeadParser {
         state = .start
         at += 1
 
-      // Where a part ends within the bytes, the next one follows without another look at the state.
+      // If a part ends within the bytes, the next one follows without another dispatch on the state.
       case .method:
         while at < end, classes[Int(base[at])] & ByteClass.token != 0 { at &+= 1 }
         guard at - start <= 32 else { throw ParseFailure(.notImplemented, "the method is too long") }

@@ -15,7 +15,7 @@ enum BodyFraming: Equatable {
 
 /// The unchanged head of a request: its bytes, and the ranges of its parts.
 ///
-/// It is an object, because it is used in many places, and a copy would count references to its parts. Only its parser
+/// An object, because it is used in many places, and a copy would count references to its parts. Only its parser
 /// changes it.
 ///
 /// Its properties are not checked for exclusive access: no other code runs while one is changed.
@@ -34,7 +34,7 @@ final class RequestHead {
   @exclusivity(unchecked) var framing = BodyFraming.none
   @exclusivity(unchecked) var keepsAlive = true
   @exclusivity(unchecked) var expectsContinue = false
-  /// It has a field `Range`.
+  /// True if there is a field `Range`.
   @exclusivity(unchecked) var asksForPart = false
 
   func text(_ place: Place) -> String { bytes[place.range].text }
@@ -54,7 +54,7 @@ final class RequestHead {
   }
 }
 
-/// The reason why a request is refused: the status of the response, and its text.
+/// The reason why a request is refused: the status and the text of the response.
 struct ParseFailure: Error, Equatable {
   let status: HTTPServer.Status
   let reason: StaticString

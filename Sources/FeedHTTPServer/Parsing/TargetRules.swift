@@ -65,9 +65,9 @@ enum TargetRules {
     if head.query == nil { head.path = Place(start, end) }
   }
 
-  /// A host and perhaps a port (RFC 3986, 3.2.2), without a user's name.
+  /// Checks a host with an optional port (RFC 3986, 3.2.2), but without a user name.
   ///
-  /// - Returns: the port, or 0; `nil` when it isn't a host.
+  /// - Returns: the port, or 0; `nil` if it isn't a host.
   static func checkAuthority(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int? {
     let classes = ByteClass.table
     let end = range.upperBound

@@ -2,11 +2,11 @@ internal import FeedStream
 
 /// The source of a response's body, for the connection that writes it.
 protocol ResponseSource: AnyObject {
-  /// True when the body has no end: it completes when the client disconnects.
+  /// True if the body has no end: it completes when the client disconnects.
   var endsWithReader: Bool { get }
-  /// True if it holds a body that was passed whole.
+  /// True if the source holds a body that was passed whole.
   var keepsBody: Bool { get }
-  /// True if it delivers little at a time.
+  /// True if the source delivers little at a time.
   var isShort: Bool { get }
   /// Informs the source that its bytes, or most of them, have been written.
   func roomIsThere()
@@ -26,7 +26,7 @@ final class BodyWriter: ResponseSource, Subscriber {
   /// The number of announced bytes that have not arrived.
   private var left: Int?
   private var up: (any Subscription)?
-  /// A chunk was requested and has not arrived.
+  /// True if a chunk was requested and has not arrived.
   private var isAsked = false
   private var isAsking = false
   private var isOver = false
@@ -53,7 +53,7 @@ final class BodyWriter: ResponseSource, Subscriber {
     guard !isOver, !isAsked, !isAsking, let up else { return }
     isAsked = true
     isAsking = true
-    // What comes within the request is gathered into one write.
+    // Chunks that arrive during the request are gathered into one write.
     up.request(.max(1))
     isAsking = false
     connection?.flush()
@@ -85,7 +85,7 @@ final class BodyWriter: ResponseSource, Subscriber {
       connection.enqueue(input[0..<min(left, input.count)])
       self.left = left - min(left, input.count)
       guard input.count > left else { return }
-      // More than was announced: nobody would read it as part of this response.
+      // The client would not read bytes beyond the announced length as part of this response.
       connection.report(HTTPServer.ResponseError.bodyTooLong)
       cancel()
       connection.answerIsOver()
@@ -111,7 +111,7 @@ final class BodyWriter: ResponseSource, Subscriber {
       } else {
         connection.report(HTTPServer.ResponseError.bodyTooShort(missing: left ?? 0))
       }
-      // The body is not complete, and the client must see that: it gets what there is, and no end.
+      // The body is incomplete. So that the client sees this, it gets the bytes that there are, but no end.
       connection.cutOff()
     }
   }

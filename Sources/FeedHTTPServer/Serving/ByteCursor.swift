@@ -22,7 +22,7 @@ struct ByteCursor {
     at += 1
   }
 
-  /// A field and the end of its line.
+  /// Writes a field and the end of its line.
   ///
   /// - Returns: false if it isn't a field.
   mutating func putField(_ name: String, _ value: String) -> Bool {
@@ -31,9 +31,9 @@ struct ByteCursor {
     return putValue(value)
   }
 
-  /// A field's value and the end of its line.
+  /// Writes a field's value and the end of its line.
   ///
-  /// - Returns: false if it has characters that no value has.
+  /// - Returns: false if it has characters that are not allowed in a value.
   mutating func putValue(_ value: String) -> Bool {
     guard put(value, ByteClass.text) else { return false }
     put("\r\n")

@@ -14,7 +14,7 @@ extension SocketAddress {
   package var client: String {
     guard case .internet(let host, _) = kind, host.utf8.contains(UInt8(ascii: ":")) else { return host }
     var address = in6_addr()
-    // Without the zone, which a link-local address has.
+    // A link-local address may have a zone, which is removed.
     guard inet_pton(AF_INET6, String(host.prefix { $0 != "%" }), &address) == 1 else { return host }
     let bytes = withUnsafeBytes(of: &address) { Array($0) }
     if bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255]) {

@@ -1,10 +1,10 @@
 internal import FeedStream
 
-/// Counts the resources of clients whose limits apply to several connections together.
+/// Counts resources whose limits apply to several connections together.
 struct ConnectionShares {
   /// The number of open connections of each limited client.
   let clients: ClientCounts
-  /// The memory of waiting long bodies, and the number of connections that wait for each.
+  /// The memory of long bodies that wait to be written, and the number of connections that each waits on.
   private var bodies: [ObjectIdentifier: (users: Int, bytes: Int)] = [:]
   private(set) var bodyBytes = 0
 
@@ -23,11 +23,12 @@ struct ConnectionShares {
   }
 }
 
-// Making room.
+// Making room
 extension HTTPServer {
   /// Admits a connection, or closes it; if there are too many, closes another one that waits for a request.
   ///
-  /// - Returns: the key under which it is counted; `nil` for one without a limit.
+  /// - Returns: true if the connection is admitted, and the key under which it is counted; `nil` for one without a
+  ///   limit.
   func admit(_ connection: Connection) -> (isAdmitted: Bool, client: String?) {
     let client = limits.isUnlimited(connection.peer) ? nil : connection.peer.client
     if let client, !shares.clients.admit(client, upTo: limits.connectionsPerAddress) {
@@ -38,7 +39,7 @@ extension HTTPServer {
     return (true, client)
   }
 
-  /// The connection that has waited longest for a request, if at least a second.
+  /// The connection that has waited longest for a request, if it has waited at least a second.
   var longestIdle: ServerConnection? {
     let least = Int(1_000_000_000 / limits.tick.nanoseconds) + 1
     var found: ServerConnection?
@@ -48,8 +49,8 @@ extension HTTPServer {
     return found
   }
 
-  /// Counts a body that waits on a connection: if there are too many bytes, connections whose clients read nothing are
-  /// closed.
+  /// Counts a body that waits on a connection. If there are too many bytes, closes connections whose clients read
+  /// nothing.
   func hold(_ body: Chunk, for connection: ServerConnection) {
     let memory = body.keptMemory
     connection.held.append(memory.identity)
@@ -57,7 +58,7 @@ extension HTTPServer {
     while shares.bodyBytes > limits.wholeBodyBytes {
       var slowest: ServerConnection?
       for other in connections where !other.held.isEmpty && other !== connection {
-        // One that has the same memory would make no room.
+        // A connection that holds the same memory would free none.
         guard other.held.contains(where: { !connection.held.contains($0) }) else { continue }
         if other.writeTicks > slowest?.writeTicks ?? -1 { slowest = other }
       }

@@ -1,15 +1,15 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// Accepts no more connections, and completes the requests that have begun.
+  /// Stops accepting connections, and completes the requests that have begun.
   ///
-  /// Event streams end, and idle connections are closed. A client may send a request at that moment; it must send it again
-  /// to another server. With a `grace`, that request is responded to, as are those of connections that wait to be accepted
-  /// or are being established: each of these responses says `Connection: close`.
+  /// Event streams end, and idle connections are closed. A client may send a request at that moment, which it must
+  /// repeat at another server. With a `grace`, that request gets a response, as do those of connections that wait to be
+  /// accepted or are being established; each of these responses has `Connection: close`.
   ///
-  /// During the grace, requests for new connections are ignored on Linux; their clients repeat them after a second, and
-  /// reach the server that listens then. Elsewhere, they are refused. A connection that is accepted during the grace has
-  /// another one for its first request.
+  /// During the grace, attempts to connect are ignored on Linux; the clients repeat them after a second, and reach the
+  /// server that listens then. Elsewhere, they are refused. A connection that is accepted during the grace has another
+  /// one for its first request.
   ///
   /// **Demand:** begins at the call. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
   /// does not stop it. Policy: delivers nothing.
@@ -38,9 +38,10 @@ extension HTTPServer {
     return future.ignoreOutput().eraseToAnyPublisher()
   }
 
-  /// Accepts connections that have begun, and closes what is still idle when the time is over.
+  /// Accepts connections that have begun, and closes connections that are still idle after the grace.
   private func beginGrace(of grace: StreamInstant.Stride) {
-    // A connection that the system has established would be reset by the end of listening, and with it, its request.
+    // When listening ends, the system resets established connections that were not accepted, and their requests are
+    // lost.
     let waitsForBegun = listeners.reduce(false) { $1.ignoreNewConnections() || $0 }
     if !waitsForBegun {
       afterInput {
@@ -70,8 +71,8 @@ extension HTTPServer {
     whenEnded.append { timer.cancel() }
   }
 
-  /// Runs `action` when the loop has looked for connections and bytes once more. A turn does so after its work, so that after
-  /// the second one nothing is left that was there at the call.
+  /// Runs `action` when the loop has checked for connections and bytes once more. A turn does so after its work, so
+  /// after the second turn, everything that was waiting at the call has been handled.
   private func afterInput(_ action: @escaping (HTTPServer) -> Void) {
     scheduler.schedule { [weak self] in
       self?.scheduler.schedule { [weak self] in

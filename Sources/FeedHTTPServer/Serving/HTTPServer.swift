@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// An HTTP/1.1 and 1.0 server on streams: requests are values, and demand is the flow control.
+/// An HTTP/1.1 and 1.0 server on streams: requests are values, and demand controls the flow.
 ///
 ///     let server = try HTTPServer(at: .internet("127.0.0.1", port: 8080), on: loop)
 ///     let serving = server.serve { request in
@@ -8,12 +8,12 @@ public import FeedStream
 ///     }
 ///
 /// It listens as soon as it is created. Connections are accepted while there is demand for ``requests``; the requests
-/// of one connection are served in order, one at a time. It parses strictly, following RFC 9112: an ambiguous message
-/// is refused, and its connection closed. The resources of clients are limited: ``Limits``.
+/// of one connection are served in order, one at a time. Parsing is strict, following RFC 9112: an ambiguous message is
+/// refused, and its connection closed. The resources that clients can use are limited: ``Limits``.
 ///
-/// Lives on its scheduler's thread, and closes when it is released. A ``Group`` serves one address with several loops.
+/// Use it on its scheduler's thread; it closes when it is released. A ``Group`` serves one address with several loops.
 public final class HTTPServer {
-  /// The scheduler on which it lives.
+  /// The scheduler on which the server runs.
   public let scheduler: any LoopScheduler
   let limits: Limits
   let listeners: [Listener]
@@ -23,16 +23,16 @@ public final class HTTPServer {
   @exclusivity(unchecked) var heads = ResponseHeads()
 
   @exclusivity(unchecked) private(set) var connections = ContiguousArray<ServerConnection>()
-  /// The number of connections with deadlines of this server, which are the first ones.
+  /// The number of connections whose deadlines this server checks; they come first in ``connections``.
   @exclusivity(unchecked) private var timed = 0
   private var ticker: (any Cancellable)?
   @exclusivity(unchecked) var subscription: RequestSource?
   @exclusivity(unchecked) var isEnding = false
-  /// True until connections are no longer accepted.
+  /// False when the server no longer accepts connections.
   var isListening = true
-  /// True when it is ending, and a connection that waits for a request is closed.
+  /// True when the server is ending and closes connections that wait for a request.
   var closesIdle = false
-  /// True when that applies to connections that were accepted while it was ending and have had no request.
+  /// True when it also closes connections that were accepted while it was ending and have had no request.
   var closesUnused = false
   var whenEnded: [() -> Void] = []
   var shares: ConnectionShares
@@ -42,7 +42,8 @@ public final class HTTPServer {
   /// Listens at `address`.
   ///
   /// - Parameters:
-  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
+  /// - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
+  ///   exist.
   ///   - limits: the limits for clients.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
@@ -55,14 +56,15 @@ public final class HTTPServer {
     self.init(listener.connections, [listener], limits, scheduler, wallClock)
   }
 
-  /// Listens at `address`, and serves the connections that `transform` returns for those that arrive: secure ones, for
-  /// example.
+  /// Listens at `address`, and serves the connections that `transform` returns for the accepted ones, for example with
+  /// TLS.
   ///
   /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: loop) }`.
   ///
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
-  ///   - limits: the limits for clients.
+  /// - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
+  ///   exist.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
   ///   - transform: receives the connections as they are accepted.
@@ -75,12 +77,12 @@ public final class HTTPServer {
     self.init(transform(listener.connections), [listener], limits, scheduler, wallClock)
   }
 
-  /// Listens at several addresses: over IPv4 and IPv6, and at a Unix socket, for example.
+  /// Listens at several addresses, for example over IPv4 and IPv6, and at a Unix socket.
   ///
-  /// `SocketAddress.passed()` are those of systemd's socket activation.
+  /// `SocketAddress.passed()` returns those of systemd's socket activation.
   ///
   /// - Parameters:
-  ///   - addresses: addresses of this machine, or paths that are not taken.
+  /// - addresses: addresses of this machine, or paths of sockets that don't exist.
   ///   - limits: the limits for clients, at all addresses together.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
@@ -89,13 +91,14 @@ public final class HTTPServer {
     at addresses: [SocketAddress], limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
   ) throws(SystemError) {
-    precondition(!addresses.isEmpty, "HTTPServer(at: []): it would listen nowhere; give an address")
+    precondition(!addresses.isEmpty, "HTTPServer(at: []): there is no address to listen at; pass one")
     var listeners: [Listener] = []
     for address in addresses { listeners.append(try Listener(at: address, on: scheduler)) }
     self.init(Publishers.MergeMany(listeners.map(\.connections)), listeners, limits, scheduler, wallClock)
   }
 
-  /// Serves the connections that `connections` delivers, when it is subscribed to: those of a `Listener`, or others.
+  /// Serves the connections that `connections` delivers, once this server has a subscriber: those of a `Listener`, or
+  /// others.
   public convenience init<P: Publisher>(
     _ connections: P, limits: Limits = Limits(), on scheduler: any LoopScheduler,
     wallClock: @escaping () -> Int64 = SystemClock.seconds
@@ -119,13 +122,13 @@ public final class HTTPServer {
 
   deinit { close() }
 
-  /// The first address where it listens; `nil` if its connections come from a publisher.
+  /// The first address at which the server listens; `nil` if its connections come from a publisher.
   public var address: SocketAddress? { listeners.first?.address }
 
-  /// All addresses where it listens.
+  /// All addresses at which the server listens.
   public var addresses: [SocketAddress] { listeners.map(\.address) }
 
-  /// The number of connections that are open.
+  /// The number of open connections.
   public var connectionCount: Int { connections.count }
 
   /// The number of response bytes that wait to be written, on all connections.
@@ -147,9 +150,9 @@ public final class HTTPServer {
     }
   }
 
-  /// Receives each request whose handler or body failed: the client got status 500, or a response that is cut off.
+  /// Called for each request whose handler or body failed: the client got status 500, or a response that is cut off.
   ///
-  /// A ``Status`` that is thrown is a response, not a failure. Without this, the errors go to
+  /// A ``Status`` that is thrown is a response, not a failure. If this isn't set, errors go to
   /// `StreamDiagnostics.onCaughtError`.
   public var onError: ((FailedRequest) -> Void)?
 
@@ -178,9 +181,9 @@ public final class HTTPServer {
     if ticker == nil {
       let tick = limits.tick
       ticker = scheduler.schedule(after: scheduler.now.advanced(by: tick), interval: tick) { [unowned self] in
-        // Backwards: a connection that is closed is replaced by the last.
+        // Backwards, because the last connection takes the place of one that is closed.
         for index in (0..<timed).reversed() where index < timed { connections[index].tick() }
-        // One of them may have waited long enough by now to make room.
+        // One of them may now have waited long enough to be closed for a new one.
         if connections.count >= limits.connections { subscription?.acceptMore() }
       }
     }

@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// The result of a handler: a response, or a stream whose first value is one.
+  /// The result of a handler: a response, or a publisher whose first value is one.
   public enum Reply {
     case now(Response)
     case later(AnyPublisher<Response, any Error>)
@@ -31,7 +31,7 @@ extension HTTPServer {
   /// Responds to a request.
   public typealias Handler = (Request) throws -> Reply
 
-  /// A function from handler to handler: it may examine the request before the next handler does, change its response,
+  /// A function from handler to handler: it may examine the request before the next handler does, change the response,
   /// or respond itself.
   ///
   ///     let unlessClosed = HTTPServer.Middleware { next in
@@ -54,6 +54,6 @@ extension HTTPServer.Request {
     }
   }
 
-  /// The scheduler on which the server lives.
+  /// The scheduler on which the server runs.
   public var scheduler: any LoopScheduler { exchange.connection.server.scheduler }
 }

@@ -22,7 +22,7 @@ extension ServerConnection: PullSource {
   /// True while waiting for bytes of the body.
   var wantsBody: Bool { !body.isOver && (isDraining || (reader?.demand ?? .none) > .none) }
 
-  /// True if the arrived bytes may be the end of a chunked body, which needs no demand.
+  /// True if the arrived bytes may be the end of a chunked body, which is read without demand.
   private var mayBeOver: Bool {
     if reader != nil, !input.isEmpty, case .chunked = body { true } else { false }
   }
@@ -45,7 +45,7 @@ extension ServerConnection: PullSource {
       enqueue(Chunk("HTTP/1.1 100 Continue\r\n\r\n"))
       flush()
     }
-    // It has leave now, or needs none.
+    // The client has permission to send the body now, or needs none.
     clearExpectation()
     process()
     return false
@@ -73,7 +73,7 @@ extension ServerConnection: PullSource {
         case .dataWaits: return false
         case .needsMore: return truncated()
         case .failure(let failure):
-          // It has been answered, and the response is to arrive.
+          // If the body is being drained, the response was sent and must still arrive.
           if isDraining { beginClosing() } else { refuse(failure) }
           return false
         case .finished: body = .over(decoder.trailers)
@@ -100,7 +100,7 @@ extension ServerConnection: PullSource {
     if !isDraining { reader?.deliver(piece) }
   }
 
-  /// More bytes are needed, which may never arrive.
+  /// Called when more bytes are needed, which may never arrive.
   private func truncated() -> Bool {
     if inputHasEnded { close() }
     return false

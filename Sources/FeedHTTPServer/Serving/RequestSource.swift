@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// The requests of a server, for their subscriber: accepts connections while requests are requested.
+/// The requests of a server, for their subscriber: accepts connections while there is demand.
 final class RequestSource: PullSource, Subscriber {
   typealias Input = Connection
   typealias Failure = Never
@@ -9,7 +9,7 @@ final class RequestSource: PullSource, Subscriber {
   @exclusivity(unchecked) private var requests: PullSubscription<HTTPServer.Request, Never>?
   @exclusivity(unchecked) private var listening: (any Subscription)?
   @exclusivity(unchecked) private var hasBegun = false
-  /// A connection was requested and has not arrived.
+  /// True if a connection was requested and has not arrived.
   @exclusivity(unchecked) private var isAsked = false
   @exclusivity(unchecked) private var waiting = FIFO<HTTPServer.Request>()
 
@@ -24,7 +24,7 @@ final class RequestSource: PullSource, Subscriber {
 
   func wanted(by requests: PullSubscription<HTTPServer.Request, Never>) -> Bool {
     while let request = waiting.popFirst() {
-      // Its client may be gone.
+      // The client may have disconnected.
       guard request.exchange.connection.isCurrent(request.exchange.number) else { continue }
       requests.deliver(request)
       return true
@@ -74,7 +74,8 @@ final class RequestSource: PullSource, Subscriber {
   }
 
   func receive(_ connection: Connection) -> Subscribers.Demand {
-    // Until it is counted: what it replaces would make room for another one.
+    // `isAsked` stays true until the connection is counted: a connection closed for it would seem to make room for
+    // another.
     server?.add(connection)
     isAsked = wantsConnection
     return isAsked ? .max(1) : .none

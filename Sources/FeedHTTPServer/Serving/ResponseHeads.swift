@@ -14,10 +14,10 @@ struct ResponseHeads {
   /// Longer bodies are written without being copied.
   static let mostBodyBytes = 16 * 1024
   private static let blockBytes = 64 * 1024
-  /// The size of our own fields is at most this: a length, the connection's option, an id's name, empty lines.
+  /// The maximum size of the fields that the server adds: a length, the connection's option, an id's name, empty lines.
   private static let ownBytes = 128
 
-  /// The fields of every response that doesn't have fields of that name itself.
+  /// The fields of every response that doesn't have fields of the same name.
   var always: HTTPServer.Headers = [:]
   /// Responses are allocated in blocks of memory, because most are released before the next one begins.
   private let memory = Memory()
@@ -35,7 +35,7 @@ struct ResponseHeads {
   /// - Parameters:
   ///   - id: the value of `X-Request-ID`, instead of a field of this name.
   ///   - body: at most ``mostBodyBytes``.
-  /// - Returns: `nil` when a field is malformed: it would end the head, and begin another response.
+  /// - Returns: `nil` if a field is malformed: it could end the head, and begin another response.
   mutating func encode(
     _ status: HTTPServer.Status, _ headers: HTTPServer.Headers, _ delimiting: Delimiting, closes: Bool, isOld: Bool,
     now: Int64, id: String? = nil, body: Chunk? = nil
@@ -66,7 +66,7 @@ struct ResponseHeads {
     return isWhole ? encoded : nil
   }
 
-  /// The maximum size of these fields.
+  /// The maximum encoded size of the fields.
   private static func bytes(of headers: HTTPServer.Headers) -> Int {
     var count = 0
     _ = headers.allFields { name, value in
@@ -126,7 +126,7 @@ struct ResponseHeads {
   }
 
   private static func isID(_ name: String) -> Bool {
-    // Its first letter tells it from `Content-Type`.
+    // The first letter distinguishes it from `Content-Type`, which is as long.
     name.utf8.count == 12 && name.utf8.first.map(ByteClass.lowercased) == UInt8(ascii: "x")
       && HTTPServer.Headers.isSame(name, "x-request-id")
   }

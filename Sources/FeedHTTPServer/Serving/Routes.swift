@@ -1,7 +1,7 @@
 public import FeedStream
 
 extension HTTPServer {
-  /// The handlers of paths.
+  /// Maps paths to handlers.
   ///
   ///     var routes = HTTPServer.Routes()
   ///     routes.get("/") { _ in .html(page) }
@@ -10,20 +10,19 @@ extension HTTPServer {
   ///     routes.files("/assets", in: "public")
   ///     let serving = server.serve(routes)
   ///
-  /// A part of a path that begins with a colon matches any part; the part is in ``Request/parameters``, with its
-  /// escapes resolved. The route that was added first counts. A GET route serves HEAD, too. A path without a route gets
-  /// 404, a known method without a route gets 405, an unknown method gets 501, and OPTIONS gets the list of supported
-  /// methods.
+  /// A part of a path that begins with a colon matches any part; the part is in ``Request/parameters``, unescaped. The
+  /// first matching route is used. A GET route serves HEAD, too. A path without a route gets 404, a known method
+  /// without a route gets 405, an unknown method gets 501, and OPTIONS gets the list of supported methods.
   ///
-  /// ``use(_:)`` adds middleware for all paths, ``group(_:_:_:)`` for some. An error that a handler throws is mapped to
-  /// a response in one place (``errors``, ``usesProblems``).
+  /// ``use(_:)`` adds middleware for all paths, ``group(_:_:_:)`` for some. Errors that handlers throw are mapped to
+  /// responses in one place (``errors``, ``usesProblems``).
   public struct Routes {
     private final class Route {
       let method: Method
       let parts: [Substring]
       /// The path, if it has no placeholders.
       let literal: [UInt8]?
-      /// True for everything below the path.
+      /// True if the route is for everything below the path.
       let isFolder: Bool
       let handler: Handler
       /// The maximum number of body bytes, if it differs from the server's.
@@ -40,7 +39,7 @@ extension HTTPServer {
     private var prefix = ""
     /// The middleware around this group's routes, the first outermost.
     private var around: [Middleware] = []
-    /// Around everything.
+    /// The middleware around all routes, the first outermost.
     private var outermost: [Middleware] = []
 
     /// Maps an error of a handler to a response: a ``Status`` or a ``Problem`` is the response, and any other error
@@ -49,9 +48,9 @@ extension HTTPServer {
     ///     var routes = HTTPServer.Routes()
     ///     routes.errors = { $0 is NotFound ? HTTPServer.Status.notFound : $0 }
     public var errors: (any Error) -> any Error = { $0 }
-    /// True to respond to every error, even of a missing route, with problem details (RFC 9457) instead of a line of text.
-    /// False by default. Requests that reach no route, because they are malformed or larger than ``Limits`` allows, get a line of
-    /// text.
+    /// True to respond to every error, even for a missing route, with problem details (RFC 9457) instead of a line of
+    /// text. False by default. Requests that reach no route, because they are malformed or exceed ``Limits``, always
+    /// get a line of text.
     public var usesProblems = false
 
     public init() {}
@@ -89,8 +88,8 @@ extension HTTPServer {
       add(method, path, handler)
     }
 
-    /// Responds to requests with the result of `answer`; an error that it throws is the response if it is a ``Status``
-    /// or a ``Problem``, and otherwise becomes status 500 and is reported to ``HTTPServer/onError``.
+    /// Responds to requests with the result of `answer`. If it throws a ``Status`` or a ``Problem``, that is the
+    /// response; any other error becomes status 500 and is reported to ``HTTPServer/onError``.
     public mutating func on(_ method: Method, _ path: String, _ answer: @escaping (Request) throws -> Response) {
       add(method, path) { .now(try answer($0)) }
     }
@@ -103,8 +102,8 @@ extension HTTPServer {
 
     /// Responds to requests with the result of `answer`, in a separate task that gets the request with its whole body.
     ///
-    /// The task is cancelled when the connection breaks. If a client closes only its own side, it may still wait for
-    /// the response, and its task continues.
+    /// The task is cancelled when the connection breaks. A client that closes only its sending side may still wait for
+    /// the response, so its task continues.
     public mutating func onAsync(
       _ method: Method, _ path: String, _ answer: @escaping @Sendable (WholeRequest) async throws -> sending Response
     ) {
@@ -163,11 +162,11 @@ extension HTTPServer {
     /// Responds with the files of `folder`, and `index.html` for a folder. See ``StaticFiles``.
     public mutating func files(_ path: String, in folder: String) { files(path, StaticFiles(folder)) }
 
-    /// Responds with these files.
+    /// Responds with the files of `files`.
     public mutating func files(_ path: String, _ files: StaticFiles) {
       let depth = Self.parts(prefix + path).count
       add(.get, path, isFolder: true) { request in
-        // Behind as many slashes as the route has.
+        // Skips as many parts as the route has.
         var rest = request.path[...]
         for _ in 0..<depth { rest = rest.dropFirst().drop { $0 != "/" } }
         return .first(of: files.answer(rest, query: request.query, on: request.scheduler))
@@ -185,7 +184,7 @@ extension HTTPServer {
       routes.append(Route(method, parts, isLiteral ? Array(path.utf8) : nil, isFolder: isFolder, wrapped))
     }
 
-    /// The handler within middleware, the first outermost. `reduce` would wrap each function for its generic parameter.
+    /// Wraps a handler in middleware, the first outermost. `reduce` would wrap each function for its generic parameter.
     private static func wrapped(_ handler: @escaping Handler, _ around: [Middleware]) -> Handler {
       var whole = handler
       for middleware in around.reversed() { whole = middleware.wrap(whole) }
@@ -196,15 +195,15 @@ extension HTTPServer {
       path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).filter { !$0.isEmpty || path != "/" }
     }
 
-    // MARK: Answering
+    // MARK: Responding
 
-    /// Responds to a request as its route does.
+    /// Responds to a request using the matching route.
     public func answer(_ request: Request, on scheduler: any LoopScheduler) { request.respond(handler()(request)) }
 
-    /// The routes and their middleware as one function, composed once. An error becomes a response inside all
-    /// middleware, so that logs and counts see the response that is sent.
+    /// The routes and their middleware as one function, composed once. Errors become responses inside all middleware,
+    /// so that logs and metrics see the response that is sent.
     func handler() -> (Request) -> Reply {
-      // A function that is formed once: forming it for each request would count references to all that these routes hold.
+      // Formed once: a closure per request would count references to everything that these routes hold.
       let routed: Handler = { try self.route($0) }
       guard !outermost.isEmpty else { return { settled($0, routed) } }
       let inner: Handler = { settled($0, routed) }
@@ -238,7 +237,7 @@ extension HTTPServer {
     }
 
     private func route(_ request: Request) throws -> Reply {
-      // Most requests are for a path that is a route as it stands.
+      // Most requests are for a path without placeholders.
       for route in routes {
         guard let literal = route.literal else { break }
         let isMethod = route.method == request.method || request.method == .head && route.method == .get
@@ -286,7 +285,7 @@ extension HTTPServer {
           guard !part.isEmpty, let value = Percent.decoded(part) else { return nil }
           parameters[String(expected.dropFirst())] = value
         } else if expected != part {
-          // What need not be escaped may be all the same (RFC 3986, 6.2.2.2).
+          // Characters may be escaped even where they need not be (RFC 3986, 6.2.2.2).
           guard let text = Percent.decoded(part), text == expected else { return nil }
         }
       }

@@ -5,9 +5,10 @@ extension HTTPServer {
   ///
   ///     let serving = server.serve { .text("You asked for \($0.path)\n") }
   ///
-  /// A ``Status`` that it throws is the response; any other error becomes status 500 and is reported to ``onError``.
+  /// A ``Status`` that `answer` throws is the response; any other error becomes status 500 and is reported to
+  /// ``onError``.
   ///
-  /// - Returns: closes the connections when cancelled or released; keep it.
+  /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
   public func serve(_ answer: @escaping (Request) throws -> Response) -> AnyCancellable {
     requests.sink { request in
       do {
@@ -21,14 +22,14 @@ extension HTTPServer {
   /// Responds to every request with the first value of the publisher that `answer` returns, which is cancelled when the
   /// client disconnects.
   ///
-  /// - Returns: closes the connections when cancelled or released; keep it.
+  /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
   public func serve<P: Publisher>(_ answer: @escaping (Request) -> P) -> AnyCancellable where P.Output == Response {
     requests.sink { request in request.respond(answer(request)) }
   }
 
-  /// Responds to every request as its route does.
+  /// Responds to every request using the matching route.
   ///
-  /// - Returns: closes the connections when cancelled or released; keep it.
+  /// - Returns: a cancellable that closes the connections when cancelled or released; keep it.
   public func serve(_ routes: Routes) -> AnyCancellable {
     bodyBytes = routes.limitsBodies ? { routes.bodyBytes($0, $1) } : nil
     let handler = routes.handler()

@@ -1,13 +1,13 @@
 internal import FeedStream
 
-// Answers, and what is refused.
+// Responses and refusals.
 extension ServerConnection {
   /// Retains the work that determines the response until it completes.
   func keep(_ deciding: AnyCancellable, _ number: Int) {
     if isCurrent(number), !isAnswering { self.deciding = deciding }
   }
 
-  /// - Parameter id: the request's id, which is sent with the response.
+  /// - Parameter id: the request's id, to be sent with the response.
   func respond(_ response: HTTPServer.Response, to head: RequestHead, _ number: Int, id: String? = nil) {
     guard isCurrent(number), !isAnswering else { return }
     isAnswering = true
@@ -47,7 +47,7 @@ extension ServerConnection {
     process()
   }
 
-  /// - Returns: false if it can't be sent; the client then gets another response.
+  /// - Returns: false if the response can't be sent; the client then gets another one.
   private func encode(
     _ response: HTTPServer.Response, _ delimiting: ResponseHeads.Delimiting, to head: RequestHead, _ body: Chunk?,
     _ number: Int, id: String? = nil
@@ -65,14 +65,14 @@ extension ServerConnection {
     return false
   }
 
-  /// The response's source has completed.
+  /// Called when the source of the response's body has completed.
   func answerIsOver() {
     source = nil
     isAnswered = true
     process()
   }
 
-  /// Responds to an invalid or unservable request, and closes.
+  /// Responds to a request that is invalid or can't be served, and closes the connection.
   func refuse(_ failure: ParseFailure) {
     let isHead = phase == .head ? parser.isHead : received?.method == .head
     guard !isAnswering || phase == .head else { return close() }

@@ -3,7 +3,7 @@ internal import FeedStream
 // Deadlines.
 extension ServerConnection {
   func hasPassed(_ ticks: Int, _ limit: StreamInstant.Stride) -> Bool {
-    // A tick less, since the first may come right after it began.
+    // Counts one tick less, since the first may come right after the start.
     Int64(ticks - 1) * limits.tick.nanoseconds >= limit.nanoseconds
   }
 
@@ -24,7 +24,7 @@ extension ServerConnection {
         process()
       }
     case .exchange:
-      // Only time in which the client is waited for counts.
+      // Only time spent waiting for the client counts.
       guard wantsBody else {
         ticks -= 1
         return

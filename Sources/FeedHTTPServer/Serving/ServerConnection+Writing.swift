@@ -1,27 +1,27 @@
 internal import FeedStream
 
-// Writing, and ending.
+// Writing, and closing.
 extension ServerConnection {
   func enqueue(_ chunk: Chunk) {
     guard !chunk.isEmpty else { return }
     outBytes += chunk.count
-    // What has to wait must not keep the block that it was encoded or read into, of which it may be a small part.
+    // A waiting chunk must not retain the block that it was encoded or read into, of which it may be a small part.
     let kept = isWriting ? chunk.compacted() : chunk
     out.append(kept)
     if kept.count > limits.bufferedBytes { server.hold(kept, for: self) }
   }
 
-  /// Uncounts a body that is no longer held, because it is written or never will be. A source may keep more.
+  /// Releases the count of a body that is written or never will be. A source may hold more.
   func releaseHeld() {
     guard !held.isEmpty, source?.keepsBody != true else { return }
     for identity in held { server.shares.release(identity) }
     held = []
   }
 
-  /// Writes the waiting bytes, unless a write is in progress or more bytes are about to come.
+  /// Writes the waiting bytes, unless a write is in progress or more bytes are about to be added.
   func flush() {
     guard !isWriting, !isProcessing, !out.isEmpty, phase != .closed else { return lingerIfWritten() }
-    // Most responses are short, and taken immediately. A long body takes turns with everything else on the loop.
+    // Most responses are short, and written immediately. Long bodies take turns with other work on the loop.
     if source?.isShort != false, outBytes <= 64 * 1024 {
       let count = out.count == 1 ? channel.writeNow(out[0]) : channel.writeNow(out)
       outBytes -= count
@@ -37,7 +37,7 @@ extension ServerConnection {
     batchBytes = 0
     var batch: [Chunk] = []
     swap(&batch, &out)
-    // A long write is cut, so that a client that takes it slowly is seen to take it.
+    // Long writes are split, so that progress is seen even if the client reads slowly.
     let most = 256 * 1024
     var count = 0
     while count < batch.count, batchBytes < most {
@@ -60,7 +60,7 @@ extension ServerConnection {
   /// True if nothing is being written or about to be.
   var isIdle: Bool { outBytes == 0 && !isProcessing && phase == .exchange }
 
-  /// Writes a chunk while it is idle: as much as the system accepts immediately, and the rest as usual.
+  /// Writes a chunk while the connection is idle: as much as the system accepts immediately, and the rest as usual.
   func writeNow(_ chunk: Chunk) {
     let count = channel.writeNow(chunk)
     guard count < chunk.count else { return }
@@ -68,10 +68,10 @@ extension ServerConnection {
     flush()
   }
 
-  /// Drops the first waiting bytes.
+  /// Drops the first bytes that wait.
   private func drop(_ count: Int) {
     guard outBytes > 0 else {
-      // Mostly one, and then nothing is moved.
+      // Usually there is one, and nothing is moved.
       if out.count == 1 { out.removeLast() } else { out.removeAll(keepingCapacity: true) }
       return
     }
@@ -96,7 +96,7 @@ extension ServerConnection {
 
   // MARK: Ending
 
-  /// Nothing follows what is being written.
+  /// Closes the connection after the bytes that are being written.
   func beginClosing() {
     guard phase != .closed, phase != .lingering else { return }
     phase = .closing
@@ -105,19 +105,19 @@ extension ServerConnection {
     updateReading()
   }
 
-  /// Ends the response at this point, and closes when that is written.
+  /// Cuts the response off at this point, and closes the connection when that is written.
   func cutOff() {
     source = nil
     beginClosing()
   }
 
-  /// The client has been told to send the body, or has begun to.
+  /// Called when the client has been told to send the body, or has begun to.
   func clearExpectation() { received?.expectsContinue = false }
 
   func lingerIfWritten() {
     guard phase == .closing, !isWriting, out.isEmpty, !isProcessing else { return }
     if inputHasEnded { return close() }
-    // Closing with bytes unread would reset the connection, and the response might be lost on its way.
+    // Closing with unread bytes would reset the connection, and the response might be lost.
     phase = .lingering
     (ticks, countedBytes) = (0, 0)
     channel.endWriting { [unowned self] error in if error != nil { close() } }
@@ -125,9 +125,9 @@ extension ServerConnection {
   }
 
   func serverIsEnding() {
-    // A request that has arrived is read next, and gets the last response.
+    // If a request has arrived, it is read next, and gets the last response.
     if mayNotWait, phase == .head, parser.state.isUntouched, input.isEmpty, !channel.hasInput {
-      // Immediately, and not after the other connections: a request that arrives from now on is lost.
+      // Announced immediately, not after the other connections: a request that arrives after this is lost.
       if outBytes == 0, !isWriting { channel.announceEnd() }
       beginClosing()
     }

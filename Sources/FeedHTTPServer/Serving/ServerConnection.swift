@@ -2,11 +2,11 @@ internal import FeedStream
 
 /// One connection of a server: reads requests, delivers them one at a time, and writes their responses.
 ///
-/// It owns its channel. All events go through ``process()``, which continues as far as bytes, demand and room allow,
+/// It owns its channel. All events go through ``process()``, which continues as far as bytes, demand and space allow,
 /// and then writes everything in one call.
 ///
-/// Its properties are not checked for exclusive access, which takes a tenth of a short request: no other code runs
-/// while one is changed.
+/// Its properties are not checked for exclusive access, because that would take a tenth of the time of a short request:
+/// no other code runs while one is changed.
 final class ServerConnection {
   enum Phase {
     /// A head is awaited or has begun to arrive.
@@ -22,20 +22,20 @@ final class ServerConnection {
     case closed
   }
 
-  // Unsafe but right: a server closes its connections before it is gone, and a closed one does not use it. It does so in
-  // its `deinit`, where a checked reference would trap.
+  // `unsafe` is correct here: a server closes its connections before it is released, and a closed connection doesn't
+  // use it. The server does so in its `deinit`, where a checked reference would trap.
   unowned(unsafe) let server: HTTPServer
   let limits: HTTPServer.Limits
   let connection: Connection
   let channel: any ByteChannel
-  /// The key by which its connections are counted; `nil` when it is not limited.
+  /// The key by which the client's connections are counted; `nil` if they are not limited.
   let client: String?
-  /// Its index among the server's connections.
+  /// The index of this connection in the server.
   @exclusivity(unchecked) var index = 0
   @exclusivity(unchecked) var phase = Phase.head
-  /// Counts requests.
+  /// The number of the current request.
   @exclusivity(unchecked) var number = 0
-  /// True if it was accepted while the server was ending.
+  /// True if the connection was accepted while the server was ending.
   @exclusivity(unchecked) var isLate = false
 
   // Reading.
@@ -48,7 +48,7 @@ final class ServerConnection {
 
   // The request.
   @exclusivity(unchecked) var body = BodyState.none
-  /// The maximum number of bytes of it.
+  /// The maximum number of bytes of the body.
   @exclusivity(unchecked) var bodyLimit = 0
   @exclusivity(unchecked) var reader: BodyReader?
   @exclusivity(unchecked) var isBodyTaken = false
@@ -66,11 +66,11 @@ final class ServerConnection {
 
   // Writing.
   @exclusivity(unchecked) var out: [Chunk] = []
-  /// Bytes that wait or are being written.
+  /// The number of bytes that wait or are being written.
   @exclusivity(unchecked) var outBytes = 0
   @exclusivity(unchecked) var batchBytes = 0
   @exclusivity(unchecked) var isWriting = false
-  /// The memory of long bodies that wait.
+  /// The memory of long bodies that wait to be written.
   @exclusivity(unchecked) var held: [ObjectIdentifier] = []
   @exclusivity(unchecked) var hasWritten: ((SystemError?) -> Void)!
   @exclusivity(unchecked) var isProcessing = false
@@ -78,7 +78,7 @@ final class ServerConnection {
   // Time, in ticks.
   @exclusivity(unchecked) var ticks = 0
   @exclusivity(unchecked) var writeTicks = 0
-  /// Bytes of a body, or while lingering.
+  /// The number of bytes read of a body, or while lingering.
   @exclusivity(unchecked) var countedBytes = 0
 
   init(_ connection: Connection, _ server: HTTPServer, _ client: String?) {
@@ -96,7 +96,7 @@ final class ServerConnection {
   func isCurrent(_ number: Int) -> Bool { number == self.number && phase == .exchange }
 
   func start() {
-    // Unowned: the channel forgets both when it is closed, and the server keeps this until then.
+    // Unowned: the channel releases both closures when it is closed, and the server retains this connection until then.
     deliver = { [unowned self] in receive($0) }
     hasWritten = { [unowned self] in wrote($0) }
     updateReading()
@@ -117,14 +117,14 @@ final class ServerConnection {
       isReading = false
       inputHasEnded = true
       if phase == .lingering { return close() }
-      // The client of an endless response is gone; one of another response may wait for it.
+      // For an endless response, the client is gone; a client may still wait for any other response.
       if source?.endsWithReader == true { return close() }
     case .failure: return close()
     }
     process()
   }
 
-  /// Reads if there is a reason to.
+  /// Reads from the channel if there is a reason to.
   func updateReading() {
     let wants =
       switch phase {
@@ -139,7 +139,7 @@ final class ServerConnection {
     if isWanted { channel.startReading(deliver) } else { channel.stopReading() }
   }
 
-  // MARK: Going on
+  // MARK: Processing
 
   /// Continues as far as possible, then writes and reads as needed.
   func process() {
@@ -149,11 +149,11 @@ final class ServerConnection {
       while advance() {}
       isProcessing = false
       flush()
-      // What waited for room may have it now.
+      // A request that waited for space to write may have it now.
     } while phase == .head && !input.isEmpty && hasRoom
-    // A short rest must not keep a long block of memory.
+    // A few remaining bytes must not retain a large block of memory.
     if !input.isEmpty { input = input.compacted() }
-    // Nor must the head of a request whose response is still to come, or has no end.
+    // The head of a request whose response is pending or endless must not do so either.
     if let received { received.bytes = received.bytes.compacted() }
     updateReading()
   }
@@ -170,7 +170,7 @@ final class ServerConnection {
   func advanceHead() -> Bool {
     guard hasRoom else { return false }
     guard !input.isEmpty else {
-      // Only an empty line may have come after the last moment for a request.
+      // After the last moment for a request, only an empty line may have arrived.
       if inputHasEnded || parser.state.isUntouched && mayNotWait { beginClosing() }
       return false
     }
@@ -212,7 +212,7 @@ final class ServerConnection {
     server.deliver(HTTPServer.Request(Exchange(head, self, number)))
   }
 
-  /// The next request may come when the response is written and the request is read.
+  /// Completes the request when its response is written and its body is read; then the next one may begin.
   func completeExchange() -> Bool {
     guard isAnswered else { return false }
     if !body.isOver {
@@ -229,7 +229,7 @@ final class ServerConnection {
     reader?.end(.finished)
     reader = nil
     received = nil
-    // Its response may have begun before the server began to end.
+    // The response may have begun before the server began to end.
     guard !willClose, !server.closesIdle || !input.isEmpty else {
       beginClosing()
       return false
@@ -238,10 +238,10 @@ final class ServerConnection {
     return true
   }
 
-  /// True if the server is ending, and the time for another request is over.
+  /// True if the server is ending, and the time for another request has passed.
   var mayNotWait: Bool { server.closesIdle && (number > 0 || !isLate || server.closesUnused) }
 
-  /// True if the rest of the body is worth reading to keep the connection.
+  /// True if reading the rest of the body is worthwhile, to keep the connection.
   var canDrain: Bool {
     if received?.expectsContinue == true { return false }
     if isDraining { return countedBytes <= limits.drainedBytes }

@@ -9,7 +9,7 @@ public import FeedStream
 #endif
 
 extension HTTPServer {
-  /// Servers of one address, one on each loop of a group.
+  /// Servers at one address, one on each loop of a group.
   ///
   ///     let group = try EventLoopGroup()
   ///     let servers = try HTTPServer.Group(at: .internet("127.0.0.1", port: 8080), on: group) { server in
@@ -17,13 +17,14 @@ extension HTTPServer {
   ///     }
   ///     await servers.shutdown()
   ///
-  /// Each loop listens at the port (`SO_REUSEPORT`), and the system spreads new connections over them; a connection
-  /// stays on its loop, and so do its handlers, which take no locks. State shared by handlers on several loops must be
-  /// `Sendable`: an actor, a ``FeedStream/SharedValue``, the senders of subjects, an ``EventLog/Channel``.
+  /// Each loop listens at the port (`SO_REUSEPORT`), and the system distributes new connections among them. A
+  /// connection stays on its loop, and so do its handlers, which take no locks. State shared by handlers on several
+  /// loops must be `Sendable`: an actor, a ``FeedStream/SharedValue``, the senders of subjects, an
+  /// ``EventLog/Channel``.
   ///
-  /// Another program's server at the port is an error, as it is for a single server. Closes when it is released.
+  /// If another program's server uses the port, that is an error, as for a single server. Closes when it is released.
   public final class Group: Sendable {
-    /// The address where all of them listen.
+    /// The address at which all of them listen.
     public let address: SocketAddress
     private let servers: [OnLoop<Serving?>]
 
@@ -56,9 +57,9 @@ extension HTTPServer {
     ///   - address: a numeric address of this machine, `0.0.0.0` or `::` for all of them; not a path.
     ///   - limits: the limits for clients, on all loops together: each loop has an equal part of ``Limits/connections``
     ///     and ``Limits/wholeBodyBytes``, rounded up, and the connections of a client are counted together.
-    ///   - group: its loops serve.
+    /// - group: the loops that serve.
     ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
-    ///   - serve: runs once on each loop, with its server; the result is kept until the server closes.
+    /// - serve: runs once on each loop, with its server; the result is retained until the server closes.
     /// - Precondition: the group has event loops, and none of them is the calling thread's.
     /// - Throws: `SystemError` when the address is invalid, in use, or not permitted, or the group is shut down; and
     ///   the error that `serve` throws. Then nothing listens.
@@ -72,7 +73,7 @@ extension HTTPServer {
         serve)
     }
 
-    /// Starts servers of the connections that `transform` returns for those that arrive: secure ones, for example.
+    /// Starts servers of the connections that `transform` returns for the accepted ones, for example with TLS.
     ///
     /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: $1) }`. Otherwise, this is the same as the initializer
     /// without `transform`.
@@ -86,7 +87,7 @@ extension HTTPServer {
     ) throws where P.Output == Connection, P.Failure == Never {
       precondition(
         !group.loops.isEmpty && !group.loops.contains(where: \.isCurrent),
-        "HTTPServer.Group: it waits for event loops other than the calling thread's; make it elsewhere, or use HTTPServer"
+        "HTTPServer.Group: it needs loops, none of them the calling thread's; create it elsewhere, or use HTTPServer"
       )
       limits.check()
       let limits = limits.divided(by: group.count)
@@ -126,7 +127,7 @@ extension HTTPServer {
 
     deinit { close() }
 
-    /// The number of connections that are open, on all loops; those of a loop that is closed don't count.
+    /// The number of open connections on all loops; a closed loop has none.
     public var connectionCount: Int { get async { await sum(\.connectionCount) } }
 
     /// The number of response bytes that wait to be written, on all connections of all loops.
@@ -143,10 +144,9 @@ extension HTTPServer {
       for server in servers { server.cancel() }
     }
 
-    /// Accepts no more connections, and completes the requests that have begun. Safe from any
-    /// thread.
+    /// Stops accepting connections, and completes the requests that have begun. Safe from any thread.
     ///
-    /// Returns when the last connection is closed, or the loops are.
+    /// Returns when the last connection or all loops are closed.
     ///
     /// - Parameters:
     ///   - deadline: the time after which remaining connections are closed; 10 s by default.
@@ -173,7 +173,7 @@ private final class Ticket: Sendable {
 }
 
 extension HTTPServer.Limits {
-  /// One loop's share of a count.
+  /// One loop's share of the limits.
   fileprivate func divided(by count: Int) -> Self {
     var limits = self
     limits.connections = (connections + count - 1) / count

@@ -6,7 +6,7 @@ package import FeedStream
 /// closes.
 package final class UpgradedConnection {
   package let connection: Connection
-  /// The bytes that the client has sent after its request.
+  /// The bytes that the client sent after its request.
   package let early: Chunk
   package let scheduler: any LoopScheduler
   /// Called when the server shuts down.
@@ -35,8 +35,8 @@ extension HTTPServer.Response {
   ///
   /// - Parameters:
   ///   - protocolName: the value of the field `Upgrade`.
-  ///   - headers: fields next to `Upgrade` and `Connection`.
-  ///   - take: receives the connection; its result is retained as long as the ``UpgradedConnection``.
+  /// - headers: fields in addition to `Upgrade` and `Connection`.
+  /// - take: receives the connection; retain it for as long as it is used.
   package static func upgrade(
     to protocolName: String, headers: HTTPServer.Headers, _ take: @escaping (UpgradedConnection) -> Void
   ) -> HTTPServer.Response {
@@ -50,7 +50,7 @@ extension ServerConnection {
     to protocolName: String, _ headers: HTTPServer.Headers, of head: RequestHead,
     _ take: @escaping (UpgradedConnection) -> Void
   ) {
-    // Nobody could tell the rest of a body from the other protocol.
+    // The rest of a body could not be told from the other protocol.
     guard body.isOver else {
       isAnswering = false
       return respond(HTTPServer.Response(.badRequest), to: head, number)
@@ -70,7 +70,7 @@ extension ServerConnection {
     process()
   }
 
-  /// - Returns: the connection, which the server no longer touches, except to close it.
+  /// - Returns: the connection, which the server no longer uses, except to close it.
   fileprivate func handOver() -> UpgradedConnection {
     if isReading { channel.stopReading() }
     let early = input
@@ -92,7 +92,7 @@ private final class Upgrade: ResponseSource {
     self.take = take
   }
 
-  // A client that says nothing any more gets no other protocol.
+  // A client that has closed its sending side can't use another protocol.
   var endsWithReader: Bool { true }
   var keepsBody: Bool { false }
   var isShort: Bool { true }
