@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The decoders that libcurl may bring into the process with it: brotli and zstd. They are found by name when the program
-// runs, so that it runs with a libcurl that was built without them, and so that nobody has to install their development
-// packages (2 MB), which nothing else here needs. Their binary interfaces are stable: the structures and functions below are
+// The decoders that libcurl may load into the process: brotli and zstd. They are looked up by name at run time, so that
+// the program also runs with a libcurl built without them, and so that their development packages (2 MB), which nothing
+// else here needs, need not be installed. Their binary interfaces are stable: the structures and functions below are
 // those of brotli 1.x and zstd 1.x.
 
 typedef void *(*ccurl_brotli_create)(void *alloc, void *free, void *opaque);

@@ -5,7 +5,7 @@
 #include "codecs.h"
 #include "tls.h"
 
-// Swift calls no variadic C functions: one name for each type of argument.
+// Swift can't call variadic C functions, so there is one function for each type of argument.
 
 static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value) {
   return curl_easy_setopt(easy, option, value);
@@ -67,7 +67,7 @@ static inline CURLMcode ccurl_multi_set_timer(CURLM *multi, curl_multi_timer_cal
   return curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value);
 }
 
-// `CURLMsg` holds a union, of which Swift reads no member by name.
+// `CURLMsg` contains a union, whose members Swift can't read by name.
 static inline CURLcode ccurl_message_result(const CURLMsg *message) { return message->data.result; }
 
 // Macros that Swift does not import.

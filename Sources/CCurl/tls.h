@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-// What libcurl does not offer of the TLS library that it brings with it. The functions are found by name when the program
-// runs, as those of codecs.h are; the types are those of OpenSSL 1.1 and 3.
+// Functions of the TLS library behind libcurl that libcurl doesn't expose. They are looked up by name at run time, like
+// those of codecs.h; the types are those of OpenSSL 1.1 and 3.
 
 typedef void (*ccurl_tls_message)(int is_sent, int version, int type, const void *bytes, size_t count, void *ssl,
                                   void *user);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Macros of OpenSSL as functions, since Swift sees no macros with parameters.
+// OpenSSL macros as functions, since Swift doesn't import macros with parameters.
 
 static inline int copenssl_min_version(SSL_CTX *context, int version) {
   return (int)SSL_CTX_set_min_proto_version(context, version);
@@ -51,7 +51,7 @@ static inline int copenssl_reason(unsigned long error) { return ERR_GET_REASON(e
 
 static inline int copenssl_is_ssl(unsigned long error) { return ERR_GET_LIB(error) == ERR_LIB_SSL; }
 
-// No password is asked for: a key that has one cannot be read.
+// Refuses to provide a password, so an encrypted key can't be read.
 static inline int copenssl_no_password(char *buffer, int size, int writing, void *user) {
   (void)buffer, (void)size, (void)writing, (void)user;
   return -1;
@@ -65,13 +65,13 @@ static inline X509 *copenssl_read_certificate(BIO *bio) {
   return PEM_read_bio_X509(bio, NULL, copenssl_no_password, NULL);
 }
 
-/// True when reading stopped because nothing more is there.
+/// True if reading stopped at the end of the PEM text.
 static inline int copenssl_was_end_of_pem(void) {
   unsigned long error = ERR_peek_last_error();
   return error == 0 || (ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE);
 }
 
-/// Writes whom a certificate is for as text, and returns its length.
+/// Writes the subject or the issuer of a certificate as text, and returns its length.
 static inline size_t copenssl_subject(const X509 *certificate, int issuer, char *text, size_t size) {
   BIO *memory = BIO_new(BIO_s_mem());
   X509_NAME *name = issuer ? X509_get_issuer_name(certificate) : X509_get_subject_name(certificate);
@@ -82,7 +82,8 @@ static inline size_t copenssl_subject(const X509 *certificate, int issuer, char 
   return count > 0 ? (size_t)count : 0;
 }
 
-/// Writes the names and addresses that a certificate is for, each followed by a line feed, and returns their length.
+/// Writes the names and addresses that a certificate is valid for, each followed by a line feed, and returns their
+/// length.
 static inline size_t copenssl_names(const X509 *certificate, char *text, size_t size) {
   GENERAL_NAMES *names = (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
   size_t used = 0;

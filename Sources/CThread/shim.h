@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/// The calling thread, never 0. In one instruction where that is known: a call of `pthread_self` costs more than what else
-/// a subject or a join does to check its thread. Volatile, because a task may continue on another thread.
+/// Identifies the calling thread; never 0. A single instruction on known platforms: a call of `pthread_self` costs more
+/// than the rest of the thread check in a subject or a join. Volatile, because a task may continue on another thread.
 static inline uintptr_t cthread_self(void) {
 #if defined(__linux__) && defined(__x86_64__)
   uintptr_t thread;

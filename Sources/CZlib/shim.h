@@ -3,17 +3,17 @@
 
 #include <zlib.h>
 
-/// Begins to compress as gzip; `deflateInit2` is a macro.
+/// Begins gzip compression; `deflateInit2` is a macro.
 static inline int czlib_begin_gzip(z_streamp stream, int level) {
   return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
 }
 
-/// Begins to compress without a header, as messages of WebSocket are.
+/// Begins compression without a header, as for WebSocket messages.
 static inline int czlib_begin_raw_deflate(z_streamp stream, int level, int window_bits, int memory_level) {
   return deflateInit2(stream, level, Z_DEFLATED, -window_bits, memory_level, Z_DEFAULT_STRATEGY);
 }
 
-/// Begins to decompress; `inflateInit2` is a macro. Its documentation says what `window_bits` mean.
+/// Begins decompression; `inflateInit2` is a macro, whose documentation explains `window_bits`.
 static inline int czlib_begin_inflate(z_streamp stream, int window_bits) { return inflateInit2(stream, window_bits); }
 
 #endif

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// An OpenSSL certificate.
-// @unchecked: OpenSSL counts it with atomics, and nobody changes it.
+// @unchecked: OpenSSL counts its references atomically, and nothing changes it.
 final class Certificate: @unchecked Sendable {
   let x509: OpaquePointer
 
@@ -41,7 +41,7 @@ final class Certificate: @unchecked Sendable {
   }
 }
 
-/// Text in PEM that is being read.
+/// PEM text that is being read.
 final class PEM {
   let bio: OpaquePointer
   private let name: String
@@ -74,7 +74,7 @@ final class PEM {
 }
 
 enum OpenSSLErrors {
-  /// OpenSSL's text of the thread's first error; clears all of them.
+  /// OpenSSL's text for the thread's first error; clears all of the thread's errors.
   static func takeText() -> String {
     let error = ERR_get_error()
     ERR_clear_error()

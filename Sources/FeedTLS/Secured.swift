@@ -3,16 +3,17 @@ public import FeedStream
 extension Connection {
   /// Secures this connection as a client of `host`: delivers the secure connection and finishes.
   ///
-  /// The secure connection retains this one, which must no longer be used. Its `bytes` finish when the peer announces
-  /// the end; if the connection ends without that, they fail with `ECONNABORTED`. Closing it announces the end to the
-  /// peer.
+  /// The secure connection retains this one, which must no longer be used. Its `bytes` finish when the peer sends
+  /// `close_notify`; if the connection ends without that, they fail with `ECONNABORTED`. Closing the secure connection
+  /// sends `close_notify` to the peer.
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** ``TLSError``;
   /// this connection is then closed. **Cancellation:** closes the connection. **Policy:** holds one connection.
   ///
   /// - Parameters:
   ///   - client: the trusted roots and the offered protocols.
-  ///   - host: a name, also sent as the server's name (SNI), or a numeric address: the certificate must be for it.
+  /// - host: a name, which is also sent to the server (SNI), or a numeric address. The certificate must be valid for
+  ///   it.
   ///   - limit: the time limit for the handshake; ten seconds by default.
   ///   - scheduler: the connection's scheduler.
   public func secured(
@@ -22,7 +23,7 @@ extension Connection {
     secured(within: limit, host, on: scheduler) { () throws(TLSError) in try client.engine(for: host) }
   }
 
-  /// Secures this connection, which was accepted, as a server: delivers the secure connection and finishes.
+  /// Secures this accepted connection as a server: delivers the secure connection and finishes.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``secured(by:host:within:on:)``.
   ///
@@ -57,7 +58,7 @@ extension Connection {
 
   /// Looks up a host, connects to it and secures the connection: delivers the secure connection and finishes.
   ///
-  /// As in `Connection.connect(to: "example.org:443", securedBy: tls, on: loop)`.
+  /// For example: `Connection.connect(to: "example.org:443", securedBy: tls, on: loop)`.
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** ``TLSError``.
   /// **Cancellation:** abandons the attempt. **Policy:** holds one connection.
@@ -86,11 +87,11 @@ extension Connection {
 extension Publisher where Output == Connection, Failure == Never {
   /// Secures the connections that a `Listener` accepts.
   ///
-  /// As in `HTTPServer(at: address, on: loop) { $0.secured(by: tls, on: loop) }`.
+  /// For example: `HTTPServer(at: address, on: loop) { $0.secured(by: tls, on: loop) }`.
   ///
   /// A connection whose handshake fails is closed and reported, not delivered.
   ///
-  /// **Demand:** `handshakes` connections are requested from upstream, and another one whenever one is delivered or
+  /// **Demand:** `handshakes` connections are requested from upstream, and another one each time one is delivered or
   /// abandoned, so up to that many accepted connections may wait. **Failure:** never. **Cancellation:** closes
   /// connections that have not been delivered. Policy: holds `handshakes` connections.
   ///
@@ -100,8 +101,8 @@ extension Publisher where Output == Connection, Failure == Never {
   ///     `limit`.
   ///   - limit: the time limit for a handshake; ten seconds by default.
   ///   - scheduler: the connections' scheduler.
-  ///   - report: called with each failure, and with the address of the peer; by default, reports to
-  ///     `StreamDiagnostics.onCaughtError`.
+  /// - report: called with each failure and the peer's address; by default, reports to
+  ///   `StreamDiagnostics.onCaughtError`.
   public func secured(
     by server: TLSServer, handshakes: Int = 64, within limit: StreamInstant.Stride = .seconds(10),
     on scheduler: any LoopScheduler, report: ((TLSError, SocketAddress) -> Void)? = nil
@@ -122,7 +123,7 @@ extension Publisher where Output == Connection, Failure == Never {
   }
 }
 
-/// A running handshake, with its deadline.
+/// A running handshake and its deadline.
 private final class Handshake {
   private var channel: TLSChannel?
   private let limit: StreamInstant.Stride

@@ -9,7 +9,7 @@ extension TLSChannel {
     guard !isWritingBelow else { return }
     encrypt()
     send()
-    // Nothing to send, or nothing that can be sent.
+    // There is nothing to send, or nothing can be sent.
     if !isWritingBelow { scheduler.schedule { [weak self] in self?.answer() } }
   }
 
@@ -29,7 +29,7 @@ extension TLSChannel {
     }
     if let first = output.first {
       output[0] = first[sent..<first.count]
-      // It is encrypted, and so it goes as it is; until it has gone, nothing else does.
+      // The rest is encrypted, so it is sent as it is; nothing else is sent before it.
       sendBelow(output)
     }
     return count
@@ -85,12 +85,12 @@ extension TLSChannel {
     guard !isWritingBelow else { return }
     withExtendedLifetime(self) {
       answer()
-      // What was sent made room for the answers of what is read.
+      // Sending made room for TLS's own responses to bytes that are read.
       if isWanted, !isDelivering, !isReadingBelow, !isClosed { deliverWhatCame() }
     }
   }
 
-  /// True if everything is written, or nothing can be.
+  /// Completes the write if everything is written, or nothing can be.
   private func answer() {
     guard !isClosed, !isWritingBelow, waiting.isEmpty || failure != nil else { return }
     waiting = []
@@ -105,7 +105,7 @@ extension TLSChannel {
     if engine.outputCount > 0 { return send() }
     guard let done = hasEnded else { return }
     hasEnded = nil
-    // The peer has been informed, and may be gone by now.
+    // The peer has received `close_notify`, and may have closed the connection already.
     inner.endWriting { _ in done(nil) }
   }
 }

@@ -1,20 +1,20 @@
 internal import COpenSSL
 internal import FeedStream
 
-/// The plaintext bytes of a connection, on top of a channel that carries their ciphertext.
+/// The plaintext bytes of a connection, on top of a channel that carries the ciphertext.
 ///
-/// It holds at most a chunk of unread ciphertext, and ``batch`` encrypted but unsent bytes.
+/// It holds at most one chunk of unread ciphertext, and ``batch`` encrypted but unsent bytes.
 final class TLSChannel: ByteChannel {
-  /// The number of bytes that are encrypted at a time.
+  /// The number of bytes to encrypt at a time.
   static let batch = 128 * 1024
 
   let engine: TLSEngine
   let scheduler: any LoopScheduler
-  /// The connection below, which this retains.
+  /// The underlying connection, which this channel retains.
   private let below: Connection
   let inner: any ByteChannel
   private(set) var isClosed = false
-  /// The reason why it is no longer secure.
+  /// The reason why the connection is no longer secure.
   var failure: TLSError?
 
   // Reading.
@@ -22,7 +22,7 @@ final class TLSChannel: ByteChannel {
   var isWanted = false
   var isReadingBelow = false
   var isDelivering = false
-  /// The way in which the connection below ended.
+  /// The way in which the underlying connection ended.
   private var ending: ReadResult?
   /// Called instead of delivering during the handshake.
   private var onInput: (() -> Void)?
@@ -44,7 +44,7 @@ final class TLSChannel: ByteChannel {
 
   var peer: SocketAddress { below.peer }
 
-  // MARK: Coming to terms
+  // MARK: Handshake
 
   /// Calls `settle` with the result of the handshake, immediately or later, but not after ``close()``.
   func shakeHands(with host: String?, _ settle: @escaping (TLSError?) -> Void) {
@@ -64,7 +64,7 @@ final class TLSChannel: ByteChannel {
     }
     onInput = nil
     stopBelow()
-    // Also what tells the peer why.
+    // This includes the alert that tells the peer the reason.
     send()
     settle(failure)
   }
@@ -79,7 +79,7 @@ final class TLSChannel: ByteChannel {
     isWanted = true
     guard !isDelivering else { return }
     guard engine.holdsInput || ending != nil || failure != nil else { return readBelow() }
-    // Like every result, on a later turn.
+    // Delivered on a later turn, like every result.
     scheduler.schedule { [weak self] in self?.deliverWhatCame() }
   }
 
@@ -91,10 +91,10 @@ final class TLSChannel: ByteChannel {
   var hasInput: Bool { !isClosed && (engine.holdsInput || inner.hasInput) }
 
   private func readBelow() {
-    // What answers the peer's control messages has to go before more of them are read.
+    // TLS's responses to the peer's control messages must be sent before more bytes are read.
     guard !isReadingBelow, ending == nil, !isClosed, engine.outputCount < Self.batch else { return }
     isReadingBelow = true
-    // Unowned: the channel below is this one's, and forgets it when it is closed.
+    // Unowned: the inner channel belongs to this one, and releases this closure when it is closed.
     inner.startReading { [unowned self] in came($0) }
   }
 
@@ -106,7 +106,7 @@ final class TLSChannel: ByteChannel {
 
   private func came(_ result: ReadResult) {
     if case .chunk(let chunk) = result { engine.feed(chunk) } else { (ending, isReadingBelow) = (result, false) }
-    // The subscriber may release this.
+    // The subscriber may release this channel.
     withExtendedLifetime(self) { if let onInput { onInput() } else { deliverWhatCame() } }
   }
 
@@ -149,10 +149,10 @@ final class TLSChannel: ByteChannel {
 
   func close() {
     guard !isClosed else { return }
-    // With something half sent, a completion would be a lie.
+    // If a record is only partly sent, `close_notify` can't follow it.
     if !isWritingBelow {
       if failure == nil { engine.sayGoodbye() }
-      // Tried immediately; nobody waits for it.
+      // Tried immediately, without waiting for the result.
       if engine.outputCount > 0 { inner.write(engine.takeOutput()) { _ in } }
     }
     isClosed = true

@@ -3,15 +3,15 @@ internal import COpenSSL
 /// The client's side of TLS: its trusted roots and offered protocols. One client can be used for any number of
 /// connections, on any thread.
 ///
-/// The certificate of the server and its name are always verified; this can't be turned off. It supports TLS 1.2 and
-/// 1.3; sessions aren't resumed, so each connection is verified.
-// @unchecked: OpenSSL counts and locks its context, which nobody changes after `init`.
+/// The server's certificate and its name are always verified; this can't be turned off. TLS 1.2 and 1.3 are supported.
+/// Sessions aren't resumed, so each connection is verified.
+// @unchecked: OpenSSL counts and locks its context, which nothing changes after `init`.
 public final class TLSClient: @unchecked Sendable {
   let context: TLSContext
   let wallClock: @Sendable () -> Int64
 
   /// - Parameters:
-  ///   - roots: the certificates that may vouch for a server; the system's by default.
+  /// - roots: the certificates that may vouch for a server; those that the system trusts by default.
   ///   - identity: presented to a server that requests a client certificate; none by default.
   ///   - protocols: the offered application protocols, the preferred one first (ALPN, RFC 7301).
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
@@ -41,7 +41,7 @@ public final class TLSClient: @unchecked Sendable {
     let parameters = SSL_get0_param(engine.ssl)
     if X509_VERIFY_PARAM_set1_ip_asc(parameters, name) == 1 { return engine }
     ERR_clear_error()
-    // Names are in the certificate's alternative names (RFC 9525), with `*` for a whole label.
+    // Names must be in the certificate's alternative names (RFC 9525), with `*` only for a whole label.
     X509_VERIFY_PARAM_set_hostflags(
       parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
     guard X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1, copenssl_server_name(engine.ssl, name) == 1 else {
@@ -54,15 +54,15 @@ public final class TLSClient: @unchecked Sendable {
 
 /// The server's side of TLS: its identity, and the clients that it admits. One server can be used for any number of
 /// connections, on any thread.
-// @unchecked: OpenSSL counts and locks its context, which nobody changes after `init`.
+// @unchecked: OpenSSL counts and locks its context, which nothing changes after `init`.
 public final class TLSServer: @unchecked Sendable {
   /// The certificates that clients must present.
   public enum ClientCertificates: Sendable {
-    /// None; no certificate is requested.
+    /// No certificate is requested.
     case ignored
-    /// A certificate issued under one of these, or none.
+    /// A certificate issued under one of these roots, or none.
     case verified(TrustedRoots)
-    /// A certificate issued under one of these.
+    /// A certificate issued under one of these roots.
     case required(TrustedRoots)
   }
 
@@ -100,7 +100,7 @@ public final class TLSServer: @unchecked Sendable {
       try context.trust(roots)
     }
     if case .ignored = clientCertificates { return }
-    // Verified certificates aren't kept: each connection verifies again.
+    // Sessions aren't kept, so each connection verifies its certificate again.
     copenssl_cache_no_sessions(context.pointer)
     copenssl_give_no_tickets(context.pointer)
   }
@@ -108,8 +108,8 @@ public final class TLSServer: @unchecked Sendable {
   func engine() -> TLSEngine { TLSEngine(context, isServer: true, at: wallClock()) }
 }
 
-/// Chooses the application protocol of a server. OpenSSL's context has a pointer to it, and its `TLSServer` retains
-/// both.
+/// Chooses the application protocol of a server. OpenSSL's context has a pointer to this object, and `TLSServer`
+/// retains both.
 private final class ProtocolChoice {
   private let list: [UInt8]
 
@@ -123,7 +123,7 @@ private final class ProtocolChoice {
         let choice = Unmanaged<ProtocolChoice>.fromOpaque(choice!).takeUnretainedValue()
         return choice.list.withUnsafeBufferPointer { list in
           var found: UnsafeMutablePointer<UInt8>?
-          // What it finds lies in one of the two lists, which live longer than the call needs.
+          // The result points into one of the two lists, both of which outlive this call.
           let result = SSL_select_next_proto(
             &found, count, list.baseAddress, UInt32(list.count), offered, offeredCount)
           guard result == OPENSSL_NPN_NEGOTIATED, let found else { return SSL_TLSEXT_ERR_ALERT_FATAL }

@@ -9,7 +9,7 @@ internal import COpenSSL
 #endif
 
 /// The shared state of the connections of a client or a server: OpenSSL's `SSL_CTX`.
-// @unchecked: OpenSSL counts and locks it, and it is changed only while its client or server is made.
+// @unchecked: OpenSSL counts and locks it, and it is changed only during the `init` of its client or server.
 final class TLSContext: @unchecked Sendable {
   let pointer: OpaquePointer
   private var kept: [AnyObject] = []
@@ -21,7 +21,7 @@ final class TLSContext: @unchecked Sendable {
     self.pointer = pointer
     _ = copenssl_min_version(pointer, TLS1_2_VERSION)
     copenssl_refuse_old_ways(pointer)
-    // Connections that wait hold no buffers.
+    // Idle connections hold no buffers.
     copenssl_set_mode(pointer, Int(SSL_MODE_RELEASE_BUFFERS))
   }
 
@@ -36,7 +36,7 @@ final class TLSContext: @unchecked Sendable {
     }
     let store = SSL_CTX_get_cert_store(pointer)
     for root in roots.certificates { X509_STORE_add_cert(store, root.x509) }
-    // A trusted certificate is trusted even when somebody else has signed it.
+    // A trusted certificate is trusted even if it isn't a root.
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(pointer), UInt(X509_V_FLAG_PARTIAL_CHAIN))
     ERR_clear_error()
   }
@@ -52,7 +52,7 @@ final class TLSContext: @unchecked Sendable {
     return true
   }
 
-  /// Names in ALPN's form: each after its length.
+  /// Protocol names in the format of ALPN, each preceded by its length.
   static func list(of protocols: [String]) throws(TLSError) -> [UInt8] {
     var list: [UInt8] = []
     for name in protocols {

@@ -1,11 +1,11 @@
 internal import COpenSSL
 internal import FeedStream
 
-/// One TLS session, without a connection: ciphertext in and out, plaintext out and in. It decides nothing about time
-/// or demand.
+/// One TLS session without a connection: it converts between ciphertext and plaintext. It decides nothing about time or
+/// demand.
 ///
-/// It reads ciphertext from the given chunk and writes into chunks, with its own BIO: input isn't copied, and an idle
-/// session holds no buffer.
+/// It has its own BIO, which reads ciphertext from the given chunk and writes into chunks: input isn't copied, and an
+/// idle session holds no buffer.
 final class TLSEngine {
   let ssl: OpaquePointer
   private let context: TLSContext
@@ -14,10 +14,10 @@ final class TLSEngine {
   /// The ciphertext to send.
   private(set) var output: [Chunk] = []
   private(set) var outputCount = 0
-  /// True after a failed call, after which no other call is allowed.
+  /// True after a failed call; no other call is allowed then.
   private(set) var hasFailed = false
   private(set) var hasSaidGoodbye = false
-  /// The certificate that the peer has presented, and the first invalid one of its chain.
+  /// The certificate that the peer presented, and the first invalid certificate of its chain.
   private var refusal: (shown: Certificate, at: Certificate)?
 
   init(_ context: TLSContext, isServer: Bool, at time: Int64) {
@@ -26,10 +26,10 @@ final class TLSEngine {
     let bio = BIO_new(Self.method)
     BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
     BIO_set_init(bio, 1)
-    // Owned by `ssl` from now on, once for both directions.
+    // `ssl` owns the BIO from now on, with one reference for both directions.
     SSL_set_bio(ssl, bio, bio)
     SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
-    // It decides nothing, and remembers which certificate was refused.
+    // This callback decides nothing; it only records which certificate was refused.
     SSL_set_verify(ssl, SSL_CTX_get_verify_mode(context.pointer)) { isRight, verification in
       if isRight == 0, let verification {
         let ssl = OpaquePointer(
@@ -56,7 +56,7 @@ final class TLSEngine {
     return output
   }
 
-  // Unsafe but right: made once, and only read.
+  // `unsafe` is correct here: it is created once, and then only read.
   nonisolated(unsafe) private static let method: OpaquePointer? = {
     let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "chunks")
     BIO_meth_set_read(method) { bio, room, count in
@@ -104,10 +104,10 @@ final class TLSEngine {
     return result == 1 ? .done(()) : step(result, host)
   }
 
-  /// Plaintext of the received bytes, at most 64 KiB.
+  /// The plaintext of the received bytes, at most 64 KiB.
   func read() -> Step<Chunk> {
-    guard !hasFailed else { return .failed(.protocolViolation(reason: "it failed before")) }
-    // As much as what came can be, besides a record of which the beginning came before.
+    guard !hasFailed else { return .failed(.protocolViolation(reason: "an earlier operation failed")) }
+    // As much as the received bytes can contain, plus a record whose beginning was received earlier.
     let capacity = min(input.count + Int(SSL_pending(ssl)) + 17 * 1024, 64 * 1024)
     var stop: Step<Chunk>?
     let chunk = Chunk(capacity: capacity) { room in
@@ -134,14 +134,14 @@ final class TLSEngine {
     guard !hasFailed, !hasSaidGoodbye else { return .protocolViolation(reason: "the connection is closed") }
     ERR_clear_error()
     var count = 0
-    // All of it: the BIO takes whatever comes.
+    // Everything is written: the BIO accepts any number of bytes.
     let result = SSL_write_ex(ssl, bytes.baseAddress, bytes.count, &count)
     guard result != 1 else { return nil }
     if case .failed(let error) = step(result, nil) as Step<Void> { return error }
     return .protocolViolation(reason: "it requested a renegotiation")
   }
 
-  /// Announces that nothing more will be written.
+  /// Sends `close_notify`: nothing more will be written.
   func sayGoodbye() {
     guard !hasFailed, !hasSaidGoodbye, SSL_is_init_finished(ssl) == 1 else { return }
     hasSaidGoodbye = true
@@ -173,12 +173,12 @@ final class TLSEngine {
     case SSL_R_NO_APPLICATION_PROTOCOL, Int32(SSL_AD_REASON_OFFSET) + SSL_AD_NO_APPLICATION_PROTOCOL:
       return .noCommonProtocol
     case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG:
-      // A record that is none, before there was any.
+      // A first record that isn't one means that the peer doesn't speak TLS.
       return SSL_is_init_finished(ssl) == 1
         ? .protocolViolation(reason: OpenSSLErrors.text(of: error)) : .notTLS
     case let code where code >= SSL_AD_REASON_OFFSET:
       let text = OpenSSLErrors.text(of: error)
-      // "tlsv1 alert unknown ca": the name of the alert is what follows.
+      // "tlsv1 alert unknown ca": the name of the alert follows the word.
       return .refused(reason: text.firstRange(of: "alert ").map { String(text[$0.upperBound...]) } ?? text)
     default: return .protocolViolation(reason: OpenSSLErrors.text(of: error))
     }
@@ -209,6 +209,6 @@ final class TLSEngine {
     }
   }
 
-  /// The certificate that the peer has presented.
+  /// The certificate that the peer presented.
   var peerCertificate: Certificate? { SSL_get1_peer_certificate(ssl).map(Certificate.init) }
 }

@@ -11,43 +11,43 @@ public import FeedStream
 /// The reason why a connection is not secure, or no longer secure.
 public enum TLSError: Error, Hashable, Sendable {
   // The certificate of the peer.
-  /// It has expired.
+  /// The certificate has expired.
   case expired(certificate: String)
-  /// It isn't valid yet, or a clock is wrong.
+  /// The certificate isn't valid yet, or a clock is wrong.
   case notYetValid(certificate: String)
-  /// It is for other hosts: `names` are the hosts for which it is valid.
+  /// The certificate is for other hosts; `names` are the hosts for which it is valid.
   case wrongHost(String, names: [String])
-  /// It is self-signed and isn't one of the trusted roots.
+  /// The certificate is self-signed and isn't one of the trusted roots.
   case selfSigned(certificate: String)
-  /// It isn't signed by a trusted issuer, or an issuer is unknown.
+  /// The certificate isn't signed by a trusted issuer, or an issuer is unknown.
   case untrusted(certificate: String, issuer: String)
-  /// Any other problem, in OpenSSL's words.
+  /// Any other problem with the certificate, in OpenSSL's words.
   case badCertificate(String, reason: String)
-  /// The client was required to present one, but presented none.
+  /// The client was required to present a certificate, but presented none.
   case noCertificate
 
-  // The conversation.
-  /// The peer has refused, for this reason: often a wrong or missing certificate on this side.
+  // The session.
+  /// The peer refused the connection, often because of a wrong or missing certificate on this side.
   case refused(reason: String)
   /// The peer supports none of the offered application protocols.
   case noCommonProtocol
   /// The peer does not speak TLS.
   case notTLS
-  /// The peer breaks the protocol, in OpenSSL's words.
+  /// The peer violated the protocol, in OpenSSL's words.
   case protocolViolation(reason: String)
-  /// The connection ended without TLS's own end: an attacker may have cut it off.
+  /// The connection ended without `close_notify`: an attacker may have cut it off.
   case truncated
   /// The handshake took longer than this.
   case timedOut(StreamInstant.Stride)
-  /// The connection below failed, or could not be made.
+  /// The underlying connection failed, or could not be made.
   case system(SystemError)
 
-  // What we were given.
+  // Configuration.
   /// The certificates or the key can't be read.
   case unreadable(String, reason: String)
   /// The key doesn't match the certificate.
   case keyIsAnother(certificate: String)
-  /// The name can't be in any certificate.
+  /// The host is neither a name nor an address that a certificate can be for.
   case badHost(String)
   /// An application protocol's name is empty or longer than 255 bytes.
   case badProtocol(String)
@@ -82,7 +82,7 @@ extension TLSError: CustomStringConvertible {
 }
 
 extension TLSError {
-  /// The closest system error number, with which a stream of bytes fails.
+  /// The closest system error number, which byte streams fail with.
   var code: Int32 {
     switch self {
     case .system(let error): error.code

@@ -1,15 +1,15 @@
 internal import COpenSSL
 
 /// A certificate with its chain, and its private key: the identity of a server, or of a client that must present one.
-// @unchecked: OpenSSL counts both with atomics, and nobody changes them.
+// @unchecked: OpenSSL counts their references atomically, and nothing changes them.
 public final class TLSIdentity: @unchecked Sendable {
-  /// The first is this side's, and the others are its chain.
+  /// The first is this side's certificate, and the others are its chain.
   let certificates: [Certificate]
   let key: OpaquePointer
 
   /// - Parameters:
-  ///   - certificates: PEM: the certificate, then those that vouch for it, without the root.
-  ///   - key: PEM, without a password.
+  /// - certificates: PEM text: the certificate, then those that vouch for it, without the root.
+  /// - key: PEM text, without a password.
   /// - Throws: ``TLSError/unreadable(_:reason:)``, ``TLSError/keyIsAnother(certificate:)``.
   public init(certificates: String, key: String) throws(TLSError) {
     self.certificates = try Certificate.all(in: PEM(certificates), "the certificate")
@@ -17,11 +17,11 @@ public final class TLSIdentity: @unchecked Sendable {
     try check()
   }
 
-  /// Reads files, and blocks meanwhile.
+  /// Reads files; blocks while it reads.
   ///
   /// - Parameters:
-  ///   - certificateFile: PEM: the certificate, then those that vouch for it, without the root.
-  ///   - keyFile: PEM, without a password.
+  /// - certificateFile: the path of a PEM file: the certificate, then those that vouch for it, without the root.
+  /// - keyFile: the path of a PEM file, without a password.
   /// - Throws: ``TLSError/unreadable(_:reason:)``, ``TLSError/keyIsAnother(certificate:)``.
   public init(certificateFile: String, keyFile: String) throws(TLSError) {
     certificates = try Certificate.all(in: PEM(file: certificateFile), certificateFile)
@@ -49,17 +49,17 @@ public struct TrustedRoots: Sendable {
 
   /// These certificates and no others.
   ///
-  /// - Parameter pem: the certificates; even one that isn't a root certificate is trusted.
+  /// - Parameter pem: the certificates as PEM text; even one that isn't a root is trusted.
   public static func only(_ pem: String) throws(TLSError) -> TrustedRoots {
     TrustedRoots(includesSystem: false, certificates: try Certificate.all(in: PEM(pem), "the trusted roots"))
   }
 
-  /// The certificates in a file, and no others. Blocks while it reads.
+  /// The certificates in a file and no others. Blocks while it reads.
   public static func only(file: String) throws(TLSError) -> TrustedRoots {
     TrustedRoots(includesSystem: false, certificates: try Certificate.all(in: PEM(file: file), file))
   }
 
-  /// These certificates, and those of `other`.
+  /// These certificates and those of `other`.
   public func adding(_ other: TrustedRoots) -> TrustedRoots {
     TrustedRoots(
       includesSystem: includesSystem || other.includesSystem, certificates: certificates + other.certificates)

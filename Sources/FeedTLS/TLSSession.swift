@@ -9,13 +9,13 @@ public struct TLSSession: Hashable, Sendable {
   public let cipher: String
   /// The application protocol that was agreed on (ALPN).
   public let applicationProtocol: String?
-  /// The name that the client has requested (SNI).
+  /// The host name that the client requested (SNI).
   public let serverName: String?
   /// The subject of the peer's certificate; `nil` if it presented none.
   public let peerSubject: String?
   /// The names and addresses for which the peer's certificate is valid.
   public let peerNames: [String]
-  /// The SHA-256 of the peer's certificate.
+  /// The SHA-256 fingerprint of the peer's certificate.
   public let peerFingerprint: [UInt8]?
 }
 
@@ -23,8 +23,8 @@ extension Connection {
   /// The negotiated parameters; `nil` for a connection that isn't secure.
   public var tls: TLSSession? { (channel as? TLSChannel)?.engine.session }
 
-  /// The reason why the connection is no longer secure: ``TLSError/truncated``, ``TLSError/refused(reason:)`` and so
-  /// on.
+  /// The reason why the connection is no longer secure, such as ``TLSError/truncated`` or
+  /// ``TLSError/refused(reason:)``.
   public var tlsFailure: TLSError? { (channel as? TLSChannel)?.failure }
 }
 

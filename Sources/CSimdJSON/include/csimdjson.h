@@ -9,11 +9,11 @@
 extern "C" {
 #endif
 
-/// The bytes that must be readable, of whatever value, after a document.
+/// The number of bytes after a document that must be readable, whatever their values.
 #define CSIMDJSON_PADDING 64
 
-/// What simdjson made of a document: its tape (simdjson's doc/tape.md) and the strings that the tape points to, each
-/// preceded by its length in four bytes. Both are the parser's, until it parses again or goes.
+/// simdjson's representation of a document: its tape (simdjson's doc/tape.md), and the strings that the tape refers to,
+/// each preceded by its length in four bytes. The parser owns both, until it parses again or is destroyed.
 typedef struct {
   const uint64_t *tape;
   const uint8_t *strings;
@@ -21,20 +21,20 @@ typedef struct {
 
 typedef struct csimdjson_parser csimdjson_parser;
 
-/// A parser of documents of up to `capacity` bytes that nest no deeper than `depth`; NULL without memory.
+/// Creates a parser of documents of up to `capacity` bytes, nested at most `depth` deep; NULL if out of memory.
 csimdjson_parser *csimdjson_parser_create(size_t capacity, size_t depth);
 void csimdjson_parser_destroy(csimdjson_parser *parser);
 
-/// Parses `length` bytes, after which CSIMDJSON_PADDING more are readable. Everything is checked: UTF-8, numbers,
-/// escapes, that nothing follows. False when anything is wrong.
+/// Parses `length` bytes, which must be followed by CSIMDJSON_PADDING readable ones. Everything is validated: UTF-8,
+/// numbers, escapes, and that nothing follows the document. Returns false if anything is invalid.
 bool csimdjson_parse(csimdjson_parser *parser, const uint8_t *bytes, size_t length, csimdjson_document *document);
 
-/// Hands the strings of the last document over: they stay where they are, until csimdjson_free_strings.
+/// Transfers ownership of the last document's strings to the caller; they stay in place until csimdjson_free_strings.
 uint8_t *csimdjson_take_strings(csimdjson_parser *parser);
 void csimdjson_free_strings(uint8_t *strings);
 
-/// Asks for large pages for memory that nobody has touched yet: a quarter of the time of a large document is that of 10,000
-/// page faults. In vain where the system does not have them.
+/// Requests large pages for memory that hasn't been used yet: page faults (10,000) are a quarter of the time of a large
+/// document. Has no effect if the system doesn't support them.
 void csimdjson_prefer_large_pages(void *start, size_t length);
 
 bool csimdjson_is_utf8(const uint8_t *bytes, size_t length);

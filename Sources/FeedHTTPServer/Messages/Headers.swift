@@ -59,7 +59,7 @@ extension HTTPServer {
 
     /// Calls `body` with each field, until it returns false.
     ///
-    /// - Returns: true if it never did.
+    /// - Returns: true if `body` never returned false.
     func allFields(_ body: (_ name: String, _ value: String) -> Bool) -> Bool {
       guard received == nil else { return allSatisfy { body($0.name, $0.value) } }
       return own.withUnsafeBufferPointer { own in

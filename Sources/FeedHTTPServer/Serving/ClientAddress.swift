@@ -10,7 +10,7 @@ package import FeedStream
 
 extension SocketAddress {
   /// The identity of a client: its address without the port. An IPv6 network with a prefix of 64 bits is one client,
-  /// because a client may have all of its addresses; an IPv4 address within IPv6 counts as the IPv4 address.
+  /// because one client may use all of its addresses. An IPv4 address within IPv6 counts as the IPv4 address.
   package var client: String {
     guard case .internet(let host, _) = kind, host.utf8.contains(UInt8(ascii: ":")) else { return host }
     var address = in6_addr()

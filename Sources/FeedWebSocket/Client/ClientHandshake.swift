@@ -2,7 +2,7 @@ internal import FeedStream
 
 /// The client's handshake on a connection (RFC 6455, 4.1).
 final class ClientHandshake {
-  /// The request without its key, which is new for each connection.
+  /// The request without its key, which is different for each connection.
   struct Request {
     let place: WebSocketURL
     let fields: String
@@ -33,9 +33,9 @@ final class ClientHandshake {
         + "Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n\(fields)\r\n"
     }
 
-    /// The agreement in the response.
+    /// The parameters agreed on in the response.
     ///
-    /// - Throws: if it refuses, or isn't a response to this request.
+    /// - Throws: if the server refuses, or the head isn't a response to this request.
     func check(_ head: ResponseHead, _ key: String) throws(WebSocketError) -> Agreement {
       guard head.status == 101 else { throw .refused(status: head.status, reason: head.reason) }
       let upgrade = TokenList.parse(head.values("Upgrade")) ?? []
@@ -95,7 +95,7 @@ final class ClientHandshake {
     do throws(SystemError) { try connection.claim() } catch { return settle(.failure(.unreachable(error))) }
     let limit = options.handshakeDeadline
     deadline = scheduler.once(after: limit) { [weak self] in self?.settle(.failure(.handshakeTimedOut(after: limit))) }
-    // Kept by the channel until it settles.
+    // The channel retains this object until it settles.
     connection.channel.startReading { [self] in receive($0) }
     connection.channel.write([Chunk(request.text(key))]) { [weak self] error in
       if let error { self?.settle(.failure(.connectionLost(error))) }
@@ -112,7 +112,7 @@ final class ClientHandshake {
         guard let (head, length) = try ResponseHead.parse(bytes) else { return }
         settle(head, Chunk(bytes[length...]))
       } catch {
-        settle(.failure(.badHandshake(reason: "it isn't an HTTP/1.1 response, or is longer than 16 KiB")))
+        settle(.failure(.badHandshake(reason: "it isn't an HTTP/1.1 response, or its head is longer than 16 KiB")))
       }
     }
   }
@@ -125,7 +125,7 @@ final class ClientHandshake {
         connection, isServer: false, agreement, limits: options.limits, compression: options.compression, on: scheduler)
       let done = release()
       done?(.success(socket))
-      // What has come is read once the socket has its streams.
+      // Bytes that arrived early are read once the socket's streams are set up.
       if socket.state == .open { socket.start(early) }
     } catch {
       settle(.failure(error))

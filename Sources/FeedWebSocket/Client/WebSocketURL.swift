@@ -4,7 +4,7 @@ struct WebSocketURL: Hashable {
   /// A name or a numeric address; an IPv6 address without its brackets.
   let host: String
   let port: Int
-  /// The path and the query: what is requested.
+  /// The request target: the path and the query.
   let target: String
 
   init(_ text: String) throws(WebSocketError) {
@@ -70,7 +70,7 @@ struct WebSocketURL: Hashable {
   }
 
   private var bracketed: String { host.contains(":") ? "[\(host)]" : host }
-  /// The address to connect to.
+  /// The host and port to connect to.
   var place: String { "\(bracketed):\(port)" }
   /// The value of `Host`.
   var field: String { port == (isSecure ? 443 : 80) ? bracketed : place }

@@ -1,4 +1,4 @@
-/// The terms of compression that both sides have agreed on (RFC 7692, 7.1).
+/// The parameters of compression that both sides have agreed on (RFC 7692, 7.1).
 package struct DeflateTerms: Hashable, Sendable {
   /// True if the server compresses each message separately.
   package var serverForgets = false
@@ -11,7 +11,7 @@ package struct DeflateTerms: Hashable, Sendable {
 
   package init() {}
 
-  /// True when messages of this sender may refer to earlier ones.
+  /// True if messages from this side may refer to earlier ones.
   func keepsWindow(sentByServer isServer: Bool) -> Bool { isServer ? !serverForgets : !clientForgets }
   func windowBits(sentByServer isServer: Bool) -> Int { isServer ? serverWindowBits : clientWindowBits }
 }
@@ -19,7 +19,7 @@ package struct DeflateTerms: Hashable, Sendable {
 extension WebSocketCompression {
   static let name = "permessage-deflate"
 
-  /// The server's side: accepts the first possible offer.
+  /// The server's side: accepts the first offer that it supports.
   ///
   /// - Parameter offers: the values of `Sec-WebSocket-Extensions`.
   /// - Returns: the terms and the value of the response's field; `nil` if no offer is acceptable.
@@ -70,7 +70,7 @@ extension WebSocketCompression {
     return offer + "; client_max_window_bits" + (windowBits < 15 ? "=\(windowBits)" : "")
   }
 
-  /// The client's side: the server's choice from the offer.
+  /// The client's side: the parameters that the server chose from the offer.
   ///
   /// - Parameter chosen: the values of the response's `Sec-WebSocket-Extensions`.
   /// - Returns: the terms; `nil` when the server does not compress.
@@ -96,7 +96,7 @@ extension WebSocketCompression {
       default: throw FieldSyntaxError()
       }
     }
-    // What was requested must be granted.
+    // The server must grant what the client requested.
     guard keepsContext || terms.serverForgets, windowBits == 15 || seen.contains("server_max_window_bits") else {
       throw FieldSyntaxError()
     }

@@ -2,8 +2,8 @@ internal import CZlib
 internal import FeedStream
 internal import Synchronization
 
-/// zlib's state of compression.
-// @unchecked: used by one at a time, who has taken it out of its pool or made it.
+/// The state of one zlib compressor.
+// @unchecked: it has one user at a time, which has taken it out of the pool or created it.
 final class Deflater: @unchecked Sendable {
   struct Kind: Hashable {
     let windowBits: Int
@@ -27,16 +27,16 @@ final class Deflater: @unchecked Sendable {
 
   func reset() { deflateReset(stream) }
 
-  /// Compresses a part of a message, and flushes it so that all of it can be read.
+  /// Compresses a part of a message, and flushes, so that all of the part can be decompressed.
   ///
   /// - Parameter isLast: true to leave out the end of every message (RFC 7692, 7.2.1).
   func deflate(_ part: Chunk, isLast: Bool) -> Chunk {
-    // Room for what does not compress, and for the flush.
+    // Space for data that doesn't compress, and for the flush.
     let most = Int(deflateBound(stream, uLong(part.count))) + 64
     return Chunk(capacity: most) { room in
       var written = 0
       part.withUnsafeBytes { bytes in
-        // zlib only reads its input; its header does not say so.
+        // zlib doesn't change its input, although `next_in` isn't const.
         stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = uInt(bytes.count)
         stream.pointee.next_out = room.baseAddress!.assumingMemoryBound(to: UInt8.self)
@@ -50,18 +50,17 @@ final class Deflater: @unchecked Sendable {
   }
 }
 
-/// The compression of one socket: with a permanent window, or with one that is borrowed for each message.
+/// The compression of one socket: with its own window, or with one that is borrowed for each message.
 final class DeflateContext {
   private let keepsWindow: Bool
   private let kind: Deflater.Kind
   private let leastBytes: Int
   private var deflater: Deflater?
 
-  /// The streams that no message uses.
+  /// The compressors that no message uses.
   private static let spare = Mutex<[Deflater.Kind: [Deflater]]>([:])
 
-  /// - Returns: `nil` if zlib doesn't support these terms: a window of 8 bits is too small for it, so messages are sent
-  ///   uncompressed.
+  /// - Returns: `nil` if zlib doesn't support the window: 8 bits are too few for it, so messages are sent uncompressed.
   init?(_ terms: DeflateTerms, _ options: WebSocketCompression, isServer: Bool) {
     let bits = terms.windowBits(sentByServer: isServer)
     guard bits >= 9 else { return nil }

@@ -2,15 +2,15 @@ internal import CZlib
 internal import FeedStream
 internal import Synchronization
 
-/// zlib's state of decompression.
-// @unchecked: used by one at a time, who has taken it out of its pool or made it.
+/// The state of one zlib decompressor.
+// @unchecked: it has one user at a time, which has taken it out of the pool or created it.
 final class Inflater: @unchecked Sendable {
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
   private var input = Chunk()
 
   init() {
     stream.initialize(to: z_stream())
-    // The widest window reads what was made with any; below zero it means data without a header.
+    // The largest window reads data compressed with any window; a negative number means data without a header.
     let code = czlib_begin_inflate(stream, -15)
     precondition(code == Z_OK, "WebSocket: zlib is out of memory")
   }
@@ -27,12 +27,12 @@ final class Inflater: @unchecked Sendable {
 
   func feed(_ chunk: Chunk) { input = chunk }
 
-  /// - Returns: the number of bytes written to `room`, and true if the input yields no more.
+  /// - Returns: the number of bytes written to `room`, and true if there is no more output.
   func inflate(to room: UnsafeMutableRawPointer, _ capacity: Int) throws(ProtocolFailure) -> (count: Int, isDone: Bool)
   {
     var (written, left) = (0, input.count)
     let code = input.withUnsafeBytes { bytes -> Int32 in
-      // zlib only reads its input; its header does not say so.
+      // zlib doesn't change its input, although `next_in` isn't const.
       stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
       stream.pointee.avail_in = uInt(bytes.count)
       stream.pointee.next_out = room.assumingMemoryBound(to: UInt8.self)
@@ -46,7 +46,7 @@ final class Inflater: @unchecked Sendable {
     case Z_OK: return (written, stream.pointee.avail_out > 0)
     case Z_BUF_ERROR: return (written, true)
     case Z_STREAM_END:
-      // A sender may end a message with a final block (RFC 7692, 7.2.3.4): the window stays.
+      // A sender may end a message with a final block (RFC 7692, 7.2.3.4); the window must be kept.
       inflateResetKeep(stream)
       return (written, input.isEmpty)
     default: throw .badCompression
@@ -60,12 +60,12 @@ final class Inflater: @unchecked Sendable {
   }
 }
 
-/// The decompression of one socket: with a permanent window, or with one that is borrowed for each message.
+/// The decompression of one socket: with its own window, or with one that is borrowed for each message.
 final class InflateContext {
   private let keepsWindow: Bool
   private var inflater: Inflater?
 
-  /// The streams that no message uses. A few are enough, because a message uses one only from its first byte to its
+  /// The decompressors that no message uses. A few suffice, because a message uses one only from its first byte to its
   /// last.
   private static let spare = Mutex<[Inflater]>([])
 

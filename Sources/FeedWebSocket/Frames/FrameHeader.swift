@@ -30,7 +30,7 @@ package struct FrameHeader: Equatable, Sendable {
     self.count = count
   }
 
-  /// The maximum number of bytes that it takes.
+  /// The maximum number of bytes of a header.
   package static let longest = 14
 
   /// Reads the header at the beginning of `bytes`.
@@ -70,10 +70,10 @@ package struct FrameHeader: Equatable, Sendable {
     return (header, length)
   }
 
-  /// Writes it, with the length in as few bytes as possible.
+  /// Writes the header, with the length in as few bytes as possible.
   ///
   /// - Parameter room: at least ``longest`` bytes.
-  /// - Returns: how many bytes it takes.
+  /// - Returns: the number of bytes written.
   func write(to room: UnsafeMutableRawBufferPointer) -> Int {
     room[0] = opcode.rawValue | (isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0)
     let bit: UInt8 = mask == nil ? 0 : 0x80

@@ -1,16 +1,16 @@
-/// Masks and unmasks, which is the same (RFC 6455, 5.3).
+/// Masks and unmasks bytes; both are the same operation (RFC 6455, 5.3).
 enum Masking {
   /// Writes the bytes of `source` to `target`, masked.
   ///
   /// - Parameters:
-  ///   - target: at least as many bytes; may be `source` itself.
+  ///   - target: memory for at least as many bytes; may be `source` itself.
   ///   - mask: four bytes, in the order of memory.
   ///   - offset: the position of the first byte in the frame's payload.
   static func apply(
     _ mask: UInt32, at offset: Int, from source: UnsafeRawBufferPointer, to target: UnsafeMutableRawPointer
   ) {
     guard let from = source.baseAddress, source.count > 0 else { return }
-    // The mask's byte for the first byte comes first.
+    // Rotates the mask, so that it begins with the byte for the first byte of `source`.
     let turn = UInt32(truncatingIfNeeded: (offset & 3) * 8)
     let mask = UInt32(littleEndian: mask)
     let turned = (turn == 0 ? mask : mask >> turn | mask << (32 - turn)).littleEndian

@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// The bytes of a message that is arriving, in one piece of memory, no matter how it is fragmented.
+/// The bytes of an arriving message, in one block of memory, no matter how the message is fragmented.
 struct MessageBuffer: ~Copyable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
@@ -8,7 +8,7 @@ struct MessageBuffer: ~Copyable {
 
   deinit { base?.deallocate() }
 
-  /// Makes room for `more` bytes at the end; they count after ``advance(by:)``.
+  /// Makes room for `more` bytes at the end; ``advance(by:)`` adds them to the message.
   mutating func room(for more: Int) -> UnsafeMutableRawPointer {
     let needed = count + more
     if needed > capacity {
@@ -23,13 +23,13 @@ struct MessageBuffer: ~Copyable {
     return base! + count
   }
 
-  /// - Returns: the bytes that count from now on.
+  /// - Returns: the bytes that were added.
   mutating func advance(by more: Int) -> UnsafeRawBufferPointer {
     defer { count += more }
     return UnsafeRawBufferPointer(start: base.map { $0 + count }, count: more)
   }
 
-  /// Removes the bytes and returns them as a chunk; no memory is kept.
+  /// Returns the bytes as a chunk, and releases the memory.
   mutating func take() -> Chunk {
     defer {
       base?.deallocate()

@@ -1,6 +1,6 @@
 package import FeedStream
 
-/// Makes messages and control frames from bytes that are split anywhere. It does nothing else, so it can be fuzzed.
+/// Parses messages and control frames from bytes that are split anywhere. It does nothing else, so it can be fuzzed.
 ///
 /// It refuses violations of the protocol or a limit at their first byte.
 package struct MessageReader: ~Copyable {
@@ -30,11 +30,11 @@ package struct MessageReader: ~Copyable {
   private var compressedCount = 0
   private var utf8 = UTF8Checker()
   private var message = MessageBuffer()
-  /// A message that came in one piece.
+  /// A message that arrived in one piece.
   private var whole: Chunk?
 
   /// - Parameters:
-  ///   - isServer: true to read what a client sends.
+  ///   - isServer: true to read frames from a client.
   ///   - compression: the negotiated terms; `nil` if messages aren't compressed.
   package init(isServer: Bool, limits: WebSocketLimits = WebSocketLimits(), compression: DeflateTerms? = nil) {
     self.isServer = isServer
@@ -50,7 +50,7 @@ package struct MessageReader: ~Copyable {
     input = input.isEmpty ? chunk : Chunk(joining: [input, chunk])
   }
 
-  /// Keeps only the memory that waiting bytes need.
+  /// Releases memory that the unread bytes don't need.
   package mutating func compact() { if !input.isEmpty { input = input.compacted() } }
 
   /// The next result from the bytes, or `nil` if more are needed.
@@ -153,7 +153,7 @@ package struct MessageReader: ~Copyable {
     if header.isFinal, message.count == 0, part.count == header.count {
       let plain = Self.plain(part, header.mask, at: 0)
       guard !isText || plain.withUnsafeBytes({ utf8.check($0) }) else { throw .invalidText }
-      // A short message must not keep the block that it was read into.
+      // A short message must not retain the block that it was read into.
       whole = plain.compacted()
       return
     }
@@ -176,14 +176,14 @@ package struct MessageReader: ~Copyable {
     }
   }
 
-  /// The bytes that a sender leaves out at the end of a compressed message (RFC 7692, 7.2.1).
+  /// The bytes that a sender omits at the end of a compressed message (RFC 7692, 7.2.1).
   private static let tail = Chunk([0x00, 0x00, 0xFF, 0xFF])
 
   private mutating func inflate(_ part: Chunk, isLast: Bool) throws(ProtocolFailure) {
     guard let inflating else { throw .badCompression }
     inflating.feed(part)
     while true {
-      // A byte more than is allowed is enough to know.
+      // One byte more than allowed is enough to detect a message that is too large.
       let most = min(16 * 1024, limits.messageBytes - message.count + 1)
       let (written, isDone) = try inflating.inflate(to: message.room(for: most), most)
       try count(written)
@@ -192,7 +192,7 @@ package struct MessageReader: ~Copyable {
     if isLast { try inflating.end() }
   }
 
-  /// Counts bytes that have been written to the message's memory.
+  /// Adds bytes that have been written to the message's memory.
   private mutating func count(_ more: Int) throws(ProtocolFailure) {
     let bytes = message.advance(by: more)
     guard !isText || utf8.check(bytes) else { throw .invalidText }

@@ -7,7 +7,7 @@ package struct UTF8Checker: Sendable {
 
   package init() {}
 
-  /// True between characters.
+  /// True if the bytes so far end with a complete character.
   package var isComplete: Bool { needed == 0 }
 
   /// - Returns: false if the bytes so far can't begin valid text.
@@ -16,7 +16,7 @@ package struct UTF8Checker: Sendable {
     var at = 0
     while at < bytes.count {
       if needed == 0 {
-        // Most text is ASCII, or has long pieces of it.
+        // Most text is ASCII, or has long ASCII parts.
         while at &+ 8 <= bytes.count,
           base.loadUnaligned(fromByteOffset: at, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
         {

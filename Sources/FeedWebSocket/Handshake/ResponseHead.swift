@@ -13,10 +13,10 @@ struct ResponseHead {
   static let mostBytes = 16 * 1024
   static let mostFields = 100
 
-  /// - Returns: the head and the number of its bytes; `nil` when more are needed.
-  /// - Throws: if it isn't a response of HTTP/1.1, or is too long.
+  /// - Returns: the head and the number of its bytes; `nil` if more bytes are needed.
+  /// - Throws: if it isn't an HTTP/1.1 response, or is too long.
   static func parse(_ bytes: [UInt8]) throws(FieldSyntaxError) -> (head: ResponseHead, length: Int)? {
-    // What cannot become a response is refused early.
+    // Bytes that can't begin a response are refused early.
     guard bytes.prefix(7).elementsEqual("HTTP/1.".utf8.prefix(bytes.count)) else { throw FieldSyntaxError() }
     var (at, head, isFirst) = (0, ResponseHead(), true)
     while let end = bytes[at...].firstIndex(of: 0x0A) {
@@ -44,7 +44,7 @@ struct ResponseHead {
       let status = Int(String(decoding: parts[1], as: UTF8.self)), status >= 100
     else { throw FieldSyntaxError() }
     self.status = status
-    // Shown to people: as it is, only when it is plain.
+    // The reason may be displayed, so it is used only if it is printable ASCII.
     if parts.count == 3, parts[2].allSatisfy({ (0x20...0x7E).contains($0) }) {
       reason = String(decoding: parts[2].prefix(100), as: UTF8.self)
     }

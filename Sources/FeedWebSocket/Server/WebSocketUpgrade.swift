@@ -1,10 +1,10 @@
 public import FeedHTTPServer
 public import FeedStream
 
-/// A server's requirements for a client that opens a socket, and its offers.
+/// A server's requirements for a client that opens a socket, and what the server offers.
 public struct WebSocketUpgrade: Sendable {
-  /// The pages that may open sockets: browsers name theirs in the field `Origin`; other programs usually send none, and
-  /// may send a false one.
+  /// The pages that may open sockets. Browsers send a page's origin in the field `Origin`; other programs usually send
+  /// none, and may send a false one.
   public enum Origins: Hashable, Sendable {
     /// Pages of the same host and port as the request's `Host`, and clients that send no `Origin`.
     case sameHost
@@ -22,7 +22,7 @@ public struct WebSocketUpgrade: Sendable {
   public var subprotocols: [String] = []
   /// The pages that may open sockets: those of the same host by default. Others get 403.
   public var origins = Origins.sameHost
-  /// The values of `Host` that are served, such as `example.org` or `example.org:8080`; `nil` for all. Others get 421.
+  /// The accepted values of `Host`, such as `example.org` or `example.org:8080`; `nil` for all. Others get 421.
   public var hosts: Set<String>?
   /// Fields of the response 101, such as a cookie.
   public var headers: HTTPServer.Headers = [:]
@@ -31,7 +31,7 @@ public struct WebSocketUpgrade: Sendable {
 
   /// Checks a request.
   ///
-  /// - Returns: the agreement and the response's fields, or the response that refuses.
+  /// - Returns: the agreed parameters and the response's fields, or the response that refuses.
   func check(_ request: HandshakeRequest) -> Result<(Agreement, HTTPServer.Headers), HandshakeRefusal> {
     guard request.isGet, request.isCurrentVersion else {
       return refuse(.badRequest, "open a WebSocket with GET over HTTP/1.1")
@@ -82,7 +82,7 @@ public struct WebSocketUpgrade: Sendable {
     case .any: true
     case .these(let origins): origins.contains { TokenList.isSame($0, origin) }
     case .sameHost:
-      // Browsers leave out the port that goes with the scheme, in both fields.
+      // Browsers omit the scheme's default port, in both fields.
       ["http://", "https://"].contains { TokenList.isSame(origin, $0 + host) }
     }
   }
@@ -116,7 +116,7 @@ struct HandshakeRefusal: Error {
 }
 
 extension HTTPServer.Request {
-  /// The response that opens a socket for this request, or that gives the reason for a refusal.
+  /// The response that opens a socket for this request, or that refuses it and gives the reason.
   ///
   ///     routes.get("/echo") { request in
   ///       request.upgradeToWebSocket { socket in socket.messages.write(to: socket) }
@@ -127,14 +127,14 @@ extension HTTPServer.Request {
   ///
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.
-  ///   - body: receives the socket once the response is written. Its publisher is subscribed to, and cancelled when the
-  ///     socket is closed. If it fails with anything but a ``WebSocketError``, the socket is closed with 1011, and
-  ///     `StreamDiagnostics` hears of it.
+  /// - body: receives the socket once the response is written. The returned publisher is subscribed to, and cancelled
+  ///   when the socket is closed. If it fails with anything but a ``WebSocketError``, the socket is closed with 1011,
+  ///   and the error is reported to `StreamDiagnostics`.
   public func upgradeToWebSocket<P: Publisher>(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
   ) -> HTTPServer.Response {
     upgradeToWebSocket(options) { (socket: WebSocket) -> AnyCancellable in
-      // Unowned: the socket keeps this, and cancels it when it is closed.
+      // Unowned: the socket retains this subscription, and cancels it when it is closed.
       body(socket).sink { [unowned socket] completion in
         guard case .failure(let error) = completion, !(error is WebSocketError) else { return }
         StreamDiagnostics.caught(error, "WebSocket: a socket of \(socket.peer)")
@@ -144,12 +144,12 @@ extension HTTPServer.Request {
     }
   }
 
-  /// The response that opens a socket for this request, or that gives the reason for a refusal.
+  /// The response that opens a socket for this request, or that refuses it and gives the reason.
   ///
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.
-  ///   - body: receives the socket once the response is written. The value that it returns is retained, and cancelled
-  ///     when the socket is closed.
+  ///   - body: receives the socket once the response is written. The cancellable that it returns is retained, and
+  ///     cancelled     when the socket is closed.
   public func upgradeToWebSocket(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> AnyCancellable
   ) -> HTTPServer.Response {
@@ -163,7 +163,7 @@ extension HTTPServer.Request {
         let socket = WebSocket(
           upgraded.connection, isServer: true, agreement, limits: options.limits, compression: options.compression,
           upgraded: upgraded, on: upgraded.scheduler)
-        // The socket lives until one of these is called, or it closes the connection itself.
+        // The socket lives until one of these closures is called, or it closes the connection itself.
         upgraded.onShutdown = { socket.close(.goingAway) }
         upgraded.onClose = { socket.drop(.failure(.connectionLost(nil))) }
         let kept = body(socket)

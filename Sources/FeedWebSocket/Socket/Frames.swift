@@ -1,6 +1,6 @@
 internal import FeedStream
 
-/// Frames in the form in which they are sent.
+/// Encodes frames.
 enum Frames {
   /// A control frame, which has at most 125 bytes.
   static func control(_ opcode: Opcode, _ payload: Chunk, mask: UInt32?) -> Chunk {
@@ -13,7 +13,7 @@ enum Frames {
     return control(.close, Chunk(bytes), mask: mask)
   }
 
-  /// A frame in its own memory.
+  /// A whole frame in its own memory.
   static func whole(_ header: FrameHeader, _ payload: Chunk) -> Chunk {
     Chunk(capacity: FrameHeader.longest + payload.count) { room in
       let start = header.write(to: room)
@@ -35,19 +35,19 @@ enum Frames {
   }
 }
 
-/// A message that is being sent, a part at a time.
+/// A message that is being sent, in parts.
 struct OutgoingMessage {
   let message: WebSocketMessage
   let isCompressed: Bool
   private var offset = 0
   private var mask: UInt32?
 
-  /// True within a frame, where no other frame is allowed.
+  /// True in the middle of a frame, where no other frame may be sent.
   private(set) var isWithinFrame = false
 
-  /// The number of bytes that are compressed, or masked, at a time.
+  /// The maximum number of bytes that are compressed or masked at a time.
   static let step = 64 * 1024
-  /// The longest payload that is copied into one piece of memory with its header.
+  /// The longest payload that is copied into one block of memory with its header.
   static let mostCopied = 4096
 
   init(_ message: WebSocketMessage, isCompressed: Bool) {
@@ -64,7 +64,7 @@ struct OutgoingMessage {
     offset = end
     let opcode: Opcode = message.isText ? .text : .binary
     if isCompressed, let deflating {
-      // Its length is not known before, so each part is a frame.
+      // The compressed length isn't known in advance, so each part is a frame.
       let output = deflating.deflate(part, isLast: isLast)
       let header = FrameHeader(
         start == 0 ? opcode : .continuation, isFinal: isLast, isCompressed: start == 0, mask: masks?.next(),
@@ -91,7 +91,7 @@ struct OutgoingMessage {
   }
 }
 
-/// Unpredictable masks, from random bytes that are read from the system in batches (RFC 6455, 5.3).
+/// Unpredictable masks (RFC 6455, 5.3), from random bytes that are read from the system in batches.
 final class MaskMaker {
   private let make: ByteMaker
   private var masks: [UInt32] = []
@@ -102,7 +102,7 @@ final class MaskMaker {
     if masks.isEmpty {
       masks = [UInt32](repeating: 0, count: 32)
       let error = masks.withUnsafeMutableBytes { make($0.bindMemory(to: UInt8.self)) }
-      precondition(error == nil, "WebSocket: the system has no random bytes")
+      precondition(error == nil, "WebSocket: the system returned no random bytes")
     }
     return masks.removeLast()
   }

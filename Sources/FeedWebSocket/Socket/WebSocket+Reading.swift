@@ -14,12 +14,13 @@ extension WebSocket: PullSource {
 extension WebSocket {
   /// The peer's messages, read on demand.
   ///
-  /// Finishes when the peer closes with 1000, 1001 or no code, and after ``close(_:reason:)``.
+  /// Finishes when the peer closes with 1000, 1001 or no code, or after ``close(_:reason:)``.
   ///
   /// **Demand:** without demand, no message is read, and the peer has to wait when the system's buffers are full; the
-  /// socket replies to pings before the next message, and later pings wait. **Failure:** ``WebSocketError``; also for a
-  /// second subscriber at the same time. **Cancellation:** stops reading messages; the socket stays open, and another
-  /// subscriber may continue. **Policy:** holds the bytes of one read, and the message that is arriving.
+  /// socket replies to pings that come before the next message, and later pings wait. **Failure:** ``WebSocketError``,
+  /// which a second subscriber at the same time gets, too. **Cancellation:** stops reading messages; the socket stays
+  /// open, and another subscriber may continue. **Policy:** holds the bytes of one read, and the message that is
+  /// arriving.
   public var messages: Messages { Messages(socket: self) }
 
   /// See ``WebSocket/messages``.
@@ -51,7 +52,7 @@ extension WebSocket {
   /// Delivers arrived messages on demand.
   func pump() {
     guard !isPumping else { return }
-    // The subscriber may release this.
+    // The subscriber may release this socket.
     withExtendedLifetime(self) {
       isPumping = true
       while step() {}
@@ -64,7 +65,7 @@ extension WebSocket {
   /// - Returns: true if there may be more to do.
   private func step() -> Bool {
     guard state == .open || state == .closing else { return false }
-    // A peer that sends pings and reads no pongs has to wait.
+    // A peer that sends pings but reads no pongs has to wait.
     isBlocked = controlBytes >= Self.mostControlBytes
     guard !isBlocked else { return false }
     do throws(ProtocolFailure) {
@@ -88,9 +89,9 @@ extension WebSocket {
     }
   }
 
-  /// The number of waiting bytes of control frames from which on nothing is read.
+  /// The number of waiting bytes of control frames at which reading pauses.
   static let mostControlBytes = 16 * 1024
-  /// The number of bytes to discard while waiting for the end of the connection.
+  /// The maximum number of bytes to discard while waiting for the end of the connection.
   private static let mostDiscarded = 16 << 20
 
   private func receive(_ result: ReadResult) {
@@ -114,7 +115,7 @@ extension WebSocket {
     }
   }
 
-  /// Reads if there is a reason to.
+  /// Reads from the channel if there is a reason to.
   func updateReading() {
     let wants =
       switch state {
@@ -125,7 +126,7 @@ extension WebSocket {
       }
     guard wants != isReading, state != .closed else { return }
     isReading = wants
-    // Unowned: the channel forgets this when it is closed, which happens before this is gone.
+    // Unowned: the channel releases this closure when it is closed, which happens before the socket is released.
     if wants { channel.startReading { [unowned self] in receive($0) } } else { channel.stopReading() }
   }
 }

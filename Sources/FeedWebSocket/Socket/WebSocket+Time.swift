@@ -1,8 +1,8 @@
 internal import FeedStream
 
-// Deadlines. One alarm for each socket, which is set again when it is due: most of the time nothing needs it.
+// Deadlines. Each socket has one timer, which is set again only when it fires: usually there is nothing to do.
 extension WebSocket {
-  /// Sets the alarm for the next due work, unless it is set for an earlier time.
+  /// Sets the timer for the next deadline, unless it is set for an earlier time.
   func watch() {
     guard state != .closed else { return }
     var due: StreamInstant
@@ -18,7 +18,8 @@ extension WebSocket {
     alarm?.cancel()
     alarmAt = due
     let delay = scheduler.now.distance(to: due)
-    // Unowned: it is cancelled when this is closed or gone. A weak reference takes memory, and slows all others down.
+    // Unowned: the timer is cancelled when the socket is closed or released. A weak reference takes memory, and slows
+    // down all other references.
     alarm = scheduler.once(after: max(delay, .zero)) { [unowned self] in look() }
   }
 
@@ -38,8 +39,8 @@ extension WebSocket {
     }
     if hasPassed(closeBegan, limits.closeDeadline) { return drop(.finished) }
     if state == .open {
-      // A ping is answered after what is sent before it, and its answer is read when messages are wanted again. A write that
-      // makes no progress has its own deadline.
+      // The peer's pong comes after the bytes sent before the ping, and is read only while messages are wanted. A write
+      // without progress has its own deadline.
       if !isReading || isWriting {
         lastHeard = now
         pingSent = nil

@@ -5,11 +5,12 @@ extension WebSocket {
   enum Item {
     case message(WebSocketMessage)
     case close(WebSocketClose)
-    /// Called when everything before it is written.
+    /// Called when everything queued before it is written.
     case mark((_ isWritten: Bool) -> Void)
   }
 
-  /// One that writes to this, and removes itself before it is gone. A weak reference would slow down all others to it.
+  /// A stage that writes to this socket, and removes itself before it is released. A weak reference would slow down all
+  /// other references to the stage.
   struct Writer {
     unowned(unsafe) let writer: any SocketWriter
     let identity: ObjectIdentifier
@@ -23,7 +24,7 @@ extension WebSocket {
   /// True while another message may be requested.
   var hasRoom: Bool { state == .open && queue.isEmpty && current == nil && outBytes < limits.bufferedBytes }
 
-  /// True if something waits that could be written now.
+  /// True if something waits that can be written now.
   private var hasMore: Bool { !out.isEmpty || current != nil || !queue.isEmpty || !controls.isEmpty }
 
   /// True once a close frame is among the written frames.
@@ -39,7 +40,7 @@ extension WebSocket {
       fill()
       return flush()
     }
-    // Nothing waits: one message for many sockets goes through here. Whoever writes has been told of the room.
+    // Nothing waits: a message for many sockets takes this path. The writers have been told of the room already.
     let count = channel.writeNow(frame)
     encodedBytes += frame.count
     writtenBytes += count
@@ -49,7 +50,7 @@ extension WebSocket {
     writeLater()
   }
 
-  /// A message as a frame in one piece; `nil` if it is compressed, masked, or long.
+  /// A message as one frame in one block; `nil` if it is compressed, masked, or long.
   private func shortFrame(_ message: WebSocketMessage) -> Chunk? {
     let count = message.bytes.count
     guard masks == nil, count <= OutgoingMessage.mostCopied, !(deflating?.takes(count) ?? false) else { return nil }
@@ -63,7 +64,7 @@ extension WebSocket {
     fill()
   }
 
-  /// Calls `action` when everything waiting is written, or never will be.
+  /// Calls `action` when all waiting messages are written, or never will be.
   func whenWritten(_ action: @escaping (_ isWritten: Bool) -> Void) {
     guard state == .open else { return action(!hasForgotten) }
     queue.append(.mark(action))
@@ -71,7 +72,7 @@ extension WebSocket {
     flush()
   }
 
-  /// Encodes waiting messages, as far as there is room.
+  /// Encodes waiting messages while there is room.
   func fill() {
     while outBytes < limits.bufferedBytes {
       if !controls.isEmpty, current?.isWithinFrame != true {
@@ -88,7 +89,7 @@ extension WebSocket {
           current = OutgoingMessage(message, isCompressed: isCompressed)
         case .close(let close):
           append(Frames.close(close, mask: masks?.next()))
-          // Nothing follows it.
+          // Nothing follows a close frame.
           queue = []
         case .mark(let action): marks.append((encodedBytes, action))
         }
@@ -105,7 +106,7 @@ extension WebSocket {
     encodedBytes += chunk.count
   }
 
-  /// Writes encoded bytes, and requests more as long as there is room.
+  /// Writes encoded bytes, and requests more while there is room.
   func flush() {
     guard !isFlushing, !isPumping, state != .closed else { return }
     withExtendedLifetime(self) {
@@ -114,13 +115,13 @@ extension WebSocket {
       repeat {
         rounds += 1
         fill()
-        // A stream that never waits takes turns with everything else on the loop.
+        // A publisher that always has messages takes turns with other work on the loop.
         if !isWriting, !out.isEmpty { write(isQuick: rounds < 16) }
         callMarks()
       } while state != .closed && (!isWriting && hasMore || askWriters())
       isFlushing = false
       lingerIfWritten()
-      // Room for the answers of pings is room to read.
+      // With room for the replies to pings, reading can continue.
       if isBlocked, controlBytes < Self.mostControlBytes { pump() }
     }
   }
@@ -157,7 +158,7 @@ extension WebSocket {
 
   private func hasWritten(_ count: Int, _ error: SystemError?) {
     isWriting = false
-    // The peer has made room for what had to wait: it lives.
+    // The peer has made room for bytes that waited, so it is alive.
     if let writeBegan, writeBegan < scheduler.now {
       lastHeard = scheduler.now
       pingSent = nil
@@ -175,7 +176,7 @@ extension WebSocket {
     }
   }
 
-  /// Drops messages whose sending has not begun, and informs their senders.
+  /// Drops messages that have not begun to be sent, and informs their senders.
   func forget(_ items: [Item]) {
     if items.contains(where: { if case .message = $0 { true } else { false } }) { hasForgotten = true }
     for case .mark(let action) in items { action(false) }
@@ -189,7 +190,7 @@ extension WebSocket {
       writers[0].writer.roomIsThere()
       return encodedBytes > before
     }
-    // In turns, so that none waits for the others.
+    // The writers take turns, so that none waits for the others.
     for _ in 0..<writers.count where hasRoom && !writers.isEmpty {
       let entry = writers.removeFirst()
       writers.append(entry)
@@ -203,6 +204,6 @@ extension WebSocket {
 protocol SocketWriter: AnyObject {
   /// Called when another message may be requested.
   func roomIsThere()
-  /// Called when nothing can be sent any more.
+  /// Called when nothing can be sent anymore.
   func socketEnded(_ completion: Subscribers.Completion<WebSocketError>)
 }

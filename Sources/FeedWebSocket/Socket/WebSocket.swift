@@ -6,8 +6,8 @@ public import FeedStream
 ///     socket.messages                        // an echo
 ///       .write(to: socket)
 ///
-/// It replies to pings, and sends its own when the peer is silent. The streams that read and write it retain it; a
-/// server's socket lives until it is closed. Releasing a socket closes it. Lives on its scheduler's thread.
+/// It replies to pings, and sends its own when the peer is silent. The streams that read from it or write to it retain
+/// it; a server's socket lives until it is closed. Releasing a socket closes it. Use it on its scheduler's thread.
 public final class WebSocket {
   enum State {
     case open
@@ -45,9 +45,9 @@ public final class WebSocket {
   @exclusivity(unchecked) weak var subscription: PullSubscription<WebSocketMessage, WebSocketError>?
   @exclusivity(unchecked) var isReading = false
   @exclusivity(unchecked) var isPumping = false
-  /// A message waits to be requested.
+  /// True if a message waits for demand.
   @exclusivity(unchecked) var isHeld = false
-  /// Unread frames wait until the replies to pings are written.
+  /// True if unread frames wait until the replies to pings are written.
   @exclusivity(unchecked) var isBlocked = false
   /// The completion of the messages, if there was one.
   @exclusivity(unchecked) var completion: Subscribers.Completion<WebSocketError>?
@@ -80,7 +80,7 @@ public final class WebSocket {
   @exclusivity(unchecked) var batchBytes = 0
   @exclusivity(unchecked) var closeBegan: StreamInstant?
 
-  /// A self-reference from the first step of closing to the last, because no other code needs to retain it until then.
+  /// A self-reference from the first step of closing to the last, because nothing else may retain the socket then.
   @exclusivity(unchecked) private var itself: WebSocket?
   /// The result of a server's handler, retained until the socket is closed.
   @exclusivity(unchecked) var kept: AnyCancellable?
@@ -112,14 +112,14 @@ public final class WebSocket {
   deinit {
     guard state != .closed else { return }
     alarm?.cancel()
-    // Nobody is there to wait for an answer.
+    // Nobody waits for the peer's close frame.
     if !isWriting, out.isEmpty {
       channel.write([Frames.close(WebSocketClose(.goingAway), mask: masks?.next())]) { _ in }
     }
     if let upgraded { upgraded.close() } else { connection.close() }
   }
 
-  /// Begins to read, with bytes that came with the handshake.
+  /// Begins to read, starting with bytes that came with the handshake.
   func start(_ early: Chunk) {
     watch()
     if !early.isEmpty { reader.feed(early) }
@@ -173,7 +173,7 @@ public final class WebSocket {
     state = .ending
     itself = self
     closeBegan = scheduler.now
-    // What has not begun is not sent any more.
+    // Messages that have not begun are not sent anymore.
     var dropped: [Item] = []
     if !wasClosing {
       dropped = queue
@@ -183,7 +183,7 @@ public final class WebSocket {
       queue = queue.filter { if case .close = $0 { true } else { false } }
     }
     forget(dropped)
-    // First: an echo whose messages have ended has no more to write.
+    // The messages end first: an echo then has nothing left to write.
     endMessages(completion)
     endWriters(.failure(.closed))
     watch()
@@ -195,8 +195,8 @@ public final class WebSocket {
   func lingerIfWritten() {
     guard state == .ending, !isWriting, out.isEmpty, queue.isEmpty, current == nil, controls.isEmpty else { return }
     state = .lingering
-    // Closing with bytes unread would reset the connection, and the close frame might be lost on its way. A client waits for
-    // the server, which closes first (RFC 6455, 7.1.1).
+    // Closing with unread bytes would reset the connection, and the close frame might be lost. A client waits for the
+    // server, which closes first (RFC 6455, 7.1.1).
     if isServer { channel.endWriting { [weak self] error in if error != nil { self?.drop(.finished) } } }
     updateReading()
   }
@@ -233,7 +233,7 @@ public final class WebSocket {
   }
 
   private func endWriters(_ completion: Subscribers.Completion<WebSocketError>) {
-    // Kept until all know: one may release another.
+    // Retained until all are informed, because one may release another.
     let writers = self.writers.map(\.writer)
     self.writers = []
     for writer in writers { writer.socketEnded(completion) }

@@ -5,13 +5,13 @@ extension Publisher where Output == WebSocketMessage {
   ///
   ///     ticks.map { WebSocketMessage.text("\($0)") }.write(to: socket)
   ///
-  /// Several publishers may be written to one socket; their messages are sent in turns.
+  /// Several publishers may write to one socket; their messages are sent in turns.
   ///
-  /// **Demand:** begins at the subscription, and requests one message at a time, only while less than
-  /// ``WebSocketLimits/bufferedBytes`` wait: a peer that doesn't read costs no more memory. **Failure:** upstream's
+  /// **Demand:** begins at the subscription, and requests one message at a time, only while fewer than
+  /// ``WebSocketLimits/bufferedBytes`` wait: a peer that doesn't read takes no more memory. **Failure:** upstream's
   /// failure, after its messages are written; the socket is then closed with 1011, unless the failure is the socket's
   /// own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels upstream; encoded messages are
-  /// still written. **Policy:** holds one message, and the bytes that wait to be written.
+  /// still written.
   ///
   /// - Parameters:
   ///   - socket: the socket to write to.
@@ -25,9 +25,9 @@ extension Publisher where Output == WebSocketMessage {
 
 /// The treatment of a socket when everything is written.
 public enum WebSocketWriteEnding: Hashable, Sendable {
-  /// It stays open, so that more may be written.
+  /// The socket stays open, so that more may be written.
   case leavesOpen
-  /// It is closed with this code.
+  /// The socket is closed with this code.
   case closes(WebSocketCloseCode = .normal)
 }
 
@@ -91,7 +91,7 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
     guard let socket, !isOver else { return .none }
     socket.enqueue(input)
     isAsked = false
-    // The next one is requested here, not while this one is sent: a returned request is cheaper than a call.
+    // The next message is requested by the return value, which is cheaper than a call while this one is sent.
     guard !isOver, socket.hasRoom else { return .none }
     isAsked = true
     return .max(1)
@@ -101,7 +101,7 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
     guard let socket, !isOver else { return }
     isOver = true
     up = nil
-    // This stays until everything is written.
+    // The closure retains this stage until everything is written.
     socket.whenWritten { [self] isWritten in
       guard let socket = self.socket else { return }
       switch completion {
@@ -116,7 +116,7 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
   }
 
   func socketEnded(_ completion: Subscribers.Completion<WebSocketError>) {
-    // Its last messages may still be written: then `whenWritten` says so.
+    // If upstream has finished, its last messages may still be written: `whenWritten` reports that.
     guard !isOver else { return }
     isOver = true
     let up = self.up.take()

@@ -3,7 +3,7 @@ struct FieldSyntaxError: Error {}
 
 /// Lists of tokens in fields (RFC 9110, 5.6).
 enum TokenList {
-  /// The tokens of all lists; `nil` when something in them isn't a token.
+  /// The tokens of all lists; `nil` if a member isn't a token.
   static func parse(_ lists: [String]) -> [String]? {
     var tokens: [String] = []
     for list in lists {
@@ -38,7 +38,7 @@ enum TokenList {
     return bytes
   }
 
-  /// Compares without regard to the case of ASCII.
+  /// Compares, ignoring the case of ASCII letters.
   static func isSame(_ a: some StringProtocol, _ b: some StringProtocol) -> Bool {
     func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
     return a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { lowercased($0) == lowercased($1) }
@@ -52,7 +52,7 @@ enum ExtensionList {
     var parameters: [(name: String, value: String?)] = []
   }
 
-  /// The maximum number that one handshake may name.
+  /// The maximum number of extensions in one handshake.
   private static let most = 32
 
   static func parse(_ lists: [String]) throws(FieldSyntaxError) -> [Element] {
@@ -82,7 +82,7 @@ enum ExtensionList {
 
     mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
 
-    /// Consumes a character, with the surrounding space.
+    /// Consumes a character and the surrounding space.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
       skipSpace()
       guard rest.first == UInt8(ascii: character) else { return false }
@@ -99,7 +99,7 @@ enum ExtensionList {
       return token
     }
 
-    /// A quoted value has to be a token once its quotes are taken away (RFC 6455, 9.1).
+    /// A quoted value must be a token without its quotes (RFC 6455, 9.1).
     mutating func tokenOrQuoted() throws(FieldSyntaxError) -> String {
       guard rest.first == UInt8(ascii: "\"") else { return try token() }
       rest.removeFirst()

@@ -1,18 +1,18 @@
-/// The way in which the peer violates the protocol, or a limit.
+/// A violation of the protocol or of a limit by the peer.
 package enum ProtocolFailure: Error, Hashable, Sendable {
   case reservedBits
   case reservedOpcode(UInt8)
   case fragmentedControl
   case longControl
-  /// A client has to mask its frames.
+  /// A client must mask its frames.
   case unmasked
   /// A server must not mask its frames.
   case masked
   /// A length that takes more bytes than it needs, or has its highest bit set.
   case longLength
-  /// A continuation of no message.
+  /// A continuation frame without a message to continue.
   case strayContinuation
-  /// A message within another one.
+  /// A message that begins within another one.
   case interleaved
   case invalidText
   /// The payload of a close frame is one byte.

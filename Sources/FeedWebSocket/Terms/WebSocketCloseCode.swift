@@ -11,7 +11,7 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
 
   init(received number: Int) { self.number = number }
 
-  /// The purpose is fulfilled.
+  /// The purpose of the connection is fulfilled.
   public static let normal = WebSocketCloseCode(1000)
   /// A server is shutting down, or a page is being left.
   public static let goingAway = WebSocketCloseCode(1001)

@@ -2,24 +2,24 @@ public import FeedStream
 
 /// Limits on the peer's use of resources and time. Every limit has a default; see also `docs/Limits.md`.
 public struct WebSocketLimits: Hashable, Sendable {
-  /// Bytes of a message, decompressed. A larger one closes the socket with 1009.
+  /// The maximum number of bytes of a message, decompressed. A larger one closes the socket with 1009.
   public var messageBytes = 1 << 20
-  /// Bytes of a frame, before decompression. A larger one closes the socket with 1009.
+  /// The maximum number of bytes of a frame, before decompression. A larger one closes the socket with 1009.
   public var frameBytes = 1 << 20
-  /// The number of bytes that may wait to be written, besides part of one message; no message is requested from a
-  /// publisher until fewer wait.
+  /// The number of bytes that may wait to be written, in addition to part of one message; no message is requested from
+  /// a publisher until fewer wait.
   public var bufferedBytes = 64 * 1024
-  /// The silence of the peer after which it gets a ping.
+  /// The time without a byte from the peer after which it gets a ping.
   public var pingInterval: StreamInstant.Stride = .seconds(30)
-  /// The silence after a ping after which the connection is closed. Time does not count while messages of the peer wait
-  /// to be requested, or while a write waits for the peer.
+  /// The time without a byte after a ping after which the connection is closed. Time does not count while messages of
+  /// the peer wait for demand, or while a write waits for the peer.
   public var pongDeadline: StreamInstant.Stride = .seconds(20)
-  /// The time for which the peer may read nothing of a write, beyond the time that its bytes take at
+  /// The time for which the peer may read nothing of a write, in addition to the time that its bytes take at
   /// ``bytesPerSecond``; then the connection is closed.
   public var writeGrace: StreamInstant.Stride = .seconds(30)
   /// The minimum rate at which the peer must read, in bytes per second.
   public var bytesPerSecond = 240
-  /// The time that the peer has to close the connection after the close frame; then the connection is closed.
+  /// The time that the peer has to close the connection after a close frame; then the socket closes it.
   public var closeDeadline: StreamInstant.Stride = .seconds(10)
 
   public init() {}
