@@ -1,2 +1,2 @@
-// The worker and the engine that it works for: one import gives both.
+// One import gives both the worker and the engine that it works for.
 @_exported import FeedPolling

@@ -5,11 +5,11 @@ public import Foundation
 /// The feeds of an engine and each change to them, for a gateway to show.
 ///
 /// Delivers a snapshot first, then an update for each entry of the log (never of an older version than before), and the
-/// list when it has changed. Each entry keeps its own id and version, even when the feed already has a later one, whose
-/// entry follows: a client that continues elsewhere at an id has seen everything before it, and nothing after it. While
-/// the engine is unreachable, the follower reports this and tries again. Then it continues where it stopped. If the log
-/// has lost that position or was rolled back, the follower begins again with a snapshot that says so: nothing is missed
-/// silently.
+/// list when it has changed. Each update keeps its entry's id and version, even if the feed already has a later one,
+/// whose entry follows: a client that resumes at another gateway with an id has seen everything before it, and nothing
+/// after it. While the engine is unreachable, the follower reports this and tries again; then it continues where it
+/// stopped. If the log has lost that position or was rolled back, the follower starts over with a snapshot that says
+/// so: nothing is missed silently.
 ///
 /// **Demand:** the log is read when an event is requested. **Failure:** none. **Cancellation:** ends reading.
 public struct FleetFollower {
@@ -40,10 +40,10 @@ public struct FleetFollower {
 
   /// - Parameters:
   ///   - addresses: the feeds to follow; `nil` for the first `most` of all.
-  ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest pause: shorter
-  ///     than clients of other gateways wait until this one has read as far.
-  ///   - look: how often it checks that the log still has its position and that the list is unchanged.
-  ///   - seed: determines the pauses. The system's choice unless given.
+  /// - pauses: the pause after a failure of the engine, doubled by each further one, and the longest pause. Use less
+  ///   than the time that clients of other gateways wait for this one to catch up.
+  /// - look: the interval at which it checks that the log still has its position and that the list is unchanged.
+  /// - seed: determines the pauses; chosen by the system by default.
   ///   - scheduler: an event loop, or virtual time in a test.
   public init(
     _ addresses: [URL]?, in engine: any Engine, most: Int = 1000,

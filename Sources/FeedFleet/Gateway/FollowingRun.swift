@@ -102,14 +102,14 @@ final class FollowingRun: Subscription {
 
   private func snapshot(isReset: Bool) {
     let engine = engine
-    // The log and the list first: what is written while the feeds are read comes again, and not too late.
+    // The log and the list are read first: updates written while the feeds are read are delivered again, not missed.
     let log = engine.latest(Self.history).zip(engine.end(), engine.edition())
     work = log.flatMap { [addresses = addresses] history, end, edition in
       addresses.flatMap { all, isCut in
         engine.feeds(all, withImages: true).map { feeds in
           let snapshot = FleetSnapshot(
             feeds: Array(zip(all, feeds)).map { (address: $0, feed: $1) }, history: history,
-            // Of the same moment as the history.
+            // The position that belongs to the history.
             cursor: history.last?.cursor ?? end, isReset: isReset, isCut: isCut)
           return (snapshot, edition)
         }
@@ -152,7 +152,7 @@ final class FollowingRun: Subscription {
   private func failed(_ error: FleetError) {
     guard deliver != nil else { return }
     stop()
-    // Another reason is news: it may want another remedy.
+    // A different reason is delivered, too, because it may need a different remedy.
     if away != error { send(.away(error)) }
     away = error
     failures += 1
@@ -224,9 +224,9 @@ final class FollowingRun: Subscription {
   private func fetched(_ feed: FleetFeed?, _ logged: LoggedUpdate) {
     cursor = logged.cursor
     let known = versions[logged.update.address] ?? nil
-    // It was removed since: clients of other gateways may have the id all the same.
+    // The feed has been removed since, but clients of other gateways may have the id.
     guard let feed, let version = feed.version else { return send(.update(nil, for: logged)) }
-    // After a failover to an engine whose clock is behind.
+    // The version is older after a failover to an engine whose clock is behind.
     if let known, version < known {
       stop()
       return snapshot(isReset: true)
@@ -250,7 +250,7 @@ final class FollowingRun: Subscription {
       self?.ended($0)
     } receiveValue: { [weak self] holds, edition in
       guard let self else { return }
-      // The place may have been trimmed away while it moved on: then it has moved by the next time.
+      // The log may have been trimmed past the position just before it advanced; at the next check, it has advanced.
       let isLost = !holds && cursor == asked
       if isLost, asked == missing {
         stop()
@@ -267,7 +267,7 @@ final class FollowingRun: Subscription {
       engine.feeds(all, withImages: false).map { (Array(zip(all, $0)), isCut) }
     }
     .flatMap { [weak self] feeds, isCut in
-      // Of one that was there, the log has the news.
+      // Updates of feeds that were known before are in the log.
       let versions = self?.versions ?? [:]
       let news = feeds.filter { address, feed in feed?.version != nil && (versions[address] ?? nil) == nil }.map(\.0)
       return engine.feeds(news, withImages: true).map { (feeds, isCut, $0.compactMap { $0 }) }

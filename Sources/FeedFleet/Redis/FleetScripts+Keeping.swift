@@ -111,7 +111,7 @@ extension FleetScripts {
       """)
 
   /// Returns 1 if everything after a position in the log is still there: its entry exists, or nothing was written after
-  /// it. Arguments: place.
+  /// it. Arguments: position.
   static let holds = RedisScript(
     "holds",
     reading + beginning + guarding + ending + """

@@ -25,11 +25,11 @@ enum FleetScripts {
   /// Means never: later than any time, and exact as a score.
   static let never = 9_000_000_000_000_000
 
-  // With its first line, a script runs whole or not at all: not on a replica, and not without memory (Redis 7).
+  // This first line makes a script run as a whole or be refused: on a replica, or when memory is full (Redis 7).
   static let writing = "#!lua\n"
   static let reading = "#!lua flags=no-writes\n"
 
-  // What frees memory, or what a person wants at once, runs without memory, too.
+  // Scripts that free memory, or that a user is waiting for, run even when memory is full.
   static let relieving = "#!lua flags=allow-oom\n"
 
   static let beginning = """

@@ -40,8 +40,8 @@ public struct FleetStatus: Hashable, Sendable {
   public var hosts: Int
   /// The number of hosts that may be polled now but aren't.
   public var dueHosts: Int
-  /// The number of feeds that are due and not requested; at least that many when ``isCut``. Those of paused hosts are
-  /// not among them.
+  /// The number of feeds that are due and not requested; at least that many if ``isCut``. Feeds of paused hosts don't
+  /// count.
   public var dueFeeds: Int
   /// The number of these that wait for other feeds of their host, because it is being requested or rests.
   public var queuedFeeds: Int
@@ -70,12 +70,12 @@ public struct FleetStatus: Hashable, Sendable {
   public var totals: [String: Int]
   /// The number of polls for each upper limit of their lateness in seconds, and all of them together in seconds.
   public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
-  /// The lead of the engine's clock over the fleet's time, which follows it: a lead of more than seconds means that the
-  /// clock was set.
+  /// The time by which the engine's clock is ahead of the fleet's time, which follows it: more than a few seconds mean
+  /// that the clock was set.
   public var clockAhead: Duration
   /// The time that the engine took to reply.
   public var latency: Duration
-  /// The number of errors that the engine has replied since it started, by their first word.
+  /// The number of error replies of the engine since it started, by their first word.
   public var refusals: [String: Int]
   /// The number of bytes that the engine uses; 0 when it does not report this.
   public var memory: Int

@@ -1,10 +1,10 @@
 import FeedPolling
 
 extension HostPace {
-  /// The milliseconds, for scripts, and the remaining fields after a space.
+  /// The stored form: the milliseconds, which scripts read, and after a space the other fields.
   var stored: String { "\(Int(rest * 1000)) \(text)" }
 
-  /// - Parameter stored: `nil` or empty for none; an invalid one counts as none, and is learned again.
+  /// - Parameter stored: the stored form; `nil` or empty for none. An invalid one counts as none, and is learned again.
   init?(stored: String?) {
     guard let stored, let space = stored.firstIndex(of: " ") else { return nil }
     self.init(String(stored[stored.index(after: space)...]))

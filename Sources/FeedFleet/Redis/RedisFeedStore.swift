@@ -9,10 +9,10 @@ import Synchronization
 /// The saved feeds of a fleet, as a `FeedStore`.
 ///
 /// Every call blocks until the server has replied, or the client's time limit has passed; the store has its own loop
-/// and connection. Changes that others save meanwhile are never lost: a call that finds one starts over.
+/// and connection. Changes that other clients save in the meantime are never lost: a call that finds one starts over.
 public final class RedisFeedStore: FeedStore {
   private let thread: EventLoopThread
-  // @unchecked below: only the loop's thread touches what is in it.
+  // @unchecked below: its properties are used only on the loop's thread.
   private let held: Held
   /// The server's address, as errors show it.
   public let place: String
@@ -21,7 +21,7 @@ public final class RedisFeedStore: FeedStore {
     var fleet: RedisFleet?
   }
 
-  /// - Parameter creates: begins a fleet in an empty database.
+  /// - Parameter creates: true to begin a fleet in an empty database.
   /// - Throws: when the system has no thread left.
   public init(
     _ address: RedisAddress, creates: Bool = true, options: RedisClient.Options = RedisClient.Options()
@@ -41,7 +41,7 @@ public final class RedisFeedStore: FeedStore {
     thread.loop.execute { held.fleet?.client.close() }
   }
 
-  /// Waits for the first value of a publisher that is made on the loop.
+  /// Waits for the first value of a publisher that `make` creates on the loop.
   private func wait<Value: Sendable>(
     _ step: FeedStoreError.Step, _ make: @escaping @Sendable (RedisFleet) -> AnyPublisher<Value, FleetError>
   ) throws(FeedStoreError) -> Value {
@@ -158,12 +158,12 @@ public final class RedisFeedStore: FeedStore {
 }
 
 extension Date {
-  /// This date, unless a ``FeedVersion`` represents it exactly.
+  /// This date; `nil` if a ``FeedVersion`` represents it exactly.
   fileprivate var beyondMicroseconds: Date? { FeedVersion(self).date == self ? nil : self }
 }
 
 /// One call, which lives until its result arrives.
-// @unchecked: made by the caller, and used on the loop alone from then on.
+// @unchecked: created by the caller, and then used only on the loop.
 private final class Waiting<Value: Sendable>: @unchecked Sendable {
   private var done: ((Result<Value, FleetError>) -> Void)?
   private var subscription: AnyCancellable?

@@ -133,12 +133,12 @@ extension RedisFleet: FeedLibrary {
         ])
         .map { replies in
           var health = feed?.record.health
-          // A feed that was added and not requested yet.
+          // The feed was added, but not requested yet.
           if health == nil, replies[0].integer != nil { health = FeedHealth(address: address) }
           if let due = replies[0].date { health?.due = due }
           if health?.asked == nil, health?.reason.isEmpty == true { health?.reason = "no worker has requested it yet" }
           var host = HostHealth(name: name)
-          // Until it is ended.
+          // A pause without an end is shown as one until the year 9999.
           host.pausedUntil = replies[1].integer.map { Date(milliseconds: min($0, 253_402_300_799_000)) }
           host.reason = replies[2].text ?? ""
           host.pace = HostPace(stored: replies[3].text)
@@ -158,7 +158,7 @@ extension RedisFleet: FeedLibrary {
   }
 }
 
-/// The first names of any number, without keeping all of them.
+/// The first of any number of names, without keeping all of them.
 struct FirstNames {
   private(set) var sorted: [String] = []
   private let count: Int
@@ -166,7 +166,7 @@ struct FirstNames {
   init(_ count: Int) { self.count = count }
 
   mutating func add(_ names: [String]) {
-    // Most pages of a long list bring nothing that is among the first.
+    // Most pages of a long list contain none of the first names.
     let news = sorted.count < count ? names : names.filter { $0 < sorted[count - 1] }
     guard !news.isEmpty else { return }
     var seen: Set<String> = []

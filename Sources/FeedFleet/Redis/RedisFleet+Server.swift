@@ -14,16 +14,16 @@ struct ServerFacts {
     }
   }
 
-  /// The number of bytes that it uses; 0 if it doesn't report this.
+  /// The number of bytes that the server uses; 0 if it doesn't report this.
   var memory: Int { fields["used_memory"].flatMap { Int($0) } ?? 0 }
 
-  /// The rule by which it deletes keys when its memory is full; `nil` if it doesn't report this.
+  /// The rule by which the server deletes keys when its memory is full; `nil` if it doesn't report this.
   var policy: String? { fields["maxmemory_policy"].map(String.init) }
 
-  /// True unless keys may be deleted to make room. True if the server doesn't report this.
+  /// False if the server may delete keys to make room; true if it doesn't report this.
   var keepsKeys: Bool { policy.map { $0 == "noeviction" } ?? true }
 
-  /// The number of errors that it has replied since it started, by their first word.
+  /// The number of error replies since the server started, by their first word.
   var errors: [String: Int] {
     var errors: [String: Int] = [:]
     for (name, value) in fields where name.hasPrefix("errorstat_") {

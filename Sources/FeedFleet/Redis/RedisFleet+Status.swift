@@ -32,7 +32,7 @@ extension RedisFleet {
   private static func status(_ parts: [RedisValue], _ latency: Duration, _ facts: ServerFacts) -> FleetStatus {
     func number(_ index: Int) -> Int { Int(parts[index].integer ?? 0) }
     let abouts = parts[15]
-    // Each free host has a feed that is due, even those that were not looked at.
+    // Each free host has a feed that is due, even a host that was not examined.
     return FleetStatus(
       now: parts[0].date ?? Date(), feeds: number(2), hosts: number(3), dueHosts: number(4),
       dueFeeds: max(number(5), number(4)),

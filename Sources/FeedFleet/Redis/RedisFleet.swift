@@ -7,14 +7,14 @@ import ImageFeed
 /// A fleet's work, updates and feeds in one database of a Redis or Valkey server.
 ///
 /// Nothing happens on creation. The first call checks the database: one that holds another program's keys, or another
-/// schema, is refused and never written. Lives on its scheduler's thread.
+/// schema, is refused and never written. Use it on its scheduler's thread.
 public final class RedisFleet {
   /// The time that the log keeps updates for gateways that may have missed them: an hour.
   public static let logDuration = Duration.seconds(3600)
   static let prefix = "fs{0}:"
 
   public let client: RedisClient
-  /// Makes an empty database a fleet's.
+  /// True to begin a fleet in an empty database.
   private let creates: Bool
   private var isOpen = false
   let logDuration: Duration
@@ -26,9 +26,9 @@ public final class RedisFleet {
   var told: (now: Date, at: Duration)?
 
   /// - Parameters:
-  ///   - creates: begins a fleet in an empty database: for commands that add feeds.
+  /// - creates: true to begin a fleet in an empty database, for commands that add feeds.
   ///   - logDuration: the time for which the log keeps updates.
-  ///   - uptime: a clock that nobody can set, which reveals that the server's was set; the machine's by default.
+  /// - uptime: a clock that can't be set, which reveals that the server's was set; the machine's by default.
   public init(
     _ client: RedisClient, creates: Bool = false, keeping logDuration: Duration = RedisFleet.logDuration,
     uptime: @escaping @Sendable () -> Duration = { MachineTime.now }
@@ -80,14 +80,14 @@ public final class RedisFleet {
         case "open" where number > FleetScripts.schema: return fail(.newerSchema(place, number))
         case "open": return fail(.olderSchema(place, number))
         case "empty" where creates:
-          // Looks again: another one may have begun meanwhile, and creates nothing twice.
+          // Checks again, because another client may have begun a fleet meanwhile; beginning twice has no effect.
           return client.run(FleetScripts.begin, keys: [Self.prefix])
             .mapError { [self] in failure($0) }
             .flatMap { [self] _ in open() }
             .eraseToAnyPublisher()
         case "empty": return fail(.noFeeds(place))
         case "foreign": return fail(.foreign(place, keys: number))
-        // It has no scripts, or is something else.
+        // The server doesn't support scripts, or isn't a Redis server.
         default: return fail(.redis(.unreadable(client.address, .malformed)))
         }
       }
@@ -95,7 +95,7 @@ public final class RedisFleet {
   }
 
   func failure(_ error: RedisError) -> FleetError {
-    // It was emptied, or is another one, since it was looked at.
+    // The database was emptied or replaced after it was checked.
     if let refusal = error.refusal, refusal.code == "NOFLEET" || refusal.message.contains("NOFLEET") {
       isOpen = false
       return .noFeeds(place)
@@ -158,7 +158,7 @@ extension RedisFleet: WorkQueue {
     guard let parts = value.elements, parts.count == 7, let host = parts[0].text, let nonce = parts[1].text,
       let address = parts[2].text.flatMap({ URL(string: $0) }), let due = parts[3].date
     else { return nil }
-    // A record that makes no sense is none: the feed is requested as if for the first time.
+    // An invalid record counts as none: the feed is requested as if for the first time.
     let record =
       parts[5].text.flatMap { FeedRecord($0, of: address) } ?? FeedRecord(health: FeedHealth(address: address))
     var lease = WorkLease(

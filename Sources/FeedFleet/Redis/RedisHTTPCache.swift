@@ -11,8 +11,7 @@ import Foundation
 ///     let cached = CurlHTTPClient(on: loop).cached(in: RedisHTTPCache(fleet))
 ///
 /// It is bounded in bytes: beyond ``capacity``, the least recently used responses are deleted. Each change is atomic on
-/// the server; a change that finds that another client has changed the same key starts over. Lives on its fleet's
-/// thread.
+/// the server; a change starts over if another client has changed the same key. Use it on its fleet's thread.
 public final class RedisHTTPCache: HTTPCacheStore {
   /// 50 MB.
   public static let defaultCapacity = 50_000_000
@@ -37,12 +36,12 @@ public final class RedisHTTPCache: HTTPCacheStore {
         let bodies = fleet.send([
           RedisCommand("MGET", wanted.map { RedisArgument(fleet.key("cb:\($0.id)")) })
         ])
-        // That they were used is worth less than that they are there: a replica and a full server do not note it.
+        // Recording the use fails on a replica or when memory is full; the responses are delivered anyway.
         let use = fleet.run(FleetScripts.cacheUse, wanted.map { RedisArgument($0.id) }).map { _ in }
           .catch { _ in Just(()).setFailureType(to: FleetError.self) }
         return bodies.zip(use).map { replies, _ in
           zip(wanted, replies[0].elements ?? []).compactMap { one, body in
-            // It was deleted between the two questions.
+            // The body may have been deleted between the two commands.
             body.bytes.map { bytes in
               HTTPStoredResponse(head: one.head, body: bytes.withUnsafeBytes { Data($0) })
             }
@@ -144,7 +143,7 @@ private struct CachedHead: Codable {
     (v, d) = (head.selectors, head.isDecoded)
   }
 
-  // Values of these types always can be.
+  // Encoding these types can't fail.
   var text: String { (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}" }
 
   /// - Returns: `nil` for text that isn't a response.
@@ -163,7 +162,7 @@ private struct CachedHead: Codable {
   }
 }
 
-/// Besides a fleet's other keys:
+/// Keys in addition to the fleet's other keys:
 /// - `c:<key>`, a hash: the head of each response by its number, and `n`, which changes with it; `cb:<number>`, its
 ///   body;
 /// - `cu`, a sorted set: the numbers by their last use; `ci`, a hash: bytes and key of each; `cm`, a hash of counters.

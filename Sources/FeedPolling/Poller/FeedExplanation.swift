@@ -6,9 +6,9 @@ public struct FeedExplanation: Sendable, Hashable {
   public var address: URL
   /// The saved feed; `nil` when nothing is saved.
   public var saved: CachedFeedSummary?
-  /// `nil` when the feed was never polled.
+  /// The state of polling the feed; `nil` if it was never polled.
   public var health: FeedHealth?
-  /// The polled host; `nil` when it was never polled.
+  /// The state of the polled host; `nil` if it was never polled.
   public var host: HostHealth?
   /// The latest decisions, the oldest first.
   public var decisions: [PollDecision]
@@ -23,7 +23,7 @@ public struct FeedExplanation: Sendable, Hashable {
     self.decisions = decisions
   }
 
-  /// Reads it from a store. **Blocks**, as every call of a store does.
+  /// Reads the state from a store. **Blocks**, like every call of a store.
   public init(of address: URL, in store: some FeedStore & PollStore) throws(FeedStoreError) {
     let address = address.absoluteURL
     let health = try store.health(of: [address])[0]

@@ -4,8 +4,8 @@ package import ImageFeed
 import Synchronization
 
 /// One poll of one feed, with a lease: sends the request and evaluates the response. Its owner completes the lease.
-///
-/// There may be ten thousand of these per hour, most of which find nothing new, so it builds the chain of a load only
+/// There may be ten thousand of these per hour, most of which find no change, so it creates the operators of a load
+/// only for a feed that must be read. It uses the store only if there is nothing from the server to show.
 /// for a feed that must be read. It uses the store only if there is nothing from the server to show.
 package final class FeedPoll: Cancellable {
   /// The options of a poll.
@@ -51,7 +51,7 @@ package final class FeedPoll: Cancellable {
   private let exchange = PollExchange()
   private var requests: FeedRequests
   private let saved: () -> SavedFeed
-  // Made when the feed is read, which most polls don't do.
+  // Created when the feed is read, which most polls don't do.
   private var copy: PollCopy?
   private var bytes: EncodedImages?
   private var done: ((Outcome) -> Void)?
@@ -87,7 +87,7 @@ package final class FeedPoll: Cancellable {
       return read()
     }
     exchange.requested(request)
-    // Without operators: most polls take this way, and each operator takes several allocations.
+    // Without operators, because most polls take this path, and each operator takes several allocations.
     let step = terms.client.open(request).sink { [self] completion in
       guard case .failure(let error) = completion else { return }
       response = .failure(error)
@@ -129,7 +129,7 @@ package final class FeedPoll: Cancellable {
     steps.append(step)
   }
 
-  /// The chain of ``FeedLoader``, which saves with the lease's completion.
+  /// The operators of ``FeedLoader``, except that the feed is saved with the lease's completion.
   private func latest(since known: FeedValidators, _ copy: PollCopy) -> some Publisher<FeedImages, RemoteFeedError> {
     let (requests, options) = (requests, terms.feed.options)
     return requests.images(at: requests.url, since: known, from: response.take())

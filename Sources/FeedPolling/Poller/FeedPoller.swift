@@ -48,7 +48,7 @@ public struct FeedPoller {
   let store: any PollStore
   let scheduler: any LoopScheduler
   let options: Options
-  /// The lists that replace `feeds`, if there may be any.
+  /// The lists that replace `feeds`; `nil` if there are none.
   private(set) var lists: AnyPublisher<[PolledAddress], Never>?
   /// The subscriber to announcements of changes, if any.
   private(set) var hubs: HubSubscriber?
@@ -66,7 +66,7 @@ public struct FeedPoller {
     _ feeds: [PolledAddress], client: any HTTPClient, cache: FeedCache, store: any PollStore,
     on scheduler: any LoopScheduler, options: Options = Options()
   ) {
-    precondition(options.maxRunning > 0, "FeedPoller: no request may run; allow one or more")
+    precondition(options.maxRunning > 0, "FeedPoller: no request could ever run; allow one or more")
     var seen: Set<URL> = []
     self.feeds = feeds.filter { seen.insert($0.address).inserted }
     self.client = client
@@ -148,8 +148,7 @@ extension FeedPoller {
   /// Each list replaces the one before it. A feed that stays keeps its state; a new interval applies from its next poll
   /// on. The result of a removed feed's request is saved but not delivered. The poller finishes only when `lists` has,
   /// too.
-  ///
-  /// - Parameter lists: the list of all feeds, each time that it changes; demand for it is unlimited.
+  /// - Parameter lists: delivers the list of all feeds each time it changes; its demand is unlimited.
   public func following(_ lists: some Publisher<[PolledAddress], Never>) -> FeedPoller {
     var copy = self
     copy.lists = lists.eraseToAnyPublisher()

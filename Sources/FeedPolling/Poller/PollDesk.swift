@@ -2,8 +2,8 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// A poller's work for its store: one transaction for all work that arrives while the last one runs or, with many
-/// polls, within ten milliseconds.
+/// Collects a poller's operations for its store: those that arrive while a transaction runs or, with many polls, within
+/// ten milliseconds, are carried out in the next transaction.
 ///
 /// A transaction and the switch to the thread pool cost more than the writes of a poll.
 package final class PollDesk {
@@ -19,7 +19,7 @@ package final class PollDesk {
 
     func cancel() { done = nil }
 
-    /// An abandoned claim is ignored, but its result is recorded anyway.
+    /// False for an abandoned claim. Other operations are carried out even if they are abandoned.
     var isWanted: Bool { if case .claim = work { done != nil } else { true } }
   }
 
@@ -70,7 +70,7 @@ package final class PollDesk {
     let job = Job(work, done)
     waiting.append(job)
     if case .completion(let completion) = work, completion.pausesHost {
-      // A pause has to be known when this process is killed.
+      // A pause must be saved immediately, in case this process is killed.
       timer.take()?.cancel()
       opens = nil
     }

@@ -39,7 +39,7 @@ final class PollExchange: FeedExchangeObserver {
       case .remote: break
       case .cache(_, _, let reason), .part(let reason):
         facts.outcome = reason.outcome
-        // A part is shown when nothing is saved.
+        // A part of a feed is shown only if nothing is saved.
         facts.isSaved = !feed.source.isPart
         return .known(facts, "\(reason)")
       }
@@ -60,7 +60,7 @@ extension RemoteFeedError {
     case .connectivity(let error): .noAnswer(wasAsked: error.kind.reachesServer)
     case .invalidData(.status(let status)): .refused(status)
     case .invalidData(.challenge(let status)): .challenged(status)
-    // As when the connection had broken there.
+    // Treated as if the connection had broken there.
     case .invalidData(.cutOff): .noAnswer(wasAsked: true)
     case .invalidData, .unchanged: .notAFeed
     case .notDue, .notAsked: .noAnswer(wasAsked: false)
@@ -71,7 +71,7 @@ extension RemoteFeedError {
 }
 
 extension CacheMiss {
-  /// True if nothing is saved any more.
+  /// True if nothing is saved anymore.
   fileprivate var isLoss: Bool {
     switch self {
     case .empty, .expired(_, .deleted): true

@@ -94,11 +94,11 @@ struct PollQueue {
     return .wait(until: [waiting.first?.key, opening.first?.key].compactMap { $0 }.min())
   }
 
-  /// The request of a feed has ended, or was not made after all.
+  /// Records that the request of a feed has ended, or was not made after all.
   ///
   /// - Parameters:
-  ///   - due: its next time; `nil` for never.
-  ///   - opens: the time until which its host stays closed.
+  /// - due: the feed's next time; `nil` for never.
+  /// - opens: the time until which the feed's host stays closed.
   mutating func ended(_ feed: Int, due: Double?, hostOpens opens: Double) {
     let host = hostOfFeed[feed]
     hosts[host].isRunning = false
@@ -108,9 +108,10 @@ struct PollQueue {
     line(up: host)
   }
 
-  /// Moves feeds that are overdue by more than `grace` to times that `place` chooses: after a sleep, not all together.
+  /// Moves feeds that are overdue by more than `grace` to times that `place` chooses, so that they are not all
+  /// requested together after the machine has slept.
   ///
-  /// - Parameter first: feeds due before this time stay: they were never requested.
+  /// - Parameter first: feeds due before this time stay, because they were never requested.
   mutating func spreadOverdue(from first: Double, at now: Double, grace: Double, _ place: (_ count: Int) -> Double) {
     var (late, fresh): ([Int], [(Double, Int)]) = ([], [])
     while let (due, feed) = waiting.first, due < now - grace {
@@ -137,7 +138,7 @@ struct PollQueue {
   }
 }
 
-/// The least key first; equal keys in the order of insertion.
+/// A priority queue: the least key comes first, equal keys in the order of insertion.
 struct Agenda {
   private struct Entry: HeapEntry {
     var key: Double

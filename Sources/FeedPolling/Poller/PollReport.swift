@@ -38,7 +38,7 @@ struct PollReport: Sendable {
     var (health, host, random) = (lease.feed, HostHealth(name: lease.host), random)
     let hadFailed = health.failures > 0
     if facts.outcome == .noAnswer(wasAsked: false) {
-      // A request that did not reach the server was none.
+      // A request that did not reach the server doesn't count.
       health.askedForAll = lease.askedForAllBefore
     } else if !wasConditional {
       health.askedForAll = health.asked

@@ -13,7 +13,7 @@ final class PolledResults {
 
   init(_ receive: @escaping (PolledFeed) -> Subscribers.Demand) { self.receive = receive }
 
-  /// True until the end.
+  /// True until ``end()``.
   var isWanted: Bool { receive != nil }
 
   /// True when nothing is left to deliver.

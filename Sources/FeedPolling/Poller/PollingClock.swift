@@ -24,7 +24,7 @@ final class PollingClock {
     let delay = min(max(time - wall().timeIntervalSince1970, 0.001), Self.longestSleep)
     let pause = StreamInstant.Stride.seconds(delay)
     let wakes = scheduler.now.advanced(by: pause)
-    // One that goes off sooner finds out what is next.
+    // A timer that fires sooner sets the next one.
     if timer != nil, let set = self.wakes, set <= wakes { return }
     timer?.cancel()
     self.wakes = wakes
@@ -36,8 +36,8 @@ final class PollingClock {
 
   func cancel() { timer.take()?.cancel() }
 
-  /// The seconds by which the wall clock has overtaken time since the last call: the machine slept, or the clock was
-  /// set.
+  /// The seconds by which the wall clock has advanced more than the elapsed time since the last call: the machine
+  /// slept, or the clock was set.
   func jump() -> Double {
     let present = (wall: wall(), instant: scheduler.now)
     defer { lastLook = present }

@@ -6,7 +6,7 @@ extension PollingRun {
   /// Polls these feeds from now on; feeds that stay keep their state.
   func replaceFeeds(with list: [PolledAddress]) {
     guard isLive else { return }
-    // The health of a list is read before the next one counts.
+    // A list waits until the state of the feeds before it has been read.
     guard isReady else {
       nextList = list
       return

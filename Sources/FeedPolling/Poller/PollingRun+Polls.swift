@@ -23,7 +23,7 @@ extension PollingRun {
     case .success(.hostIsClosed(let host)): ended(index, members[index].health.due, hostOpens: host.opens)
     case .success(.notDue(let health)): notDue(index, health)
     case .failure(let error):
-      // Without a store, this process' own memory has to do.
+      // Without a store, the poll uses only this process' memory.
       poller.options.report(error)
       var lease = PollLease(feed: claim.feed, host: claim.host, saved: FeedValidators(), since: nil)
       lease.askedForAllBefore = lease.feed.askedForAll
@@ -36,7 +36,8 @@ extension PollingRun {
   private func notDue(_ index: Int, _ health: FeedHealth) {
     let feed = members[index].polled
     if health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5)) {
-      // What it saves is shown; this one's own health stays, so that the answer is still another's.
+      // The other process' result will be shown. This run's own state stays, so that it recognizes that result as
+      // another's.
       return ended(index, now + Self.glance, hostOpens: .distantPast)
     }
     var health = health
@@ -68,11 +69,11 @@ extension PollingRun {
       guard let self, isLive else { return }
       switch answer {
       case .success(let record?): completed(index, outcome, record)
-      // Something else is saved by now than what was to be renewed.
+      // Another version has been saved meanwhile, so the saved feed can't be renewed.
       case .success(nil): (members[index].poll as? FeedPoll)?.read()
       case .failure(let error) where outcome.completion.change != nil:
         members[index].polled.options.report(error)
-        // What cannot be saved is noted all the same.
+        // The feed can't be saved, but the poll is still recorded.
         var outcome = outcome
         outcome.completion.change = nil
         outcome.completion.wasRead = true
@@ -96,8 +97,8 @@ extension PollingRun {
     ended(index, record.feed.due, hostOpens: record.host.opens)
   }
 
-  /// A hub announces a change: the feed is polled now, but at the earliest a minute after its last poll, and after a
-  /// failure not before its due time.
+  /// Handles a hub's announcement of a change: the feed is polled now, but at the earliest a minute after its last
+  /// poll, and after a failure not before its due time.
   func announced(_ address: URL) {
     guard isLive, isReady, let index = places[address], !members[index].isRemoved else { return }
     let health = members[index].health
@@ -136,7 +137,7 @@ extension PollingRun {
   func giveBack(_ index: Int) {
     var host = HostHealth(name: members[index].host)
     host.next = now + poller.gap(for: members[index].polled).seconds
-    // Its answer will never come: who comes when this process has ended need not wait for it.
+    // The response will never arrive, so a process that runs after this one has ended need not wait for it.
     (host.holder, host.opensIfLost) = (ProcessMark.own, host.next)
     let (store, release) = (poller.store, PollWork.release(host))
     poller.cache.worker.perform {

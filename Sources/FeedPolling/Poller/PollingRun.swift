@@ -15,16 +15,17 @@ final class PollingRun: Subscription {
     var validators: FeedValidators?
     /// The poll that is running.
     var poll: (any Cancellable)?
-    /// True when its hub has announced a change since the running poll began.
+    /// True if the feed's hub has announced a change since the running poll began.
     var isAnnounced = false
   }
 
-  /// The lateness from which a feed counts as missed: missed feeds are spread, at most one per second on average.
+  /// The lateness, in seconds, above which a feed counts as missed; missed feeds are spread, at most one per second on
+  /// average.
   static let grace = 60.0
   static let longestSpread = 600.0
-  /// The interval, in seconds, at which it checks whether another process has the response to a running request.
+  /// The interval, in seconds, at which this run checks whether another process has the response to a running request.
   static let glance = 0.25
-  /// The number of polls from which on their work is collected for a moment.
+  /// The number of running polls at which operations for the store are collected for a moment.
   static let crowd = 8
 
   let poller: FeedPoller
@@ -92,7 +93,7 @@ final class PollingRun: Subscription {
       poll.cancel()
       giveBack(index)
     }
-    // A pause that a server has just asked for is kept.
+    // Saves a pause that a server has just requested.
     desk.flush()
   }
 
@@ -124,7 +125,7 @@ final class PollingRun: Subscription {
     for (index, feed) in feeds.enumerated() {
       var health = (index < known.count ? known[index] : nil) ?? FeedHealth(address: feed.address)
       health.correctClock(now: now)
-      // Another's request is nothing that this one has heard of yet: it looks for the answer.
+      // If another process is requesting the feed, this run doesn't have the result yet, and checks for it.
       let isAnothers = health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5))
       let wasAsked = health.asked != nil && !(isAnothers && health.succeeded == nil)
       if isAnothers { health.asked = nil }
@@ -138,18 +139,18 @@ final class PollingRun: Subscription {
       members.append(Member(polled: feed, host: host, health: health))
       if health.failures > 0 { failing += 1 }
       queue.add(host: host, due: due.map { $0.timeIntervalSince1970 })
-      // What is due is asked for; the rest has something to show meanwhile.
+      // Feeds that are due are requested; saved copies of the others are shown meanwhile.
       if wasAsked, isAnothers || due.map({ $0 > now }) ?? true { toShow.append(first + index) }
     }
     let isFirst = !isReady
     isReady = true
-    // Later feeds do not change when those before them are due.
+    // Feeds added later don't change when earlier ones are due.
     if isFirst { spreadOverdue() }
     if let next = nextList.take() { replaceFeeds(with: next) }
     pump()
   }
 
-  // MARK: Going on
+  // MARK: Work
 
   /// Does all work that is possible now, and sets the timer for the rest.
   func pump() {
@@ -184,13 +185,13 @@ final class PollingRun: Subscription {
   private func noticeSleep() {
     let jump = clock.jump()
     if jump > Self.grace { spreadOverdue() }
-    // Set back: what was due in an hour is so still.
+    // The clock was set back: feeds due in an hour stay due in an hour.
     if jump < -1 { queue.shift(by: jump) }
   }
 
   private func spreadOverdue() {
     let now = now.timeIntervalSince1970
-    // A feed that was never asked for is not late.
+    // A feed that was never requested is not late.
     queue.spreadOverdue(from: 0, at: now, grace: Self.grace) { count in
       now + (count < 2 ? 0 : Double.random(in: 0..<min(Double(count - 1), Self.longestSpread), using: &random))
     }

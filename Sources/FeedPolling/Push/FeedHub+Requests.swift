@@ -25,7 +25,7 @@ extension FeedHub {
     if verification.mode == "subscribe" {
       fields.append(URLQueryItem(name: "hub.lease_seconds", value: "\(Int(verification.lease.seconds))"))
     }
-    // The callback's own query stays.
+    // The callback's own query is kept.
     guard var parts = URLComponents(url: key.callback, resolvingAgainstBaseURL: false) else { return }
     var encoded = URLComponents()
     encoded.queryItems = fields
@@ -49,7 +49,7 @@ extension FeedHub {
     }
   }
 
-  /// Notes the content from which changes are counted.
+  /// Records the content that later changes are compared with.
   private func begin(_ topic: URL) {
     read(topic) { [weak self] content in
       guard let self, marks[topic] == nil else { return }
@@ -93,7 +93,7 @@ extension FeedHub {
       return remove(key)
     }
     deliveries[key]?.due = nil
-    // The latest content, even when an earlier one could not be delivered.
+    // Sends the latest content, even if an earlier version could not be delivered.
     let response = content(key.topic).first()
       .flatMap { [weak self] content -> AnyPublisher<Int, Never> in
         guard let self else { return Empty().eraseToAnyPublisher() }

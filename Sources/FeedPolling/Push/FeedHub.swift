@@ -12,7 +12,7 @@ public import ImageFeed
 public final class FeedHub {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// The leases that are granted; a shorter or longer one becomes the nearest. Five minutes to 30 days by default.
+    /// The range of granted leases; a requested lease outside of it is clamped. Five minutes to 30 days by default.
     public var leases = Duration.seconds(300)...(.seconds(30 * 86_400))
     /// The lease of a subscriber that requests none. Ten days by default.
     public var usualLease = Duration.seconds(864_000)
@@ -46,7 +46,7 @@ public final class FeedHub {
     /// The value of `Content-Type`.
     public var type: String
     public var body: Chunk
-    /// The mark by which changes are recognized: the content has changed when this has.
+    /// The mark by which changes are recognized: the content has changed if the mark has.
     public var mark: String
 
     public init(type: String, body: Chunk, mark: String) { (self.type, self.body, self.mark) = (type, body, mark) }
@@ -164,12 +164,13 @@ public final class FeedHub {
     let granted = min(max(lease ?? options.usualLease, options.leases.lowerBound), options.leases.upperBound)
     verifications.removeAll { $0.subscription.key == subscription.key }
     verifications.append(Verification(subscription: subscription, mode: mode, lease: granted))
-    // The subscriber may not take a verification before it has the response.
+    // The subscriber may not accept a verification before it has the response.
     scheduler.schedule { [weak self] in self?.pump() }
     return HubReply(202)
   }
 
-  /// Compares the feeds with what was sent last, after the time for which changes are gathered, and sends what is new.
+  /// Compares the feeds with the content sent last, after the time for which changes are gathered, and sends those that
+  /// changed.
   public func changed() {
     guard !subscriptions.isEmpty, gathering == nil else { return }
     gathering = scheduler.once(after: options.quiet) { [weak self] in

@@ -9,14 +9,14 @@ enum HubSignature {
     case sha1, sha256, sha384, sha512
   }
 
-  /// True when `field` is the signature of `body` with `secret`. The comparison takes the same time wherever they
+  /// True if `field` is the signature of `body` with `secret`. The comparison takes the same time wherever the two
   /// differ.
   static func isValid(_ field: String, of body: Chunk, secret: String) -> Bool {
     guard let equals = field.firstIndex(of: "="), let method = Method(rawValue: field[..<equals].lowercased()),
       let given = bytes(field[field.index(after: equals)...])
     else { return false }
     let code = code(method, of: body, secret: secret)
-    // The length is the method's, and no secret.
+    // The length depends only on the method, and isn't secret.
     guard !code.isEmpty, given.count == code.count else { return false }
     return CRYPTO_memcmp(given, code, code.count) == 0
   }

@@ -12,7 +12,7 @@ public import Foundation
 public final class HubSubscriber {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// The lease that is requested. Ten days by default; a hub may give another one.
+    /// The requested lease. Ten days by default; a hub may grant another one.
     public var lease = Duration.seconds(864_000)
     /// The shortest lease that is accepted. Five minutes by default.
     public var shortestLease = Duration.seconds(300)
@@ -32,7 +32,7 @@ public final class HubSubscriber {
     var lease: PushLease
     /// The time of the next request to the hub.
     var next: Date
-    /// True from the request until the hub has verified it.
+    /// True from the request until the hub has verified the subscription.
     var isAsked = false
     var failures = 0
     /// The latest signatures, to ignore repeated announcements.
@@ -84,7 +84,7 @@ public final class HubSubscriber {
     add(Entry(lease: lease, next: renewal(of: lease)), of: health.address)
   }
 
-  /// Subscribes if the feed names a hub, and drops the subscription if the feed names no hub any more, or another one.
+  /// Subscribes if the feed names a hub, and drops the subscription if the feed no longer names that hub.
   func polled(_ health: FeedHealth) {
     let link = health.isGone ? nil : health.hub
     if let entry = entries[health.address], entry.lease.link != link { remove(health.address) }
@@ -136,7 +136,7 @@ public final class HubSubscriber {
       entry.lease.until = nil
       return HubReply(200)
     case "subscribe":
-      // A hub that was not asked subscribes nobody.
+      // A hub that was not sent a request can't make a subscription.
       guard entry.isAsked, let challenge = query("hub.challenge"), (1...2048).contains(challenge.utf8.count),
         let text = query("hub.lease_seconds"), let seconds = Int(text),
         Double(seconds) >= options.shortestLease.seconds
@@ -159,7 +159,7 @@ public final class HubSubscriber {
       return HubReply(202)
     }
     let mark = signature.lowercased()
-    // Without a body, all have the same signature.
+    // Announcements without a body all have the same signature.
     if body.count > 0 {
       guard !entry.seen.contains(mark) else { return HubReply(202) }
       entries[address]?.seen = Array((entry.seen + [mark]).suffix(32))
@@ -210,7 +210,7 @@ public final class HubSubscriber {
       entries[address] = entry
       return goOn()
     }
-    // The hub may verify before it answers.
+    // The hub may verify before it responds.
     (entry.isAsked, entry.next) = (true, now() + options.patience.seconds)
     entries[address] = entry
     var wish = HTTPRequest(entry.lease.link.hub)

@@ -1,7 +1,7 @@
 import Foundation
 import ImageFeed
 
-/// A subscriber of a feed at our hub.
+/// A subscriber of a feed at this program's hub.
 struct HubSubscription: Hashable, Codable, Sendable {
   /// There is one subscription of a callback to a topic (W3C WebSub, section 5.1).
   struct Key: Hashable, Sendable {
@@ -36,7 +36,7 @@ struct HubNote: StoredNote, Codable {
   }
 
   func put(in fields: inout NoteFields.Writer) {
-    // Nothing in it fails to be encoded.
+    // Encoding these values can't fail.
     if let bytes = try? JSONEncoder().encode(self) { fields.put(1, [UInt8](bytes)) }
   }
 }

@@ -8,7 +8,7 @@ extension AnswerFacts {
     }
   }
 
-  /// The length of that pause: at most a day, and ten minutes if the server names none.
+  /// The length of the requested pause: at most a day, and ten minutes if the server names none.
   public var pause: Duration { min(retryAfter ?? stated ?? Schedule.defaultPause, Schedule.longest) }
 
   /// True if the server requests a pause without naming its length.

@@ -18,7 +18,7 @@ public struct AnswerFacts: Hashable, Sendable {
     case challenged(Int)
     /// A response that isn't a feed.
     case notAFeed
-    /// No answer. The request was sent over an open connection.
+    /// No response arrived; `wasAsked` is true if the request was sent over an open connection.
     case noAnswer(wasAsked: Bool)
 
     /// True if the result is a feed.
@@ -26,7 +26,7 @@ public struct AnswerFacts: Hashable, Sendable {
   }
 
   public var outcome: Outcome
-  /// The time for which the response says it is fresh, less its age; `nil` if it doesn't say.
+  /// The time for which the response says it is fresh, minus its age; `nil` if it doesn't say.
   public var freshness: ResponseFreshness?
   /// The time for which the server wants no requests; `nil` if it doesn't say.
   public var retryAfter: Duration?
@@ -36,9 +36,9 @@ public struct AnswerFacts: Hashable, Sendable {
   public var hub: HubLink?
   /// The document's hints; `nil` when no document was read.
   public var hints: PollingHints?
-  /// The target of a chain of permanent redirects only.
+  /// The target of the redirects, if all of them were permanent.
   public var movedTo: URL?
-  /// False when nothing is saved of the feed any more, so that only an unconditional request is possible.
+  /// False if the feed is no longer saved, so that only an unconditional request is possible.
   public var isSaved = true
 
   public init(
@@ -61,7 +61,7 @@ extension AnswerFacts {
     if let seconds = CacheControl.seconds(text) { return .seconds(seconds) }
     guard let date = HTTPDate.parse(text, now: now) else { return nil }
     let reference = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
-    // To the fraction: a pause that ends a second before the date is too short.
+    // Not rounded: a pause that ends a second before the date would be too short.
     return .seconds(max(0, min(date.timeIntervalSince(reference), 1e9)))
   }
 
@@ -76,7 +76,7 @@ extension AnswerFacts {
 }
 
 extension HTTPResponse {
-  /// The target of permanent redirects, if there were only such.
+  /// The target of the redirects, if all of them were permanent.
   fileprivate var permanentTarget: URL? {
     guard !redirects.isEmpty, redirects.allSatisfy(\.isPermanent) else { return nil }
     return url

@@ -25,7 +25,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var askedForAll: Date?
   /// True if the feed's last response had validators, whether or not it is still saved.
   public var hadValidators: Bool?
-  /// The time when the feed, or the news that it has not changed, last arrived.
+  /// The time when the feed last arrived, or was last reported as unchanged.
   public var succeeded: Date?
   /// The time when the feed was last seen to have changed.
   public var changed: Date?
@@ -71,7 +71,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     public static let patience = 3
   }
 
-  /// A time of a request that is in the future was written by a wrong clock: the next request is due now.
+  /// Corrects the time of a request that is in the future, because a wrong clock wrote it: the next request is due now.
   mutating func correctClock(now: Date) {
     guard let asked, asked > now + FeedCachePolicy.clockTolerance.seconds else { return }
     let jump = asked.timeIntervalSince(now)

@@ -5,15 +5,15 @@ import ImageFeed
 public struct HostHealth: Hashable, Sendable, Codable {
   /// The host, with its port if that isn't the scheme's default.
   public var name: String
-  /// The end of the pause that it requested; in the past when the pause is over.
+  /// The end of the pause that the host requested; in the past if the pause is over.
   public var pausedUntil: Date?
   /// The reason for the pause, to follow "because".
   public var reason = ""
   /// The earliest time of the next request, for politeness.
   public var next: Date?
-  /// The pace at which it accepts requests; `nil` if none was learned and it states none.
+  /// The pace at which the host accepts requests; `nil` if none was learned and it states none.
   public var pace: HostPace?
-  /// The process that is requesting it, and the time after which others may if that process has ended.
+  /// The process that is requesting the host, and the time after which others may if that process has ended.
   var holder: String?
   var opensIfLost: Date?
 
@@ -22,7 +22,7 @@ public struct HostHealth: Hashable, Sendable, Codable {
   /// The earliest time of the next request.
   var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
 
-  /// No pause is longer than a day: a pause that ends later was written by a wrong clock.
+  /// Limits a pause to a day, because a wrong clock wrote one that ends later.
   mutating func correctClock(now: Date) {
     let latest = now + Schedule.longest.seconds
     if let end = pausedUntil, end > latest { pausedUntil = latest }

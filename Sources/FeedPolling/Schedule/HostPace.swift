@@ -30,14 +30,15 @@ public struct HostPace: Hashable, Sendable, Codable {
   public var refusals = 0
   /// The end of the last request.
   var asked: Date?
-  /// The number of requests that were accepted, since the first of these.
+  /// The number of accepted requests, and the time of the first of them.
   var accepted = 0
   var since: Date?
   /// The last stated quota, and when it was stated.
   public var quota: RequestQuota?
   public var quotaAt: Date?
 
-  /// True if the last request was refused because it came sooner than accepted ones: the next may come at their pace.
+  /// True if the last request was refused because it came sooner than accepted ones: the next one may come at the
+  /// accepted pace.
   var wasAttempt = false
 
   public init() {}
@@ -95,12 +96,12 @@ public struct HostPace: Hashable, Sendable, Codable {
     refusals += 1
     let spacing = self.asked.map { max(0, asked.timeIntervalSince($0)) }
     defer { (accepted, since) = (0, nil) }
-    // A request that comes long after the last one isn't refused for its pace.
+    // A request that comes long after the last one isn't refused because of its pace.
     guard !isQuiet(spacing, usual) else { return }
     let tried = max(gap ?? usual, spacing ?? 0)
     let next: Double
     if let held, held >= tried * 0.97 {
-      // Back to the pace that was accepted.
+      // Returns to the pace that was accepted.
       wasAttempt = true
       next = max(held, tried * 1.02)
     } else if let rate = window(facts, asked: asked), rate > tried {
@@ -124,11 +125,12 @@ public struct HostPace: Hashable, Sendable, Codable {
     let spacing = self.asked.map { max(0, asked.timeIntervalSince($0)) }
     if since == nil || isQuiet(spacing, usual) { (since, accepted) = (asked, 0) }
     accepted += 1
-    // A request that came later than it might have says nothing about the pace, and so does the first one after a refusal.
+    // Only a request sent about as soon as allowed says something about the pace; the first one after a refusal does
+    // not.
     guard let gap, let spacing, accepted > 1, spacing <= gap * 1.5 + 2 else { return }
     held = gap
     let next = Self.longest / (Self.longest / gap + 1)
-    // As close as it gets to a pace that was refused.
+    // The pace doesn't get closer to one that was refused.
     if refusedAt != nil, let refusedGap, next <= refusedGap * 1.01 { return }
     self.gap = next <= usual ? nil : next
   }
@@ -156,7 +158,7 @@ extension HostPace {
   public var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
-    // Numbers and dates always can be.
+    // Encoding numbers and dates can't fail.
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
@@ -178,7 +180,7 @@ extension HostPace {
 }
 
 extension AnswerFacts {
-  /// True when the server refuses a request for its pace: status 429, or a new challenge.
+  /// True if the server refuses a request because of its pace: status 429, or a new challenge.
   func refusesPace(isRepeated: Bool) -> Bool {
     switch outcome {
     case .refused(429): true

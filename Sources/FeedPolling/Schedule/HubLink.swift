@@ -37,7 +37,7 @@ public struct HubLink: Hashable, Sendable, Codable {
     return target
   }
 
-  /// `<https://hub.example/>; rel="hub"` (RFC 8288, section 3): a comma may be part of a target.
+  /// Parses `<https://hub.example/>; rel="hub"` (RFC 8288, section 3); a comma may be part of a target.
   private static func links(in line: String) -> [(target: String, relations: [String])] {
     var links: [(String, [String])] = []
     var rest = line[...]

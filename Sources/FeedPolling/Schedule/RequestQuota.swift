@@ -22,8 +22,8 @@ public struct RequestQuota: Hashable, Sendable, Codable {
   /// True when the server allows no further request for now, and says for how long.
   public var isUsedUp: Bool { remaining < 1 && resetsAfter.map { $0 > 0 } ?? false }
 
-  /// The seconds between two requests with which the quota lasts until it is full again. Zero while more than a tenth
-  /// of it is left: after you subscribe to many feeds, you see them immediately.
+  /// The seconds between two requests at which the quota lasts until it resets. Zero while more than a tenth of it is
+  /// left, so that users who subscribe to many feeds see them immediately.
   public var rest: Double {
     guard let resetsAfter else { return 0 }
     if isUsedUp { return resetsAfter }
@@ -34,7 +34,7 @@ public struct RequestQuota: Hashable, Sendable, Codable {
 extension RequestQuota {
   /// Reads the fields of the IETF's draft (`RateLimit`, `RateLimit-Policy`, draft-ietf-httpapi-ratelimit-headers-10),
   /// or else those of its older versions (`RateLimit-Remaining`), or else `X-RateLimit-Remaining` and similar fields.
-  /// Of several quotas, the one with the longest ``rest`` counts, and then the one with the fewest requests.
+  /// Of several quotas, the one with the longest ``rest`` is used, and among equals the one with the fewest requests.
   ///
   /// A reset is a number of seconds; a number above 1,000,000,000 is a date (seconds since 1970), above
   /// 1,000,000,000,000 one in milliseconds. Dates count from the response's `Date`.

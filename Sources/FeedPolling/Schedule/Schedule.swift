@@ -33,7 +33,7 @@ public struct Schedule: Hashable, Sendable {
   public enum Rule: String, Hashable, Sendable, Codable, CaseIterable {
     /// The user's interval.
     case interval
-    /// The number of times that the feed has changed.
+    /// The frequency of the feed's changes.
     case changes
     /// `Cache-Control` or `Expires`.
     case freshness
@@ -49,7 +49,7 @@ public struct Schedule: Hashable, Sendable {
     case backOff
     /// A hub announces the feed's changes.
     case pushed
-    /// Nothing is saved any more, and an unconditional request was sent within a day.
+    /// The feed is no longer saved, and an unconditional request was sent within a day.
     case wholeDaily
     /// Status 410: never automatically.
     case gone
@@ -116,7 +116,7 @@ public struct Schedule: Hashable, Sendable {
     health.due = due(health, using: &random)
     guard let asked = health.asked, !health.isGone, health.interval != interval?.seconds else { return }
     health.interval = interval?.seconds
-    // What the server or the document allows keeps the reason that it was noted with.
+    // A time set by the server or the document keeps its recorded reason.
     guard health.due != health.notBefore || health.rule == .interval || health.rule == .changes else { return }
     (health.rule, health.reason) = ownReason(interval?.seconds ?? health.adaptiveInterval(at: asked))
   }
@@ -178,7 +178,7 @@ public struct Schedule: Hashable, Sendable {
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
     let own = interval?.seconds ?? Self.shortestAdaptive.seconds
-    // A server that was not reached was not bothered: a network that comes back is used soon.
+    // An unreachable server has no work with the request, so the feed is requested soon after the network returns.
     let floor = facts.outcome == .noAnswer(wasAsked: false) ? min(own, 10) : own
     let cap = facts.isServerError ? Self.longestAfterServerError.seconds : Self.longest.seconds
     let room = min(cap, min(own, 60) * pow(2, Double(min(max(health.failures, 1), 30) - 1)))
@@ -187,7 +187,7 @@ public struct Schedule: Hashable, Sendable {
     return Due(now + wait, notBefore: now + wait, .backOff, count)
   }
 
-  /// Up to a tenth more or less, and never less than `floor`.
+  /// Varies a time by up to a tenth, but never below `floor`.
   private func spread(_ seconds: Double, atLeast floor: Double, _ random: inout some RandomNumberGenerator) -> Double {
     let wait = seconds + seconds * Double.random(in: -0.1...0.1, using: &random)
     return wait < floor ? floor + (floor - wait) : wait
@@ -205,7 +205,7 @@ public struct Schedule: Hashable, Sendable {
 }
 
 extension Duration {
-  /// As a number, without a division of 128 bits: a poll does this a dozen times.
+  /// The duration in seconds, without a 128-bit division, because a poll computes this a dozen times.
   package var seconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) / 1e18

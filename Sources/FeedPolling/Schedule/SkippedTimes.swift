@@ -15,7 +15,7 @@ struct SkippedTimes {
       guard name.utf8.count >= 3, let index = Self.names.firstIndex(where: { $0.hasPrefix(name) }) else { continue }
       days |= 1 << UInt8(index)
     }
-    // Whoever skips all means something else.
+    // A document that skips every hour or every day can't mean that, so this is ignored.
     if hours == (1 << 24) - 1 { hours = 0 }
     if days == (1 << 7) - 1 { days = 0 }
   }

@@ -30,7 +30,7 @@ package struct PollBook {
       try notes.set(host, at: .host(host.name), isKept: true)
       return .visit(closed: nil)
     case .release(var host):
-      // What is known of its pace stays.
+      // The known pace of the host is kept.
       host.pace = try health(ofHost: host.name)?.pace
       if let rest = host.pace?.rest { host.next = host.next.map { $0 + rest } }
       try note(host)
@@ -75,7 +75,7 @@ package struct PollBook {
 extension NoteKey {
   fileprivate static func poll(of address: URL) -> NoteKey { NoteKey(.feed(1), address.absoluteString) }
   fileprivate static func host(_ name: String) -> NoteKey { NoteKey(.other(1), name) }
-  /// They form a ring: the newest replaces the oldest.
+  /// The decisions form a ring: the newest replaces the oldest.
   fileprivate static func decision(about address: URL, number: Int) -> NoteKey {
     NoteKey(.feed(2), address.absoluteString, place: number % PollDecision.kept)
   }

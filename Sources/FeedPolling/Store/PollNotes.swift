@@ -2,7 +2,7 @@ import FeedFormats
 import Foundation
 import ImageFeed
 
-// A field's number is for ever: what is new gets the next one.
+// A field keeps its number forever; a new field gets the next number.
 
 extension FeedHealth: StoredNote {
   package init?(_ fields: NoteFields.Reader) {
@@ -62,7 +62,7 @@ extension FeedHealth: StoredNote {
     fields.put(24, begun)
     fields.put(25, hub?.hub)
     fields.put(26, hub?.topic)
-    // One of another hub is not worth keeping.
+    // A subscription at another hub isn't saved.
     if let push, push.link == hub { push.put(in: &fields) }
   }
 }

@@ -1,7 +1,8 @@
 public import Foundation
 public import ImageFeed
 
-// Written for each store: what a public protocol requires cannot come from an extension of `NoteStore`, which is package.
+// Repeated for each store: an extension of `NoteStore`, which is `package`, can't meet a public protocol's
+// requirements.
 extension SQLiteFeedStore: PollStore {
   public func health(of addresses: [URL]) throws(FeedStoreError) -> [FeedHealth?] {
     try reading { try $0.health(of: addresses) } ?? addresses.map { _ in nil }

@@ -79,12 +79,12 @@ public struct PollClaim: Hashable, Sendable {
 
 /// The result of a ``PollClaim``.
 public indirect enum PollVerdict: Hashable, Sendable {
-  /// Send it.
+  /// The request may be sent.
   case granted(PollLease)
   /// The host is paused, or another process is requesting it.
   case hostIsClosed(HostHealth)
-  /// Another process has asked for the feed since; or nothing is saved any more, so the server was asked for all of it
-  /// within a day.
+  /// Another process has requested the feed meanwhile; or the feed is no longer saved, and an unconditional request was
+  /// sent within a day.
   case notDue(FeedHealth)
 }
 
@@ -125,7 +125,7 @@ public struct PollCompletion: Sendable {
 
   public var address: URL
   public var host: String
-  /// `nil` if there is nothing to save.
+  /// The change to save; `nil` if there is none.
   public var change: Change?
   /// False if the saved feed was not read: it is then renewed only if its validators are the same.
   public var wasRead: Bool
@@ -208,21 +208,21 @@ extension PollClaim {
     var host = savedHost ?? HostHealth(name: self.host)
     host.correctClock(now: now)
     var feed = savedFeed ?? self.feed
-    // Its answer will never come.
+    // The response to the ended process' request will never arrive.
     if host.forgetEndedHolder() { feed.begun = nil }
-    // Asked for since this process last looked, by another one; not by one whose clock was wrong.
+    // Another process has requested the feed since this one last checked. A time from a wrong clock doesn't count.
     if let asked = feed.asked, asked != self.feed.asked, asked <= now + FeedCachePolicy.clockTolerance.seconds,
       asked > self.feed.asked ?? .distantPast || feed.due.map({ $0 > now }) ?? false
     {
       return (.notDue(feed), feed, host)
     }
     guard host.opens <= now else { return (.hostIsClosed(host), feed, host) }
-    // What is saved always has a digest: without one, the copy is lost and its validators with it.
+    // A saved feed always has a digest: without one, the feed is lost, and its validators with it.
     if !validators.isEmpty || validators.digest != nil { feed.hadValidators = !validators.isEmpty }
     let before = feed.askedForAll
     var since = validators.trusted(at: now)
     if since.isEmpty {
-      // All of it at most once a day, whatever comes of that.
+      // An unconditional request is sent at most once a day, whatever its result.
       let opens = feed.opensForAll.flatMap { $0 > now && feed.askedForAll! <= now ? $0 : nil }
       if let opens, validators.isEmpty {
         (feed.due, feed.notBefore, feed.interval) = (opens, opens, self.feed.interval)

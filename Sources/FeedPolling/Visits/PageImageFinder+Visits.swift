@@ -34,7 +34,7 @@ extension PageImageFinder {
     var request = HTTPRequest(
       page.page.url.withoutUser, timeout: options.timeout, maxBodyBytes: .max,
       headers: [.init(name: "Accept", value: "text/html, application/xhtml+xml, */*;q=0.5")])
-    // The feed chose it: it leads into private networks only from there.
+    // The feed chose this URL, which may lead to a private network only if the feed came from one.
     request.origin = page.feed
     request.originIsPrivate = feeds[page.feed]?.isPrivate
     var answer: PageImageResponse?
@@ -43,7 +43,7 @@ extension PageImageFinder {
     } receiveValue: {
       answer = $0
     }
-    // It may have ended while it began.
+    // The request may have completed during the subscription.
     if answer != nil { pages[index].visit = nil }
   }
 

@@ -111,7 +111,7 @@ package final class PageImageFinder {
   }
 
   private func add(_ open: [PageImageBook.Page], of address: URL) {
-    // After the pause that follows the feed's own request.
+    // The page is due after the pause that follows the feed's own request.
     let due = now + options.gap.seconds
     for page in open where waiting[address, default: []].insert(page.id).inserted {
       pages.append(Page(feed: address, page: page))

@@ -7,7 +7,7 @@ public struct FeedRecord: Hashable, Sendable {
   public var health: FeedHealth
   public var validators = FeedValidators()
   public var imageCount = 0
-  /// The number of saved images; `nil` if there are none.
+  /// The digest of the saved images; `nil` if there are none.
   public var digest: UInt64?
   /// The images' `FeedImages.isFromPrivateNetwork`.
   public var isFromPrivateNetwork: Bool?
@@ -99,7 +99,7 @@ extension FeedRecord {
       }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Values of these types always can be.
+    // Encoding these types can't fail.
     return (try? encoder.encode(form)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
   }
 
@@ -137,7 +137,7 @@ extension FeedRecord {
 }
 
 extension Date {
-  /// The date, limited to the years 1 to 9999.
+  /// The milliseconds since 1970, limited to the years 1 to 9999.
   package var milliseconds: Int64 {
     Int64(min(max((timeIntervalSince1970 * 1000).rounded(), -62_135_596_800_000), 253_402_300_799_000))
   }
@@ -157,6 +157,6 @@ extension Int? {
 }
 
 extension Double? {
-  /// Seconds: at most a hundred years.
+  /// Seconds, limited to a hundred years.
   fileprivate var bounded: Double? { map { $0.isFinite ? Swift.min(Swift.max($0, 0), 3_155_760_000) : 0 } }
 }

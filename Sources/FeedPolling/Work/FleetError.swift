@@ -4,13 +4,13 @@ import ImageFeed
 public enum FleetError: Error, Sendable {
   /// The engine's own error, such as `RedisError`; true if the operation may succeed later without a change.
   case engine(any Error, isTemporary: Bool)
-  /// It is empty: no feed was added, or it was emptied.
+  /// The store is empty: no feed was added, or it was emptied.
   case noFeeds(String)
-  /// It belongs to another program: it has `keys` keys, but no fleet.
+  /// The store belongs to another program: it has `keys` keys, but no fleet.
   case foreign(String, keys: Int)
-  /// A newer version of this program wrote it.
+  /// A newer version of this program wrote the store.
   case newerSchema(String, Int)
-  /// An older version wrote it, and this version can't read it.
+  /// An older version of this program wrote the store, and this version can't read it.
   case olderSchema(String, Int)
   /// The server deletes keys when its memory is full, by this policy, so it would lose feeds.
   case evicting(String, policy: String)
@@ -23,7 +23,7 @@ extension FleetError {
   public var isTemporary: Bool {
     switch self {
     case .engine(_, let isTemporary): isTemporary
-    // It may have been emptied by mistake, and somebody puts it back.
+    // The store may have been emptied by mistake, and be restored.
     case .noFeeds: true
     case .foreign, .newerSchema, .olderSchema, .evicting, .damaged: false
     }

@@ -22,10 +22,10 @@ public struct FleetFeed: Sendable {
     document?.withUnsafeBytes { FeedImages(bytes: $0) }?.marked(isFromPrivateNetwork: record.isFromPrivateNetwork)
   }
 
-  /// The time when it was requested; `nil` when nothing is saved.
+  /// The time when the saved feed was requested; `nil` if nothing is saved.
   public var timestamp: Date? {
     guard let version else { return nil }
-    // Of another version, which was written by a poll.
+    // The exact time may be that of another version; then a poll wrote this one.
     guard let exact = record.timestamp, FeedVersion(exact) == version else { return version.date }
     return exact
   }

@@ -1,6 +1,6 @@
 /// Constants for every engine.
 package enum FleetRules {
-  /// The number of workers lost in a row with a feed after which it is requested less often.
+  /// The number of consecutive workers lost while polling a feed after which the feed is requested less often.
   package static let suspicious = 3
   /// The bounds of the lateness histogram, in seconds.
   package static let lateness = [1, 5, 15, 60, 300, 900, 3600, 86_400, 1_000_000_000]

@@ -5,9 +5,9 @@ import ImageFeed
 /// The polls that are due, for any number of workers on any number of machines: the port between workers and an engine.
 ///
 /// The unit of a lease is the **host**: politeness is per host, so no two workers poll one host at a time. A lease is a
-/// random nonce and an expiry by the engine's clock, after which any worker may take the host: a worker
-/// that dies needs no cleanup. Each call
-/// is atomic. Lives on one thread, as streams do; its publishers do their work when they are subscribed to.
+/// random nonce and an expiry by the engine's clock, after which any worker may take the host: a worker that dies needs
+/// no cleanup. Each call is atomic. A queue is used on one thread, as streams are; its publishers do their work when
+/// they are subscribed to.
 public protocol WorkQueue: AnyObject {
   /// Grants due hosts, the longest due first, each with its earliest due feed.
   ///
@@ -17,7 +17,7 @@ public protocol WorkQueue: AnyObject {
 
   /// Extends the lease of a host.
   ///
-  /// - Returns: false if another worker has the host meanwhile, so that the current work must be abandoned.
+  /// - Returns: false if another worker has the host by now, so that the current work must be abandoned.
   func extend(_ lease: WorkLease, by duration: Duration) -> AnyPublisher<Bool, FleetError>
 
   /// Completes a lease with its result, atomically: writes the feed over the version that the lease saw, or an older
@@ -109,7 +109,7 @@ public struct WorkLease: Hashable, Sendable {
   public var host: String
   public var nonce: String
   public var address: URL
-  /// The time when it was due.
+  /// The time when the feed was due.
   public var due: Date
   /// The time of the saved feed's request; `nil` when there is none.
   public var version: FeedVersion?
@@ -143,7 +143,7 @@ public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertib
   public var microseconds: Int64
 
   public init(microseconds: Int64) { self.microseconds = microseconds }
-  /// It is always between the years 1 and 9999.
+  /// The version of a date, limited to the years 1 to 9999.
   public init(_ date: Date) {
     microseconds = Int64(min(max((date.timeIntervalSince1970 * 1e6).rounded(), -62_135_596_800e6), 253_402_300_799e6))
   }
@@ -168,9 +168,9 @@ public struct WorkCompletion: Hashable, Sendable {
   public var record: FeedRecord
   /// The feed's new version; `nil` when there is nothing to save.
   public var version: FeedVersion?
-  /// Its images as bytes, when they differ from the saved ones.
+  /// The images as bytes, if they differ from the saved ones.
   public var document: Chunk?
-  /// The time when it is due next; `nil` for never.
+  /// The time when the feed is due next; `nil` for never.
   public var due: Date?
   /// The host that is polled for the feed from now on.
   public var host: String
@@ -216,7 +216,7 @@ public enum WorkVerdict: Hashable, Sendable {
 /// A feed to be added.
 public struct NewFeed: Hashable, Sendable {
   public var address: URL
-  /// The time until it is due for the first time.
+  /// The time until the feed is due for the first time.
   public var delay: Duration
 
   public init(_ address: URL, after delay: Duration = .zero) {

@@ -19,6 +19,6 @@ final class FleetClock: Sendable {
 /// A clock of this machine that continues during sleep and can't be set.
 public enum MachineTime {
   private static let start = ContinuousClock.now
-  /// The time since it was first read.
+  /// The time since the clock was first read.
   public static var now: Duration { start.duration(to: .now) }
 }

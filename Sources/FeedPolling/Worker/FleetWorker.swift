@@ -10,9 +10,8 @@ public import ImageFeed
 ///     let subscription = worker.sink { print($0.address, $0.outcome) }
 ///
 /// Each poll is the same as `FeedPoller`'s, with the same rules; the engine completes it in one step. While the engine
-/// is unreachable, running polls complete, and the worker offers their results until their hosts belong to another
-/// worker. It claims nothing, and its attempts are further and further apart.
-///
+/// is unreachable, running polls complete, and the worker keeps sending their results until another worker has their
+/// hosts. It claims nothing, and pauses longer after each attempt.
 /// Delivers a report of each poll. **Demand:** a host is claimed only when a report is requested. **Failure:** none:
 /// failures are reported (``Options/report``). Finishes after ``finish()``, when all running polls have been completed.
 /// **Cancellation:** closes running requests; their hosts become free when the leases expire.
@@ -78,7 +77,7 @@ public final class FleetWorker {
   public init(
     _ queue: any WorkQueue, client: any HTTPClient, on scheduler: any LoopScheduler, options: Options = Options()
   ) {
-    precondition(options.concurrency > 0, "FleetWorker: no request may run; allow one or more")
+    precondition(options.concurrency > 0, "FleetWorker: no request could ever run; allow one or more")
     self.queue = queue
     self.client = client
     self.scheduler = scheduler

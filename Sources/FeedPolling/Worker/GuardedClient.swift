@@ -4,8 +4,8 @@ import Foundation
 import ImageFeed
 
 /// The client of one poll, which sends requests only to hosts that the poll has leased in the fleet.
-///
-/// The lease is for one host. A redirect, or a page that names a feed, may lead to another one: that host is leased
+/// The lease is for one host. A redirect, or a page that names a feed, may lead to another one, which is then leased
+/// first. The client waits within the request's time limit while another worker has that host or the host rests.
 /// first. The client waits within the request's time limit while another worker has it or it rests.
 final class GuardedClient: HTTPClient {
   private let client: any HTTPClient
@@ -13,9 +13,9 @@ final class GuardedClient: HTTPClient {
   private let worker: FleetWorker
   private var visited: Set<String> = []
 
-  /// The number of redirects that are followed for one request.
+  /// The maximum number of redirects to follow per request.
   private static let mostRedirects = 10
-  /// The longest pause of an engine that fails, and of a busy host.
+  /// The longest pause before another attempt to lease a busy host, or after a failure of the engine.
   private static let pause = Duration.milliseconds(500)
 
   init(_ lease: WorkLease, of worker: FleetWorker) {
@@ -105,7 +105,7 @@ final class GuardedClient: HTTPClient {
       return Just(()).setFailureType(to: HTTPError.self).eraseToAnyPublisher()
     }
     let left = worker.scheduler.now.distance(to: end)
-    // A little longer than the request, since what came of it is saved after it.
+    // A little longer than the request, because its result is saved afterwards.
     let duration = Duration.nanoseconds(left.nanoseconds) + .seconds(5)
     return worker.queue.visit(host, with: lease, by: worker.name, for: duration)
       .catch { _ in Just(.busy(for: Self.pause)) }

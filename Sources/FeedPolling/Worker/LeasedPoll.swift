@@ -4,7 +4,7 @@ import ImageFeed
 
 /// One lease of a worker: its poll, from the grant until the engine has accepted the result.
 ///
-/// So a fleet polls exactly as one machine does; only the results are stored elsewhere.
+/// A fleet polls exactly as one machine does; only the results are stored elsewhere.
 final class LeasedPoll {
   let lease: WorkLease
   let client: GuardedClient
@@ -51,7 +51,7 @@ final class LeasedPoll {
       feed: wish, host: lease.host, now: now, lease: options.load.timeout, gap: options.gap,
       dueIfLost: now + wait.seconds)
     let saved = lease.version == nil ? FeedValidators() : lease.record.validators
-    // The host was claimed of the engine.
+    // The engine has granted the host, so there is nothing else to check about it.
     var host = HostHealth(name: lease.host)
     host.pace = lease.pace
     switch claim.decide(lease.record.health, host, saved).verdict {
@@ -88,23 +88,23 @@ final class LeasedPoll {
   private func extend() {
     call = worker.queue.extend(lease, by: options.lease)
       .catch { [weak self] error in
-        // It may still be ours: what came of the poll will be refused if it is not.
+        // The lease may still be valid; if not, the engine refuses the poll's result.
         self?.run.note(error)
         return Just(true)
       }
       .sink { [weak self] isOurs in
         guard let self, !isPolled, run.holds(self) else { return }
-        // Another worker asks the host now.
+        // If another worker has the host now, this poll is dropped.
         if isOurs { setTimer() } else { run.release(self) }
       }
   }
 
-  /// Offers the poll's result until the engine accepts it or says that it is too late.
+  /// Sends the poll's result until the engine accepts it or reports that it is too late.
   private func complete(_ completion: WorkCompletion) {
     call = worker.queue.complete(completion).sink { [weak self] ending in
       guard let self, case .failure(let error) = ending else { return }
       run.note(error)
-      // Somebody may put right what doesn't pass by itself.
+      // An error that doesn't pass by itself may be fixed by an administrator, so the call is repeated a few times.
       guard error.isTemporary || attempts < 5 else { return run.release(self) }
       attempts += 1
       timer = worker.scheduler.once(after: .init(run.pause(after: attempts))) { [weak self] in
@@ -141,8 +141,8 @@ extension WorkCompletion {
       record.validators = feed.validators
       let images = outcome.document ?? feed.images.bytes
       let digest = FeedImages.digest(in: images)
-      // Each document says again who delivered it. Gateways have to know when the same images come from elsewhere: what they
-      // name is judged by that.
+      // Each document states whether it came from a private network. Gateways must learn when the same images come from
+      // elsewhere, because the URLs in them are judged by that.
       let (before, mark) = (record.isFromPrivateNetwork, feed.images.isFromPrivateNetwork)
       record.isFromPrivateNetwork = mark
       let isSame = lease.version != nil && record.digest != nil && record.digest == digest

@@ -63,7 +63,7 @@ final class WorkingRun: Subscription {
   }
 
   private func endIfDrained() {
-    // A claim that is on its way may bring hosts: they come back by themselves.
+    // A running claim may still be granted hosts; their leases expire by themselves.
     if isDraining, held.isEmpty { end() }
   }
 
@@ -105,7 +105,7 @@ final class WorkingRun: Subscription {
     clock.set(grant.now)
     for lease in grant.leases { begin(lease, at: grant.now) }
     let next = grant.next.map { Duration.seconds(max(0, $0.timeIntervalSince(grant.now))) } ?? options.longestSleep
-    // As many as were wanted: there may be more.
+    // If as many hosts were granted as requested, there may be more.
     sleep =
       grant.leases.count == wanted ? nil : max(.milliseconds(5), grant.wake ?? min(next, options.longestSleep))
   }
@@ -149,7 +149,7 @@ final class WorkingRun: Subscription {
   // MARK: Polling
 
   private func begin(_ lease: WorkLease, at now: Date) {
-    // The same host again: its lease was over, and the engine has given it to this worker once more.
+    // The worker got the same host again: its earlier lease had expired.
     held[lease.host]?.cancel()
     let one = LeasedPoll(lease, grantedAt: now, in: self, seed: random.next())
     held[lease.host] = one
@@ -185,18 +185,18 @@ final class WorkingRun: Subscription {
     guard holds(one) else { return }
     held[one.lease.host] = nil
     endIfDrained()
-    // There is room again; what is due is not waited for.
+    // There is room again; hosts that are due are claimed immediately.
     if sleep == nil { claim() }
   }
 
-  // MARK: Living
+  // MARK: Heartbeat
 
   private func beat() {
     guard let tell = options.beat else { return }
     counts["concurrency"] = options.concurrency
     counts["running"] = held.count
     let call = tell(counts).sink { [weak self] in
-      // One that passes is a claim's to report.
+      // Temporary errors are reported by claims.
       if case .failure(let error) = $0, !error.isTemporary { self?.note(error) }
     } receiveValue: { _ in
     }

@@ -48,7 +48,7 @@ public struct RedisAddress: Hashable, Sendable {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
       throw RedisAddressError("it is not a URL such as redis://host:6379; write a slash in a password as %2F")
     }
-    // The host would be a part of the password.
+    // An unescaped # in a password would hide the host in the fragment.
     guard parts.fragment == nil else { throw RedisAddressError("write # in a password as %23") }
     switch scheme {
     case "redis", "rediss":
@@ -70,7 +70,8 @@ public struct RedisAddress: Hashable, Sendable {
     password = parts.password
     try read(parts.queryItems ?? [], hasDatabase: place.isInternet && parts.path.contains { $0 != "/" })
     if password == nil, user != nil {
-      // `redis://secret@host` means the password to some clients and the user to others: it is not repeated here.
+      // `redis://secret@host` means the password to some clients and the user to others, so the error doesn't repeat
+      // it.
       throw RedisAddressError("write redis://:PASSWORD@host, or redis://USER:PASSWORD@host")
     }
   }
@@ -85,7 +86,7 @@ public struct RedisAddress: Hashable, Sendable {
     let split = authority.lastIndex(of: "@")
     let hosts = split.map { authority[authority.index(after: $0)...] } ?? authority
     let login = split.map { authority[...$0] } ?? ""
-    // One of them lends its form to the rest, which is read as that of any other address.
+    // A placeholder replaces the hosts, so that the rest can be parsed like any other URL.
     let tail = whole[end...]
     let query = tail.firstIndex(of: "?").map { tail[$0...] } ?? ""
     let names = tail.prefix { $0 != "?" }.split(separator: "/").map { $0.removingPercentEncoding ?? String($0) }

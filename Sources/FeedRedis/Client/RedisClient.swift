@@ -17,14 +17,14 @@ public import FeedTLS
 /// command there. This is sufficient for a cluster if all keys have the same tag. While the slot is migrating (`ASK`,
 /// `TRYAGAIN`), commands are refused; try again later.
 ///
-/// Lives on its scheduler's thread. An open connection keeps an event loop running: ``close()`` ends it.
+/// Use it on its scheduler's thread. An open connection keeps an event loop running, until ``close()``.
 public final class RedisClient {
   /// Options; each has a default.
   public struct Options: Sendable {
     /// The time that a reply may take; also the time for the entire login. Ten seconds by default.
     public var patience: Duration = .seconds(10)
-    /// The pause after the first failure to connect, doubled by each further one, and the longest pause; each pause is
-    /// a random part of that, at least half. 50 milliseconds and two seconds by default.
+    /// The pause after the first failure to connect, doubled by each further one, and the longest pause; the actual
+    /// pause is a random part of that, at least half. 50 milliseconds and two seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
     /// The number of commands that may wait for replies or for a connection. 100,000 by default.
     public var maxWaiting = 100_000
@@ -35,7 +35,7 @@ public final class RedisClient {
     /// Uses version 2 of the protocol, even if the server speaks 3. False by default.
     public var usesVersion2 = false
     /// The roots to trust with `rediss://`, and the certificate to present: by default, the system's roots (or the file
-    /// that `SSL_CERT_FILE` names), and none.
+    /// that `SSL_CERT_FILE` names), and no certificate.
     public var tls: TLSClient?
 
     public init() {}
@@ -76,7 +76,7 @@ public final class RedisClient {
 
   deinit { close() }
 
-  /// Reads the system's roots once.
+  /// The system's roots, read once.
   static let systemTLS: Result<TLSClient, TLSError> = Result { () throws(TLSError) in try TLSClient() }
 
   /// True while the client is connected and logged in.
@@ -139,12 +139,12 @@ public final class RedisClient {
       if case .sentinel = address.place { link.endsAsReplica = true }
       for (command, reply) in commands { send(command, on: link, reply) }
     case .failure(let error):
-      // Another node may know where the keys are by now.
+      // By now, another node may know where the keys are.
       node = nil
       failures += 1
       var random = SystemRandomNumberGenerator()
       let pause = RetryPolicy.between(options.pauses).pause(before: failures - 1, using: &random)
-      // Commands that come now wait for the next attempt, instead of making it.
+      // Commands sent from now on wait for the next attempt instead of starting one.
       state = .pausing(scheduler.once(after: pause) { [weak self] in self?.paused() })
       failWaiting(error)
     }
@@ -187,7 +187,7 @@ public final class RedisClient {
   ///
   /// - Returns: false if that node is unknown.
   private func follow(_ place: (host: String, port: Int), from link: RedisLink) -> Bool {
-    // Another reply of this connection has led there.
+    // An earlier reply on this connection has already led to that node.
     guard case .ready(let current) = state, current === link else { return true }
     guard case .internet(let host, _) = (node ?? address).place else { return false }
     var next = address

@@ -2,13 +2,13 @@ public import FeedStream
 public import FeedTLS
 
 /// The reason why a command gave no reply, or was refused.
-// Indirect: a result is as small as its value, and is handed on at every command.
+// Indirect, so that results stay as small as their values: one is passed on for each command.
 public indirect enum RedisError: Error, Hashable, Sendable {
   /// No connection can be made.
   case unreachable(RedisAddress, SystemError)
   /// The connection ended before the reply: the command may or may not have been executed.
   case closed(RedisAddress)
-  /// The server was silent for that long: the command may or may not have been executed.
+  /// The server did not reply for that long: the command may or may not have been executed.
   case timedOut(RedisAddress, after: Duration)
   /// The server refused.
   case refused(RedisAddress, RedisRefusal)
@@ -48,7 +48,7 @@ extension RedisError {
     }
   }
 
-  /// The refusal, if it is one.
+  /// The refusal, if the error is one.
   public var refusal: RedisRefusal? { if case .refused(_, let refusal) = self { refusal } else { nil } }
 }
 

@@ -54,7 +54,7 @@ final class RedisLink {
   func start() {
     guard !isDead, !isReading else { return }
     isReading = true
-    // Unowned: the channel forgets this when it is closed, which happens before this is gone.
+    // Unowned: the channel releases this closure when it is closed, which happens before this link is released.
     connection.channel.startReading { [unowned self] in receive($0) }
   }
 
@@ -79,7 +79,7 @@ final class RedisLink {
     let left = waiting[firstWaiting...]
     waiting = []
     firstWaiting = 0
-    // First, so that who hears of it and sends again gets another connection.
+    // Called first, so that a command that is sent again in response gets another connection.
     onEnd.take()?(error)
     for one in left { one.reply?(.failure(error)) }
   }
@@ -113,7 +113,7 @@ final class RedisLink {
   // MARK: Reading
 
   private func receive(_ result: ReadResult) {
-    // A reply may release the client, and with it this.
+    // A reply may release the client, and with it this link.
     withExtendedLifetime(self) {
       switch result {
       case .chunk(let chunk):
@@ -129,7 +129,7 @@ final class RedisLink {
   }
 
   private func deliver(_ value: RedisValue) {
-    // Nobody asked for it: no reply.
+    // A push message is not the reply to a command.
     if case .push = value { return }
     guard firstWaiting < waiting.count else { return end(.unreadable(address, .malformed)) }
     let reply = waiting[firstWaiting].reply.take()

@@ -98,7 +98,7 @@ final class RedisLogin: Cancellable {
     case .success(let server):
       isClusterNode = server["mode"]?.text == "cluster"
       select()
-    // Before version 6 there is no HELLO.
+    // Servers before version 6 have no `HELLO`.
     case .failure(.refused(_, let refusal))
     where refusal.code == "NOPROTO" || refusal.message.contains("unknown command"):
       authenticate()
@@ -117,7 +117,7 @@ final class RedisLogin: Cancellable {
     link?.send(RedisCommand("SELECT", RedisArgument(address.database))) { [weak self] in self?.next($0) { $0.check() } }
   }
 
-  /// If a required password is missing, only the first command reports it.
+  /// Sends a first command, because only that fails if a required password is missing.
   private func check() {
     link?.send(RedisCommand("PING")) { [weak self] result in
       self?.next(result) { login in

@@ -33,7 +33,7 @@ extension RedisClient {
   /// that position. **Cancellation:** closes the connection. **Policy:** holds `count` entries.
   ///
   /// - Parameters:
-  ///   - id: the last one that the reader has; `0-0` for all.
+  /// - id: the id of the last entry that the reader has; `0-0` for all entries.
   ///   - wait: the time for which the server holds a read without entries; five seconds by default.
   public func entries(
     of stream: String, after id: String, count: Int = 512, wait: Duration = .seconds(5)
@@ -87,7 +87,7 @@ private final class EntryReader: PullSource {
       isAsking = false
       switch result {
       case .success(let reply):
-        // A map in version 3, an array of pairs in version 2; nothing when nothing came in time.
+        // A map in version 3, an array of pairs in version 2; empty if no entry arrived in time.
         let entries = (reply[stream] ?? reply.elements?.first?.elements?.last)?.elements ?? []
         for entry in entries.lazy.compactMap({ RedisEntry($0) }) {
           subscription.hold(entry)

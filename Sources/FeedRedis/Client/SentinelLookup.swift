@@ -20,7 +20,7 @@ final class SentinelLookup: Cancellable {
     self.address = address
     self.scheduler = scheduler
     self.done = done
-    // One that is away is not waited for longer than another is asked.
+    // An unreachable Sentinel must not delay the request to the next one for long.
     self.options.patience = min(options.patience, .seconds(2))
     self.options.name = ""
   }

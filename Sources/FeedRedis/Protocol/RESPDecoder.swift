@@ -23,7 +23,7 @@ public struct RESPDecoder: ChunkDecoder {
     public var stringBytes = 64 << 20
     /// The longest line, which is a status, an error or a number: 64 KiB by default.
     public var lineBytes = 64 << 10
-    /// The depth of arrays in arrays: 16 by default.
+    /// The maximum nesting depth of arrays: 16 by default.
     public var depth = 16
     /// The number of values that one reply may have in total: four million by default.
     public var values = 4_000_000
@@ -96,7 +96,7 @@ public struct RESPDecoder: ChunkDecoder {
         position = chunk.count
         return nil
       }
-      // A string that begins here continues behind the line.
+      // The bytes of a string that begins here follow the line.
       position += end + 1
       let part = UnsafeRawBufferPointer(rebasing: rest[..<end])
       if line.isEmpty { return try read(part) }
@@ -137,7 +137,7 @@ public struct RESPDecoder: ChunkDecoder {
       string = PartialString(kind: kind, count: count, missing: count + 2)
       return nil
     }
-    // Most have come whole.
+    // Most strings arrive whole.
     position += count + 2
     return try value(kind, chunk[start..<start + count + 2])
   }

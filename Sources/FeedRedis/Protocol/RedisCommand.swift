@@ -12,7 +12,7 @@ public struct RedisCommand: Hashable, Sendable {
 
   /// - Parameter name: the first word, such as `GET`.
   public init(_ name: String, _ arguments: [RedisArgument]) {
-    // A header is at most a letter, twenty digits and a line's end; another one ends the string.
+    // A header takes at most a letter, twenty digits and a line ending; another line ending follows each string.
     let most = arguments.reduce(2 * 25 + name.utf8.count) { $0 + $1.mostBytes + 25 }
     encoded = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
       var writer = Writer(place: buffer.baseAddress!)
@@ -29,7 +29,7 @@ public struct RedisCommand: Hashable, Sendable {
     }
   }
 
-  /// Writes the bytes; there is room for all.
+  /// Writes the bytes to memory that is large enough.
   private struct Writer {
     var place: UnsafeMutablePointer<UInt8>
 

@@ -11,33 +11,33 @@ public struct RedisRefusal: Error, Hashable, Sendable {
   public init(_ text: String) {
     let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
     let first = words.first.map(String.init) ?? ""
-    // A script's error comes with its name in front on old servers.
+    // On old servers, the error of a script may begin with other text.
     let isCode = !first.isEmpty && first.utf8.allSatisfy { 0x41...0x5A ~= $0 || $0 == 0x5F || 0x30...0x39 ~= $0 }
     code = isCode ? first : "ERR"
     message = isCode ? words.dropFirst().first.map(String.init) ?? "" : text
   }
 
-  /// The refusals that need another reaction than a report.
+  /// The kinds of refusals that are handled differently.
   public enum Kind: Hashable, Sendable {
     /// `READONLY`: a replica, or a primary that was demoted.
     case readOnly
     /// `OOM`: the memory that the server may use is full.
     case outOfMemory
-    /// `LOADING`: it has just started and is reading its file.
+    /// `LOADING`: the server has just started and is reading its file.
     case loading
-    /// `NOAUTH`: it requires a password.
+    /// `NOAUTH`: the server requires a password.
     case passwordWanted
     /// `WRONGPASS`, or `ERR invalid password` of old servers.
     case wrongPassword
     /// `NOPERM`, even if a script reports it: this user may not do that.
     case notPermitted
-    /// `NOSCRIPT`: the script's digest is unknown to it.
+    /// `NOSCRIPT`: the server doesn't know the script's digest.
     case unknownScript
     /// `BUSY`: another client's script runs for too long.
     case busy
     /// `MOVED`, `ASK`, `CROSSSLOT`, `CLUSTERDOWN`: another node of the cluster has the key.
     case cluster
-    /// `MISCONF`, `NOREPLICAS`: it doesn't write, because it couldn't make the write durable.
+    /// `MISCONF`, `NOREPLICAS`: the server refuses writes, because it can't make them durable.
     case notWritable
     /// `MASTERDOWN`, `TRYAGAIN`, `UNBLOCKED`: the command may succeed soon.
     case unavailable
@@ -102,7 +102,7 @@ extension RedisRefusal {
     self.message = message
   }
 
-  /// The node of a cluster that a `MOVED` names; `nil` for another refusal. An empty host is the one that replied.
+  /// The node of a cluster that a `MOVED` names; `nil` for another refusal. An empty host means the node that replied.
   var movedTo: (host: String, port: Int)? {
     guard code == "MOVED", let end = message.split(separator: " ").last, let colon = end.lastIndex(of: ":"),
       let port = Int(end[end.index(after: colon)...]), 1...65_535 ~= port

@@ -5,7 +5,7 @@ extension RedisValue {
   init(line kind: UInt8, _ body: UnsafeRawBufferPointer) throws(RESPError) {
     switch kind {
     case UInt8(ascii: "+"):
-      // Nearly every status.
+      // Nearly every status is `OK`, which needs no decoding.
       let isOK = body.count == 2 && body[0] == UInt8(ascii: "O") && body[1] == UInt8(ascii: "K")
       self = .status(isOK ? "OK" : String(decoding: body, as: UTF8.self))
     case UInt8(ascii: "-"): self = .error(RedisRefusal(String(decoding: body, as: UTF8.self)))
@@ -29,7 +29,7 @@ extension RedisValue {
 }
 
 extension Int64 {
-  /// The number of decimal digits, with or without a sign.
+  /// Parses decimal digits, with or without a sign.
   init(line digits: UnsafeRawBufferPointer) throws(RESPError) {
     let isNegative = digits.first == UInt8(ascii: "-")
     var place = isNegative || digits.first == UInt8(ascii: "+") ? 1 : 0
@@ -39,7 +39,7 @@ extension Int64 {
       let digit = digits[place]
       guard 0x30...0x39 ~= digit else { throw .malformed }
       let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-      // Downwards, where there is one number more.
+      // Negative, because there is one more negative number.
       let (next, overflows) = tens.subtractingReportingOverflow(Int64(digit &- 0x30))
       guard !isTooLarge, !overflows else { throw .malformed }
       number = next

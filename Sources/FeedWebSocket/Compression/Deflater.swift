@@ -29,7 +29,7 @@ final class Deflater: @unchecked Sendable {
 
   /// Compresses a part of a message, and flushes, so that all of the part can be decompressed.
   ///
-  /// - Parameter isLast: true to leave out the end of every message (RFC 7692, 7.2.1).
+  /// - Parameter isLast: true to omit the bytes that end every message (RFC 7692, 7.2.1).
   func deflate(_ part: Chunk, isLast: Bool) -> Chunk {
     // Space for data that doesn't compress, and for the flush.
     let most = Int(deflateBound(stream, uLong(part.count))) + 64
