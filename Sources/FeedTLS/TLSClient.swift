@@ -73,8 +73,8 @@ public final class TLSServer: @unchecked Sendable {
   /// - Parameters:
   ///   - identity: the server's certificate and key.
   ///   - clientCertificates: the certificates that clients must present; none by default.
-  ///   - protocols: the supported application protocols, the preferred one first (ALPN, RFC 7301). A client that offers
-  ///     some, but none of these, is refused; one that offers none is let in.
+  /// - protocols: the supported application protocols, the preferred one first (ALPN, RFC 7301). A client that offers
+  ///   only others is refused; one that offers none is admitted.
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.
   /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` for an identity that OpenSSL refuses.

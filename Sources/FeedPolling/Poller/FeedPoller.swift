@@ -79,13 +79,13 @@ public struct FeedPoller {
 
 /// The state of a poller.
 public struct PollingProgress: Hashable, Sendable {
-  /// All feeds.
+  /// The number of all feeds.
   public var feeds = 0
-  /// The feeds that are due and wait for their turn, or for their host.
+  /// The number of feeds that are due and wait for their turn, or for their host.
   public var due = 0
-  /// The feeds that are being polled.
+  /// The number of feeds that are being polled.
   public var running = 0
-  /// The feeds whose last attempt failed.
+  /// The number of feeds whose last attempt failed.
   public var failing = 0
 
   public init() {}
@@ -96,9 +96,9 @@ public struct PolledAddress {
   public var address: URL
   /// The minimum interval between two polls; `nil` to adapt to how often the feed changes. An hour by default.
   public var interval: Duration?
-  /// The options for loading it.
+  /// The options for loading the feed.
   public var options: FeedLoader.Options
-  /// The client for its requests, instead of the poller's.
+  /// The client for the feed's requests, instead of the poller's.
   public var client: (any HTTPClient)?
 
   /// An hour.

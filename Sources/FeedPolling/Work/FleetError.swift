@@ -60,7 +60,7 @@ extension FleetError: Hashable {
 }
 
 extension FleetError {
-  /// The error of a store of feeds that an engine reads, or is.
+  /// The error of a feed store that an engine uses, or is.
   package static func store(_ error: FeedStoreError) -> FleetError {
     .engine(error, isTemporary: error.cause == .busy)
   }
