@@ -12,8 +12,8 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - client: the trusted roots and the offered protocols.
-  /// - host: a name, which is also sent to the server (SNI), or a numeric address. The certificate must be valid for
-  ///   it.
+  ///   - host: a name, which is also sent to the server (SNI), or a numeric address. The certificate must be valid for
+  ///     it.
   ///   - limit: the time limit for the handshake; ten seconds by default.
   ///   - scheduler: the connection's scheduler.
   public func secured(
@@ -101,8 +101,8 @@ extension Publisher where Output == Connection, Failure == Never {
   ///     `limit`.
   ///   - limit: the time limit for a handshake; ten seconds by default.
   ///   - scheduler: the connections' scheduler.
-  /// - report: called with each failure and the peer's address; by default, reports to
-  ///   `StreamDiagnostics.onCaughtError`.
+  ///   - report: called with each failure and the peer's address; by default, reports to
+  ///     `StreamDiagnostics.onCaughtError`.
   public func secured(
     by server: TLSServer, handshakes: Int = 64, within limit: StreamInstant.Stride = .seconds(10),
     on scheduler: any LoopScheduler, report: ((TLSError, SocketAddress) -> Void)? = nil

@@ -11,7 +11,7 @@ public final class TLSClient: @unchecked Sendable {
   let wallClock: @Sendable () -> Int64
 
   /// - Parameters:
-  /// - roots: the certificates that may vouch for a server; those that the system trusts by default.
+  ///   - roots: the certificates that may vouch for a server; those that the system trusts by default.
   ///   - identity: presented to a server that requests a client certificate; none by default.
   ///   - protocols: the offered application protocols, the preferred one first (ALPN, RFC 7301).
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
@@ -73,8 +73,8 @@ public final class TLSServer: @unchecked Sendable {
   /// - Parameters:
   ///   - identity: the server's certificate and key.
   ///   - clientCertificates: the certificates that clients must present; none by default.
-  /// - protocols: the supported application protocols, the preferred one first (ALPN, RFC 7301). A client that offers
-  ///   only others is refused; one that offers none is admitted.
+  ///   - protocols: the supported application protocols, the preferred one first (ALPN, RFC 7301). A client that offers
+  ///     only others is refused; one that offers none is admitted.
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by
   ///     default.
   /// - Throws: ``TLSError/badProtocol(_:)``; ``TLSError/unreadable(_:reason:)`` for an identity that OpenSSL refuses.

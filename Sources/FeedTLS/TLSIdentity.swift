@@ -8,8 +8,8 @@ public final class TLSIdentity: @unchecked Sendable {
   let key: OpaquePointer
 
   /// - Parameters:
-  /// - certificates: PEM text: the certificate, then those that vouch for it, without the root.
-  /// - key: PEM text, without a password.
+  ///   - certificates: PEM text: the certificate, then those that vouch for it, without the root.
+  ///   - key: PEM text, without a password.
   /// - Throws: ``TLSError/unreadable(_:reason:)``, ``TLSError/keyIsAnother(certificate:)``.
   public init(certificates: String, key: String) throws(TLSError) {
     self.certificates = try Certificate.all(in: PEM(certificates), "the certificate")
@@ -20,8 +20,8 @@ public final class TLSIdentity: @unchecked Sendable {
   /// Reads files; blocks while it reads.
   ///
   /// - Parameters:
-  /// - certificateFile: the path of a PEM file: the certificate, then those that vouch for it, without the root.
-  /// - keyFile: the path of a PEM file, without a password.
+  ///   - certificateFile: the path of a PEM file: the certificate, then those that vouch for it, without the root.
+  ///   - keyFile: the path of a PEM file, without a password.
   /// - Throws: ``TLSError/unreadable(_:reason:)``, ``TLSError/keyIsAnother(certificate:)``.
   public init(certificateFile: String, keyFile: String) throws(TLSError) {
     certificates = try Certificate.all(in: PEM(file: certificateFile), certificateFile)

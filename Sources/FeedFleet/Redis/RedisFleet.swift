@@ -26,9 +26,9 @@ public final class RedisFleet {
   var told: (now: Date, at: Duration)?
 
   /// - Parameters:
-  /// - creates: true to begin a fleet in an empty database, for commands that add feeds.
+  ///   - creates: true to begin a fleet in an empty database, for commands that add feeds.
   ///   - logDuration: the time for which the log keeps updates.
-  /// - uptime: a clock that can't be set, which reveals that the server's was set; the machine's by default.
+  ///   - uptime: a clock that can't be set, which reveals that the server's was set; the machine's by default.
   public init(
     _ client: RedisClient, creates: Bool = false, keeping logDuration: Duration = RedisFleet.logDuration,
     uptime: @escaping @Sendable () -> Duration = { MachineTime.now }

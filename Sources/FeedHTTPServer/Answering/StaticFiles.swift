@@ -31,9 +31,9 @@ extension HTTPServer {
     let cacheControl: String
 
     /// - Parameters:
-    /// - folder: the path of the folder.
+    ///   - folder: the path of the folder.
     ///   - links: the treatment of symbolic links; refused by default.
-    /// - cacheControl: the value of `Cache-Control`; by default, clients revalidate each time.
+    ///   - cacheControl: the value of `Cache-Control`; by default, clients revalidate each time.
     public init(_ folder: String, links: Links = .refused, cacheControl: String = "no-cache") {
       self.folder = folder
       self.links = links

@@ -12,7 +12,7 @@ extension HTTPServer.Routes {
   ///
   /// - Parameters:
   ///   - path: begins with a slash, and has no parameters.
-  /// - interval: the time after which the page reloads, in whole seconds, at least one; two seconds by default.
+  ///   - interval: the time after which the page reloads, in whole seconds, at least one; two seconds by default.
   public mutating func streamMap(_ path: String = "/streams", every interval: Duration = .seconds(2)) {
     StreamDiagnostics.startMap()
     let seconds = max(1, interval.components.seconds)

@@ -40,8 +40,8 @@ extension HTTPServer {
     ///   - capacity: the maximum number of events kept; 4,096 by default.
     ///   - bytes: the maximum number of their bytes; 8 MiB by default.
     ///   - heartbeat: the time without an event after which a client gets an empty comment; 15 s by default.
-    /// - retry: the time that clients wait before they reconnect: 2 s by default, plus a random time of up to half as
-    ///   much, so that not all of them reconnect together.
+    ///   - retry: the time that clients wait before they reconnect: 2 s by default, plus a random time of up to half as
+    ///     much, so that not all of them reconnect together.
     ///   - epoch: begins each id, so that ids of an earlier run are recognized as such; random by default.
     public convenience init(
       keeping capacity: Int = 4_096, bytes: Int = 8 << 20, heartbeat: StreamInstant.Stride = .seconds(15),
@@ -58,8 +58,8 @@ extension HTTPServer {
     ///
     /// - Parameters:
     ///   - channel: the source of the events.
-    /// - heartbeat: as for a log without a channel.
-    /// - retry: as for a log without a channel.
+    ///   - heartbeat: as for a log without a channel.
+    ///   - retry: as for a log without a channel.
     ///   - scheduler: an `EventLoop`, or virtual time.
     public convenience init(
       of channel: Channel, heartbeat: StreamInstant.Stride = .seconds(15), retry: StreamInstant.Stride = .seconds(2),

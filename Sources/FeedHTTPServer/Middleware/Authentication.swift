@@ -5,7 +5,7 @@ extension HTTPServer.Middleware {
   /// Admits requests with a valid name and password (RFC 7617); others get 401.
   ///
   /// - Parameters:
-  /// - realm: tells the user which password is requested.
+  ///   - realm: tells the user which password is requested.
   ///   - isValid: checks the password; use a constant-time comparison.
   public static func basic(
     realm: String, _ isValid: @escaping (_ user: String, _ password: String) -> Bool

@@ -42,8 +42,8 @@ public final class HTTPServer {
   /// Listens at `address`.
   ///
   /// - Parameters:
-  /// - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
-  ///   exist.
+  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
+  ///     exist.
   ///   - limits: the limits for clients.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
@@ -63,8 +63,8 @@ public final class HTTPServer {
   ///
   /// - Parameters:
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
-  /// - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
-  ///   exist.
+  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
+  ///     exist.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
   ///   - transform: receives the connections as they are accepted.
@@ -82,7 +82,7 @@ public final class HTTPServer {
   /// `SocketAddress.passed()` returns those of systemd's socket activation.
   ///
   /// - Parameters:
-  /// - addresses: addresses of this machine, or paths of sockets that don't exist.
+  ///   - addresses: addresses of this machine, or paths of sockets that don't exist.
   ///   - limits: the limits for clients, at all addresses together.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.

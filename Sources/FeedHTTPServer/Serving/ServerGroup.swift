@@ -57,9 +57,9 @@ extension HTTPServer {
     ///   - address: a numeric address of this machine, `0.0.0.0` or `::` for all of them; not a path.
     ///   - limits: the limits for clients, on all loops together: each loop has an equal part of ``Limits/connections``
     ///     and ``Limits/wholeBodyBytes``, rounded up, and the connections of a client are counted together.
-    /// - group: the loops that serve.
+    ///   - group: the loops that serve.
     ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
-    /// - serve: runs once on each loop, with its server; the result is retained until the server closes.
+    ///   - serve: runs once on each loop, with its server; the result is retained until the server closes.
     /// - Precondition: the group has event loops, and none of them is the calling thread's.
     /// - Throws: `SystemError` when the address is invalid, in use, or not permitted, or the group is shut down; and
     ///   the error that `serve` throws. Then nothing listens.

@@ -97,8 +97,8 @@ struct PollQueue {
   /// Records that the request of a feed has ended, or was not made after all.
   ///
   /// - Parameters:
-  /// - due: the feed's next time; `nil` for never.
-  /// - opens: the time until which the feed's host stays closed.
+  ///   - due: the feed's next time; `nil` for never.
+  ///   - opens: the time until which the feed's host stays closed.
   mutating func ended(_ feed: Int, due: Double?, hostOpens opens: Double) {
     let host = hostOfFeed[feed]
     hosts[host].isRunning = false

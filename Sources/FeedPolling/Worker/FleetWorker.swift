@@ -18,7 +18,7 @@ public import ImageFeed
 public final class FleetWorker {
   /// Options; each has a default.
   public struct Options {
-    /// The name that `fleet status` shows. The machine's, with the process' number, by default.
+    /// The name that `fleet status` shows. By default, the machine's name and the process number.
     public var name = FleetWorker.defaultName()
     /// The maximum number of concurrent requests. 64 by default.
     public var concurrency = 64

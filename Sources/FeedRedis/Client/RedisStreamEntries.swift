@@ -33,7 +33,7 @@ extension RedisClient {
   /// that position. **Cancellation:** closes the connection. **Policy:** holds `count` entries.
   ///
   /// - Parameters:
-  /// - id: the id of the last entry that the reader has; `0-0` for all entries.
+  ///   - id: the id of the last entry that the reader has; `0-0` for all entries.
   ///   - wait: the time for which the server holds a read without entries; five seconds by default.
   public func entries(
     of stream: String, after id: String, count: Int = 512, wait: Duration = .seconds(5)

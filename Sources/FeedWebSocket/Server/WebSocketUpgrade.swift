@@ -127,9 +127,9 @@ extension HTTPServer.Request {
   ///
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.
-  /// - body: receives the socket once the response is written. The returned publisher is subscribed to, and cancelled
-  ///   when the socket is closed. If it fails with anything but a ``WebSocketError``, the socket is closed with 1011,
-  ///   and the error is reported to `StreamDiagnostics`.
+  ///   - body: receives the socket once the response is written. The returned publisher is subscribed to, and cancelled
+  ///     when the socket is closed. If it fails with anything but a ``WebSocketError``, the socket is closed with 1011,
+  ///     and the error is reported to `StreamDiagnostics`.
   public func upgradeToWebSocket<P: Publisher>(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> P
   ) -> HTTPServer.Response {
