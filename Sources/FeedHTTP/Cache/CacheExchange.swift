@@ -7,7 +7,7 @@ final class CacheExchange: PullSource {
   /// The request of the current hop.
   @exclusivity(unchecked)  // Here and below: used on one thread, and no access lasts across a call that may re-enter.
   private var request: HTTPRequest
-  /// `nil` before the first demand and after completion.
+  /// `nil` before the first demand, and after completion or cancellation.
   @exclusivity(unchecked) private var subscription: PullSubscription<HTTPResponse, HTTPError>?
   /// The caller's limit for all hops together.
   private let timeout: StreamInstant.Stride

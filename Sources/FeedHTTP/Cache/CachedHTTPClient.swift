@@ -19,7 +19,7 @@ extension HTTPClient {
   /// - **Requests** with `no-store` bypass the cache. One part of a body (`Range`, `If-Range`) is taken from a fresh
   ///   response that is stored whole; other parts bypass the cache, and none is stored. Requests with their own
   ///   conditions are compared with a fresh response, and otherwise passed on; their whole responses are stored.
-  /// `only-if-cached` without a usable response gets status 504 without a request.
+  ///   `only-if-cached` without a usable response gets status 504 without a request.
   /// - **Methods other than GET**, and requests with a body, bypass the cache. If one that may change something
   ///   succeeds, the responses stored for its URL are removed, and those for URLs of the same origin that its response
   ///   names (section 4.4).
@@ -29,8 +29,8 @@ extension HTTPClient {
   /// This is not a `FeedCache`, which keeps feeds to be shown without regard to HTTP's rules.
   ///
   /// - Parameters:
-  /// store: keeps the responses. Clients of one loop may share it. If it fails, this is reported, and the server
-  /// responds.
+  ///   - store: keeps the responses. Clients of one loop may share it. If it fails, this is reported, and the request
+  ///     goes to the server.
   ///   - now: the wall clock.
   public func cached(
     in store: any HTTPCacheStore, _ options: HTTPCacheOptions = HTTPCacheOptions(),

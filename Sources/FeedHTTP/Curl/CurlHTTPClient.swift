@@ -14,8 +14,8 @@ import Foundation
 ///   checked with a proxy, which makes the connection itself.
 /// - Proxies come from the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), as in libcurl, unless
 ///   the client or the request sets another (``HTTPProxy``).
-/// A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even if a reused connection turns
-/// out to be closed.
+/// - A request that cannot be repeated (``HTTPRequest/canBeRepeated``) is sent once, even if a reused connection turns
+///   out to be closed.
 ///
 /// Requests beyond ``Configuration/maxConnections`` or ``Configuration/maxConnectionsPerHost`` wait their turn, while
 /// their ``HTTPRequest/timeout`` runs. So do requests that find the process out of descriptors or threads.

@@ -4,8 +4,8 @@ import Foundation
 
 /// The sockets that libcurl uses, each with a watch on the loop.
 ///
-/// A watch lives as long as its connection: between requests it only stops, which takes
-/// one system call instead of four and does not keep the loop running.
+/// A watch lives as long as its connection: between requests it only stops, which takes one system call instead of four
+/// and does not keep the loop running.
 final class CurlSockets {
   private struct Socket {
     var watch: PollHandle?

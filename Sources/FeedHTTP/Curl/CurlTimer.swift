@@ -30,7 +30,7 @@ final class CurlTimer {
   /// libcurl's callback: requests a call in `milliseconds`, or, if negative, no further call.
   ///
   /// 0 means the next turn: acting here would call libcurl from its own callback, and waiting a millisecond would delay
-  /// every request a millisecond longer.
+  /// every request by a millisecond.
   func want(_ milliseconds: Int) {
     guard milliseconds != 0 else {
       wanted = nil

@@ -38,7 +38,7 @@ final class NetworkGuard {
   ///
   /// - Parameters:
   ///   - peer: the address of the sender.
-  ///   - key: the host of the request, see ``HTTPExchange/host``.
+  ///   - key: the host of the request (``HTTPExchange/host``).
   /// - Returns: true for a private network.
   func note(_ peer: NetworkAddress, of request: HTTPRequest, _ key: Int) -> Bool {
     let isPrivate = isPrivate(peer)

@@ -1,6 +1,7 @@
 internal import CCurl
 
 /// Distinguishes the proper end of a TLS connection from a cut, and refuses certificates without names.
+///
 /// libcurl (7.88) accepts a connection that ends without `close_notify` (RFC 8446, section 6.1), which an attacker on
 /// the network can cause. It also accepts the common name of a certificate without other names, which no browser does
 /// (RFC 9525, section 6.3). If libcurl doesn't use OpenSSL, this does nothing: GnuTLS checks both itself.

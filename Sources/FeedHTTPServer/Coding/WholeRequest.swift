@@ -37,8 +37,8 @@ extension HTTPServer {
   /// A response with its whole body, as a value that may cross threads: for servers on several loops whose handlers
   /// need state that is used on one loop.
   ///
-  /// Create it on the handler's loop, and send it on the server's with `request.respond(HTTPServer.Response(whole, on:
-  /// loop))`. The server's loop compresses and writes it.
+  /// Create it on the handler's loop. On the server's loop, which compresses and writes it, send it with
+  /// `request.respond(HTTPServer.Response(whole, on: loop))`.
   public struct WholeResponse: Sendable {
     enum Body: Sendable {
       case none

@@ -6,11 +6,11 @@ extension HTTPServer.Middleware {
   ///
   /// - Parameters:
   ///   - origins: such as `https://example.com`; `nil`, the default, for all origins, which then get no credentials.
+  ///   - methods: the allowed methods in addition to GET, HEAD, and POST.
   ///   - headers: the fields that these pages may send.
   ///   - exposed: the fields of responses that these pages may read.
   ///   - allowsCredentials: true to let these pages send cookies and credentials. Requires `origins`.
   ///   - maxAge: the time for which a browser may cache these permissions; 10 minutes by default.
-  ///   - maxAge: the time that a browser may cache this; 10 minutes by default.
   public static func cors(
     origins: Set<String>? = nil, methods: [HTTPServer.Method] = [.put, .patch, .delete],
     headers: [String] = ["Content-Type"],

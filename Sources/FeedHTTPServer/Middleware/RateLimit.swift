@@ -8,10 +8,10 @@ extension HTTPServer.Middleware {
   ///
   /// - Parameters:
   ///   - requests: the number of requests, per `while`.
+  ///   - while: the time in which an empty bucket refills.
   ///   - clients: the maximum number of clients to remember; those seen longest ago are forgotten. 10,000 by default.
   ///   - client: returns the client that a request counts for, by default its address; `nil` for requests without a
   ///     limit. An IPv6 network with a prefix of 64 bits is one client.
-  ///     limit. A network of IPv6 with a prefix of 64 bits is one client.
   public static func rateLimit(
     _ requests: Int, per while: Duration, clients: Int = 10_000,
     client: ((HTTPServer.Request) -> String?)? = nil

@@ -23,7 +23,7 @@ struct ConnectionShares {
   }
 }
 
-// Making room
+// Making room.
 extension HTTPServer {
   /// Admits a connection, or closes it; if there are too many, closes another one that waits for a request.
   ///

@@ -62,9 +62,9 @@ public final class HTTPServer {
   /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: loop) }`.
   ///
   /// - Parameters:
-  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or a path that is not taken.
   ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, or the path of a socket that doesn't
   ///     exist.
+  ///   - limits: the limits for clients.
   ///   - scheduler: an `EventLoop`, or virtual time in a test.
   ///   - wallClock: the time of day, in seconds since 1970; the system's by default.
   ///   - transform: receives the connections as they are accepted.

@@ -4,9 +4,9 @@ package import ImageFeed
 import Synchronization
 
 /// One poll of one feed, with a lease: sends the request and evaluates the response. Its owner completes the lease.
+///
 /// There may be ten thousand of these per hour, most of which find no change, so it creates the operators of a load
 /// only for a feed that must be read. It uses the store only if there is nothing from the server to show.
-/// for a feed that must be read. It uses the store only if there is nothing from the server to show.
 package final class FeedPoll: Cancellable {
   /// The options of a poll.
   package struct Terms {

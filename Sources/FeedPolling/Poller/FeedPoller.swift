@@ -148,6 +148,7 @@ extension FeedPoller {
   /// Each list replaces the one before it. A feed that stays keeps its state; a new interval applies from its next poll
   /// on. The result of a removed feed's request is saved but not delivered. The poller finishes only when `lists` has,
   /// too.
+  ///
   /// - Parameter lists: delivers the list of all feeds each time it changes; its demand is unlimited.
   public func following(_ lists: some Publisher<[PolledAddress], Never>) -> FeedPoller {
     var copy = self

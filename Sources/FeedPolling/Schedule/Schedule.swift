@@ -178,7 +178,7 @@ public struct Schedule: Hashable, Sendable {
     _ facts: AnswerFacts, _ health: FeedHealth, now: Date, _ random: inout some RandomNumberGenerator
   ) -> Due {
     let own = interval?.seconds ?? Self.shortestAdaptive.seconds
-    // An unreachable server has no work with the request, so the feed is requested soon after the network returns.
+    // A failed attempt to connect burdens no server, so the feed is requested soon after the network returns.
     let floor = facts.outcome == .noAnswer(wasAsked: false) ? min(own, 10) : own
     let cap = facts.isServerError ? Self.longestAfterServerError.seconds : Self.longest.seconds
     let room = min(cap, min(own, 60) * pow(2, Double(min(max(health.failures, 1), 30) - 1)))

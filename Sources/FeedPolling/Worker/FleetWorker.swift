@@ -12,6 +12,7 @@ public import ImageFeed
 /// Each poll is the same as `FeedPoller`'s, with the same rules; the engine completes it in one step. While the engine
 /// is unreachable, running polls complete, and the worker keeps sending their results until another worker has their
 /// hosts. It claims nothing, and pauses longer after each attempt.
+///
 /// Delivers a report of each poll. **Demand:** a host is claimed only when a report is requested. **Failure:** none:
 /// failures are reported (``Options/report``). Finishes after ``finish()``, when all running polls have been completed.
 /// **Cancellation:** closes running requests; their hosts become free when the leases expire.

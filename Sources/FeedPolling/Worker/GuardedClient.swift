@@ -4,9 +4,9 @@ import Foundation
 import ImageFeed
 
 /// The client of one poll, which sends requests only to hosts that the poll has leased in the fleet.
+///
 /// The lease is for one host. A redirect, or a page that names a feed, may lead to another one, which is then leased
 /// first. The client waits within the request's time limit while another worker has that host or the host rests.
-/// first. The client waits within the request's time limit while another worker has it or it rests.
 final class GuardedClient: HTTPClient {
   private let client: any HTTPClient
   private let lease: WorkLease

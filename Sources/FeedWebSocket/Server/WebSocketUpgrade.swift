@@ -149,7 +149,7 @@ extension HTTPServer.Request {
   /// - Parameters:
   ///   - options: the requirements for the client, and the offers to it.
   ///   - body: receives the socket once the response is written. The cancellable that it returns is retained, and
-  ///     cancelled     when the socket is closed.
+  ///     cancelled when the socket is closed.
   public func upgradeToWebSocket(
     _ options: WebSocketUpgrade = WebSocketUpgrade(), _ body: @escaping (WebSocket) -> AnyCancellable
   ) -> HTTPServer.Response {

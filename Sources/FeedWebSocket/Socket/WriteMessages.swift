@@ -11,7 +11,7 @@ extension Publisher where Output == WebSocketMessage {
   /// ``WebSocketLimits/bufferedBytes`` wait: a peer that doesn't read takes no more memory. **Failure:** upstream's
   /// failure, after its messages are written; the socket is then closed with 1011, unless the failure is the socket's
   /// own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels upstream; encoded messages are
-  /// still written.
+  /// still written. **Policy:** holds one message, and the bytes that wait to be written.
   ///
   /// - Parameters:
   ///   - socket: the socket to write to.
