@@ -2,7 +2,7 @@ import Foundation
 
 /// The process's file descriptors.
 package enum Descriptors {
-  /// True when none is left, for the process or in the whole machine.
+  /// True if no descriptor is left, for the process or for the whole machine.
   package static var areExhausted: Bool {
     let copy = dup(STDERR_FILENO)
     guard copy < 0 else {

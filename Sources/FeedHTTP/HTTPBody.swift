@@ -28,24 +28,24 @@ public struct HTTPBody: Sendable, Hashable {
     HTTPBody([.bytes(bytes)], type: type)
   }
 
-  /// The bytes of `data`.
+  /// A body of the bytes of `data`.
   public static func bytes(_ data: Data, type: String? = "application/octet-stream") -> HTTPBody {
     .bytes(data.withUnsafeBytes { Chunk(copying: $0) }, type: type)
   }
 
-  /// Text in UTF-8.
+  /// A body of text in UTF-8.
   public static func text(_ text: String, type: String? = "text/plain; charset=utf-8") -> HTTPBody {
     .bytes(Chunk(text), type: type)
   }
 
-  /// A value, encoded as JSON now.
+  /// A value, encoded as JSON immediately.
   ///
   /// - Throws: the encoder's error.
   public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
     .bytes(try encoder.encode(value), type: "application/json")
   }
 
-  /// Fields as a page's form sends them (`application/x-www-form-urlencoded`, WHATWG URL standard, section 5.2).
+  /// Fields as an HTML form sends them (`application/x-www-form-urlencoded`, WHATWG URL standard, section 5.2).
   public static func form(_ fields: KeyValuePairs<String, String>) -> HTTPBody {
     let pairs = fields.map { FormText.encoded($0.key) + "=" + FormText.encoded($0.value) }
     return .bytes(Chunk(pairs.joined(separator: "&")), type: "application/x-www-form-urlencoded")

@@ -5,8 +5,7 @@ import Foundation
 ///
 /// A client lives on one loop, as streams do, and so is not `Sendable`.
 public protocol HTTPClient {
-  /// The scheduler on which its streams live, if known: it times the client's pauses, such as those of
-  /// ``events(at:_:on:)``.
+  /// The scheduler of the client's streams, if known: it times pauses, such as those of ``events(at:_:on:)``.
   var scheduler: (any LoopScheduler)? { get }
 
   /// Sends a request, and delivers the complete response.

@@ -10,6 +10,6 @@ extension HTTPDate {
     seconds(text, now: Int64(now.timeIntervalSince1970.rounded(.down))).map { Date(timeIntervalSince1970: Double($0)) }
   }
 
-  /// The date in the form that HTTP sends: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The date in HTTP's format: `Sun, 06 Nov 1994 08:49:37 GMT`.
   public static func text(_ date: Date) -> String { text(Int64(date.timeIntervalSince1970.rounded(.down))) }
 }

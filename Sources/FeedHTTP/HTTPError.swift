@@ -27,11 +27,12 @@ public struct HTTPError: Error, Hashable, Sendable {
     case tls
     /// The connection broke while the request was sent.
     case send
-    /// The request's body cannot be sent: its source failed, has another length than announced, or can't be read again.
+    /// The request's body cannot be sent: its source failed, it is longer or shorter than announced, or it can't be
+    /// read again.
     case body
     /// The connection broke before the response was complete.
     case receive
-    /// The response ended early: fewer bytes than announced, or a cut stream of compressed data.
+    /// The response ended early: fewer bytes than announced, or incomplete compressed data.
     case truncated
     /// The compressed data is damaged, or compressed in a way that was not offered.
     case encoding
@@ -49,7 +50,7 @@ public struct HTTPError: Error, Hashable, Sendable {
     case hostIsClosed
     /// The URL leads to a private network, but its source is outside of it: see ``HTTPRequest/origin``.
     case privateNetwork
-    /// The response is not HTTP, or breaks its rules.
+    /// The response is not HTTP, or violates its rules.
     case notHTTP
     /// This process or machine has no descriptor, thread or memory left.
     case resources
@@ -60,7 +61,7 @@ public struct HTTPError: Error, Hashable, Sendable {
   public var kind: Kind
   /// The host of the request, and its port if it isn't the scheme's default.
   public var host: String
-  /// The system's own message, for display.
+  /// A more specific cause, such as the system's own message; for display.
   public var cause: String
 
   public init(_ kind: Kind, host: String, cause: String = "") {

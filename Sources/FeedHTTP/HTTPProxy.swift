@@ -2,9 +2,9 @@ public import Foundation
 
 /// The route of a request to its host.
 public enum HTTPProxy: Sendable, Hashable {
-  /// As set in the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
+  /// The proxies set in the environment (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
   case environment
-  /// Directly.
+  /// A direct connection, without a proxy.
   case none
   /// Through this proxy: `http://`, `https://`, `socks5://` or `socks5h://`, with a user and a password if it requires
   /// them. `no_proxy` is ignored.

@@ -3,7 +3,7 @@ public import Foundation
 /// One redirect that was followed (RFC 9110, section 15.4).
 ///
 /// - 301, 302, 303, 307 and 308 are followed, to http and https, but not from https to http.
-/// - A URL without a fragment keeps the one before it.
+/// - A URL without a fragment keeps the fragment of the URL before it.
 /// - To another origin (scheme, host and port) only the fields `Accept`, `Accept-Charset`, `Accept-Encoding`,
 ///   `Accept-Language`, `Cache-Control`, `Content-Encoding`, `Content-Language`, `Content-Type`, `If-Modified-Since`,
 ///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may hold a secret. The user and the password of a

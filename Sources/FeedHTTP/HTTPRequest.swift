@@ -13,7 +13,7 @@ public struct HTTPRequest: Sendable, Hashable {
       self.value = value
     }
 
-    /// True when HTTP allows its characters (RFC 9110, section 5.5).
+    /// True if HTTP allows the characters of the name and the value (RFC 9110, section 5.5).
     package var isValid: Bool {
       !name.isEmpty && name.utf8.allSatisfy(Self.isToken)
         && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
@@ -59,8 +59,8 @@ public struct HTTPRequest: Sendable, Hashable {
   public var proxy: HTTPProxy?
   /// An http or https URL.
   public var url: URL
-  /// The maximum duration of the request, from the moment when it is requested: waiting for a connection to become
-  /// free, redirects and the body included. 30 seconds by default.
+  /// The maximum duration of the request, from its first demand, including the wait for a connection to become free,
+  /// redirects and the body. 30 seconds by default.
   public var timeout: StreamInstant.Stride
   /// The part of ``timeout`` for the name lookup, connecting, and the TLS handshake. 10 seconds by default.
   public var connectTimeout: StreamInstant.Stride

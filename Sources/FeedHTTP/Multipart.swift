@@ -20,7 +20,7 @@ public struct MultipartField: Sendable, Hashable {
     MultipartField(name, .text(value, type: nil))
   }
 
-  /// A file, by its path, named after the path's last part.
+  /// The file at a path, named after the path's last part.
   public static func file(
     _ name: String, _ path: String, type: String = "application/octet-stream"
   ) -> MultipartField {

@@ -1,5 +1,5 @@
 /// The directives of a `Cache-Control` field (RFC 9111, section 5.2), as it was sent: in any case, quoted or not,
-/// repeated, contradicting or malformed.
+/// repeated, contradictory or malformed.
 ///
 /// A name counts only where a directive can occur, so `extension="max-age=60"` says nothing about age.
 package struct CacheControl: Sendable {
@@ -13,7 +13,7 @@ package struct CacheControl: Sendable {
   package enum Seconds: Equatable, Sendable {
     case absent
     case value(Double)
-    /// It isn't a number, or the directive occurs twice with different numbers.
+    /// The value isn't a number, or the directive occurs twice with different numbers.
     case invalid
   }
 

@@ -1,11 +1,11 @@
 public import FeedStream
 public import Foundation
 
-/// A place where a private HTTP cache keeps responses: ``MemoryHTTPCache``, or a file.
+/// Keeps the responses of a private HTTP cache: ``MemoryHTTPCache``, or a file.
 ///
 /// A store doesn't interpret HTTP: it keeps several responses per key, up to a number of bytes, and deletes the least
-/// recently used. It lives on one thread, as streams do, and its publishers do their work when they are subscribed to,
-/// in that order.
+/// recently used. It is used on one thread, as streams are, and its publishers do their work when they are subscribed
+/// to, in that order.
 public protocol HTTPCacheStore {
   /// The responses kept under a key.
   ///

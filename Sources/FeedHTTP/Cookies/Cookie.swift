@@ -19,7 +19,7 @@ public struct Cookie: Sendable, Hashable {
   public var created: Date
 }
 
-/// One `Set-Cookie` field, taken apart (RFC 6265bis, section 5.6).
+/// One parsed `Set-Cookie` field (RFC 6265bis, section 5.6).
 struct SetCookie {
   var name = ""
   var value = ""

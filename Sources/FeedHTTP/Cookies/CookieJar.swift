@@ -46,7 +46,7 @@ public final class CookieJar {
     }
   }
 
-  /// Takes the cookies that a response from `url` sets.
+  /// Stores the cookies that a response from `url` sets.
   public func store(_ headers: HTTPHeaders, from url: URL) {
     for field in headers.values(of: "Set-Cookie") { if let cookie = cookie(field, url) { store(cookie, url) } }
   }

@@ -8,7 +8,7 @@ public struct Netrc: Sendable, Equatable {
   /// The reason why a file is not read.
   public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(path: String, String)
-    /// Users other than its owner may read it.
+    /// Users other than the owner can read the file.
     case readableByOthers(path: String)
     /// A line breaks the format; the line's content isn't shown.
     case malformed(path: String, line: Int)
@@ -23,7 +23,7 @@ public struct Netrc: Sendable, Equatable {
   }
 
   private struct Entry: Sendable, Equatable {
-    /// `nil` for `default`.
+    /// The host; `nil` for `default`.
     var machine: String?
     var login: String?
     var password: String?

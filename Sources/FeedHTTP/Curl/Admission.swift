@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Decides which requests run and which wait: a limit for all, a limit for each host, and turns for the rest.
+/// Decides which requests run and which wait, by a limit for all and a limit for each host.
 ///
 /// Hosts take turns, and the requests to one host run in the order in which they were made. A host that never responds
 /// delays only its own requests. Every operation is O(1).

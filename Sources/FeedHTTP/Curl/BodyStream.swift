@@ -8,14 +8,14 @@ import Foundation
 final class BodyStream {
   enum Next {
     case chunk(Chunk)
-    /// More has to arrive first.
+    /// More bytes must arrive first.
     case nothing
     case failed(HTTPError.Kind, cause: String)
   }
 
   /// The number of waiting bytes at which reading from the connection pauses.
   static let window = 256 << 10
-  /// The amount that is decoded for one chunk.
+  /// The number of bytes that are decoded for one chunk.
   private static let decodedBytes = 64 << 10
 
   /// True while the connection is not read because of ``window``.

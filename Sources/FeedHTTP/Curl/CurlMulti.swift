@@ -59,7 +59,7 @@ final class CurlMulti {
     return curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
   }
 
-  /// Stops a request; a connection in the middle of it is closed before this returns.
+  /// Stops a request; a connection that is busy with it is closed before this returns.
   func remove(_ transfer: CurlTransfer) {
     curl_multi_remove_handle(multi, transfer.easy)
     if !isActing { timer.settle() }
@@ -72,7 +72,7 @@ final class CurlMulti {
     if !isActing { timer.settle() }
   }
 
-  /// Closes all connections. No request may be left.
+  /// Closes all connections. There must be no requests left.
   func close() {
     guard !isClosed else { return }
     isClosed = true

@@ -22,7 +22,7 @@ final class CurlSockets {
   /// The number of open connections.
   var count: Int { sockets.count { $0.isConnection } }
 
-  /// Called on the loop when a socket is ready: with `CURL_CSELECT_…`, or 0 if libcurl must find out itself.
+  /// Called on the loop when a socket is ready: with `CURL_CSELECT_…`, or 0 if libcurl must check itself.
   @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
   var onReady: ((Int32, Int32) -> Void)?
 
@@ -83,7 +83,7 @@ final class CurlSockets {
       try? watch.start(events)
       return
     }
-    // The kernel refuses a watch when it has no memory for it: the request then ends at its deadline.
+    // The kernel refuses a watch if it has no memory for it; the request then fails at its deadline.
     guard let watch = try? PollHandle(on: loop, fileDescriptor: descriptor) else { return }
     sockets[index].watch = watch
     sockets[index].wanted = events
@@ -109,8 +109,8 @@ final class CurlSockets {
     var ready: Int32 = 0
     if events.contains(.readable) { ready |= CURL_CSELECT_IN }
     if events.contains(.writable) { ready |= CURL_CSELECT_OUT }
-    // On an error pass 0: libcurl then finds the error itself. With `CURL_CSELECT_ERR` it gives up without looking,
-    // even where the server has only closed an idle connection and the request can be sent over another.
+    // On an error, pass 0: libcurl then finds the error itself. With `CURL_CSELECT_ERR` it gives up without checking,
+    // even if the server has only closed an idle connection and the request can be sent over another.
     onReady?(descriptor, ready)
     // An error stops the watch; libcurl does not know that and may want to continue.
     guard failed, Int(descriptor) < sockets.count else { return }

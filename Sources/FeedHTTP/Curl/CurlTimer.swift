@@ -1,6 +1,6 @@
 import FeedStream
 
-/// The timer that libcurl sets to be called again, several times per request.
+/// The timer with which libcurl requests its next call; it is set several times per request.
 ///
 /// Usually libcurl requests an immediate call and then moves a distant deadline further away. So the loop's timer is
 /// set only when it would fire too late; when it fires too early, it is set again.

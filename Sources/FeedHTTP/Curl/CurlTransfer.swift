@@ -99,8 +99,8 @@ final class CurlTransfer {
       return descriptor
     }
     ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-    // Without this, ending a request during the lookup of its host would block the loop until the lookup ends; the
-    // thread that looks up cleans up after itself instead.
+    // Without this, ending a request during the lookup of its host would block the loop until the lookup ends; instead,
+    // the lookup's thread cleans up after itself.
     ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     ccurl_set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https")
     // Redirects are followed in `HTTPExchange`, which knows which fields may be sent along.
@@ -108,7 +108,7 @@ final class CurlTransfer {
     ccurl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     ccurl_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
     ccurl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    // Compressed data is offered and recognized here, and decoded in `ContentDecoder`.
+    // Compression is offered and recognized here; the data is decoded in `ContentDecoder`.
     offerContentCodings(true)
     ccurl_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     ccurl_set_pointer(easy, CURLOPT_USERAGENT, configuration.userAgent)

@@ -196,7 +196,7 @@ extension HTTPRequest {
 }
 
 extension String {
-  /// True if it begins like an http or https URL.
+  /// True if the text begins like an http or https URL.
   fileprivate var isWebAddress: Bool {
     utf8.withContiguousStorageIfAvailable { bytes in
       ["http:", "https:"].contains { (scheme: StaticString) in

@@ -5,8 +5,8 @@ import Foundation
 /// only if the document or redirect that chose it came from one, too.
 ///
 /// It depends on the address that delivered the document or the redirect, not on a name: a name may have addresses of
-/// both kinds, and change them later. If that address is unknown, the latest response from the origin's host counts,
-/// and without one, all addresses of its name.
+/// both kinds, and change them later. If that address is unknown, the latest response from the origin's host decides,
+/// or if there is none, all addresses of its name.
 final class NetworkGuard {
   /// By ``URL/lowercasedHost``: true if the host's latest response came from a private network.
   private var isPrivateHost: [String: Bool] = [:]

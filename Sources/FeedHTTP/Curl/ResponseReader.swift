@@ -94,7 +94,7 @@ struct ResponseReader: ~Copyable {
   /// Returns the response's body and releases it.
   mutating func takeBody() -> Data { body.takeData() }
 
-  /// True if enough bytes wait to be read that the connection is paused; the stream records that.
+  /// True if the bytes that wait to be read fill the stream. The connection is then paused, which the stream records.
   var isFull: Bool {
     guard let stream, stream.isFull else { return false }
     stream.isPaused = true

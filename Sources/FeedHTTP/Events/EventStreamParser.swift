@@ -16,7 +16,7 @@ public struct ServerEvent: Sendable, Hashable {
   }
 }
 
-/// Reads a stream of events, however it is split (WHATWG HTML, section 9.2.6).
+/// Reads a stream of events, however its bytes are split (WHATWG HTML, section 9.2.6).
 struct EventStreamParser {
   /// The maximum number of bytes of one event, including lines and comments since the end of the last one.
   let limit: Int

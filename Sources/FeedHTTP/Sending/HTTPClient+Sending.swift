@@ -16,8 +16,7 @@ extension HTTPRequest {
 extension HTTPClient {
   /// Sends a request, whatever its method, and delivers the complete response.
   ///
-  /// **Demand, failure, cancellation:** as for ``HTTPClient/get(_:)-(HTTPRequest)``, under a name that fits all
-  /// methods.
+  /// **Demand, failure, cancellation:** as for ``HTTPClient/get(_:)-(HTTPRequest)``, which this calls.
   public func send(_ request: HTTPRequest) -> AnyPublisher<HTTPResponse, HTTPError> { get(request) }
 
   /// Sends `body` to `url` with POST.

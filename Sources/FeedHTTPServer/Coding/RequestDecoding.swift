@@ -63,7 +63,7 @@ extension HTTPServer.Request {
       .eraseToAnyPublisher()
   }
 
-  /// The request with its whole body, for handlers that run elsewhere.
+  /// The request with its whole body, for handlers that run on other threads.
   public func whole() -> AnyPublisher<HTTPServer.WholeRequest, any Error> {
     let request = HTTPServer.WholeRequest(
       method: method, path: path, query: query, host: host, parameters: parameters, headers: headers, notes: notes,

@@ -20,7 +20,7 @@ extension HTTPServer {
     public var id: String?
     public var body: Chunk
 
-    /// The value of a part of the query, `a=b&c=d`, with its escapes resolved.
+    /// The value of a parameter of the query, `a=b&c=d`, unescaped.
     public func query(_ name: String) -> String? { Percent.value(of: name, in: query) }
 
     /// The body as a value, from JSON or a page's form.

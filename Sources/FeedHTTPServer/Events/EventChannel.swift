@@ -46,8 +46,8 @@ extension HTTPServer.EventLog {
 
     /// - Parameters:
     ///   - capacity: the maximum number of events kept; 4,096 by default.
-    ///   - bytes: the maximum number of their bytes; 8 MiB by default.
-    ///   - epoch: begins each id, so that ids of an earlier run are distinguished; random by default.
+    ///   - bytes: the maximum number of bytes of these events; 8 MiB by default.
+    ///   - epoch: begins each id, so that ids of an earlier run are recognized as such; random by default.
     public init(keeping capacity: Int = 4_096, bytes: Int = 8 << 20, epoch: String? = nil) {
       state = Locked(State(ring: EventRing(keeping: capacity, bytes: bytes, epoch: epoch)))
     }
@@ -55,7 +55,7 @@ extension HTTPServer.EventLog {
     /// Sends an event to all clients of all logs, and keeps it for those that are behind. Safe from any thread.
     ///
     /// - Parameter given: as for ``EventLog/send(_:name:id:)``.
-    /// - Returns: its id.
+    /// - Returns: the event's id.
     @discardableResult public func send(_ data: String, name: String? = nil, id given: String? = nil) -> String {
       state.withLock { $0.add(Event(data, name: name), given) }
     }

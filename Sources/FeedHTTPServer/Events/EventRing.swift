@@ -26,7 +26,7 @@ struct EventRing: Sendable {
   /// The id of an event, or of the one before the first.
   func id(_ number: Int) -> String { ids[number] ?? "\(epoch)-\(number)" }
 
-  /// The number in one of this log's own ids.
+  /// The number of the event with this id; `nil` if the id is unknown.
   func number(_ id: String) -> Int? {
     if let number = ids.number(of: id) { return number }
     let parts = id.split(separator: "-", omittingEmptySubsequences: false)

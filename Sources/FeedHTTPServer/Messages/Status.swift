@@ -1,7 +1,7 @@
 extension HTTPServer {
   /// The status of a response (RFC 9110, 15). A handler may throw a status, which then becomes the response.
   public struct Status: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Three digits.
+    /// The three-digit code.
     public let code: Int
 
     /// - Precondition: 200 to 599; only the server itself sends lower ones.

@@ -28,7 +28,7 @@ final class RequestHead {
   @exclusivity(unchecked) var query: Place?
   /// The requested host and port, from the target or the field `Host`.
   @exclusivity(unchecked) var authority: Place?
-  /// 0 or 1.
+  /// The minor version of HTTP/1: 0 or 1.
   @exclusivity(unchecked) var minorVersion: UInt8 = 1
   @exclusivity(unchecked) var fields = ContiguousArray<FieldPlace>()
   @exclusivity(unchecked) var framing = BodyFraming.none

@@ -28,7 +28,7 @@ extension HTTPServer {
     }
   }
 
-  /// Responds to a request.
+  /// A function that responds to a request.
   public typealias Handler = (Request) throws -> Reply
 
   /// A function from handler to handler: it may examine the request before the next handler does, change the response,

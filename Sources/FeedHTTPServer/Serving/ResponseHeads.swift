@@ -7,7 +7,7 @@ struct ResponseHeads {
     case none
     case length(Int)
     case chunked
-    /// By the end of the connection.
+    /// The body ends with the connection.
     case close
   }
 
