@@ -8,8 +8,8 @@ public import Foundation
 ///   `Accept-Language`, `Cache-Control`, `Content-Encoding`, `Content-Language`, `Content-Type`, `If-Modified-Since`,
 ///   `If-None-Match`, `Pragma` and `User-Agent` are sent: any other may hold a secret. The user and the password of a
 ///   URL stay with its origin, too, and those that a redirect names are not sent.
-/// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods stay
-///   what they are, and 307 and 308 repeat the body. A body that can't be sent again fails the request
+/// - 303 is followed with GET, and so are 301 and 302 after POST, as browsers do; HEAD stays HEAD. Other methods are
+///   unchanged, and 307 and 308 repeat the body. A body that can't be sent again fails the request
 ///   (``HTTPError/Kind/body``).
 public struct HTTPRedirect: Sendable, Hashable {
   /// The status that redirected.

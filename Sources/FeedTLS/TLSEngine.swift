@@ -93,7 +93,7 @@ final class TLSEngine {
     case done(Value)
     /// More ciphertext is needed.
     case wantsInput
-    /// The peer has closed its side.
+    /// The peer has closed its sending side.
     case ended
     case failed(TLSError)
   }

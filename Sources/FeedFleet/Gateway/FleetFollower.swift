@@ -15,7 +15,7 @@ public import Foundation
 public struct FleetFollower {
   /// An event for a gateway.
   public enum Event: Sendable {
-    /// All feeds in their current state, replacing everything before.
+    /// All feeds in their current state, which replace everything delivered before.
     case snapshot(FleetSnapshot)
     /// An entry of the log, and the feed's current state: `nil` if that was already delivered, or the feed was removed.
     case update(FleetFeed?, for: LoggedUpdate)
@@ -77,9 +77,9 @@ public struct FleetList: Sendable {
 
 /// The feeds of a gateway at one moment.
 public struct FleetSnapshot: Sendable {
-  /// The feeds in a fixed order; `nil` for a feed of which nothing is known yet.
+  /// The feeds in a fixed order; `nil` for a feed about which nothing is known yet.
   public var feeds: [(address: URL, feed: FleetFeed?)]
-  /// The latest updates up to the snapshot, the oldest first: those that a client of another gateway has seen.
+  /// The latest updates up to the snapshot, the oldest first, because a client of another gateway may have seen them.
   public var history: [LoggedUpdate]
   /// The position after which the updates continue.
   public var cursor: UpdateCursor

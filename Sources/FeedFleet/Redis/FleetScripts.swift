@@ -134,7 +134,7 @@ enum FleetScripts {
       return {'open', tonumber(redis.call('HGET', p .. 'meta', 'schema') or '0')}
       """)
 
-  /// Makes an empty database a fleet's.
+  /// Begins a fleet in an empty database.
   static let begin = RedisScript(
     "begin",
     writing + beginning + """

@@ -5,10 +5,10 @@ public import Foundation
 public struct FleetStatus: Hashable, Sendable {
   public struct Worker: Hashable, Sendable {
     public var name: String
-    /// The time when it was last seen, by the engine's clock.
+    /// The time when the worker was last seen, by the engine's clock.
     public var seen: Date
-    /// The figures that it reports: `concurrency`, `running`, `polls`, `failures`; `errors` of the engine, and the
-    /// `latency` of its last claim in microseconds.
+    /// The figures that the worker reports: `concurrency`, `running`, `polls`, `failures`; `errors` of the engine, and
+    /// the `latency` of its last claim in microseconds.
     public var about: [String: Int]
   }
 
@@ -19,22 +19,22 @@ public struct FleetStatus: Hashable, Sendable {
     public var until: Date
   }
 
-  /// The due feeds of one host that are waiting.
+  /// The due and waiting feeds of one host.
   public struct Queue: Hashable, Sendable {
     public var host: String
     public var feeds: Int
-    /// The time when the first of them was due.
+    /// The time when the first of these feeds was due.
     public var since: Date
   }
 
   public struct Pause: Hashable, Sendable {
     public var host: String
-    /// `nil` for a pause without an end.
+    /// The end of the pause; `nil` if it has none.
     public var until: Date?
     public var reason: String
   }
 
-  /// The engine's clock.
+  /// The time by the engine's clock.
   public var now: Date
   public var feeds: Int
   public var hosts: Int
@@ -43,7 +43,7 @@ public struct FleetStatus: Hashable, Sendable {
   /// The number of feeds that are due and not requested; at least that many if ``isCut``. Feeds of paused hosts don't
   /// count.
   public var dueFeeds: Int
-  /// The number of these that wait for other feeds of their host, because it is being requested or rests.
+  /// The number of these feeds that wait for others of their host, because the host is being requested or rests.
   public var queuedFeeds: Int
   /// The due time of the feed that has waited longest.
   public var oldestDue: Date?
@@ -56,7 +56,7 @@ public struct FleetStatus: Hashable, Sendable {
   /// The first of the paused hosts.
   public var pauses: [Pause]
   public var workers: [Worker]
-  /// Counts of the minute before this one: `changed`, `unchanged`, `failed`, `superseded`, `lost`, `lapsed`.
+  /// The counts of the previous minute: `changed`, `unchanged`, `failed`, `superseded`, `lost`, `lapsed`.
   public var lastMinute: [String: Int]
   public var thisMinute: [String: Int]
   public var updates: Int
@@ -68,7 +68,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var abandoned: [String: Int]
   /// Counts since the fleet began: those of ``lastMinute``, and `claimed`.
   public var totals: [String: Int]
-  /// The number of polls for each upper limit of their lateness in seconds, and all of them together in seconds.
+  /// The number of polls up to each lateness in seconds, and the total lateness of all polls in seconds.
   public var latePolls: (upTo: [(seconds: Int, polls: Int)], sum: Double) { Self.latePolls(totals) }
   /// The time by which the engine's clock is ahead of the fleet's time, which follows it: more than a few seconds mean
   /// that the clock was set.
@@ -86,7 +86,7 @@ public struct FleetStatus: Hashable, Sendable {
   /// The wait of the feed that has waited longest.
   public var lateness: Duration { oldestDue.map { .seconds(max(0, now.timeIntervalSince($0))) } ?? .zero }
 
-  /// Polls of the minute before this one.
+  /// The number of polls in the previous minute.
   public var pollsPerMinute: Int { ["changed", "unchanged", "failed"].reduce(0) { $0 + (lastMinute[$1] ?? 0) } }
 
   private static func latePolls(_ totals: [String: Int]) -> (upTo: [(seconds: Int, polls: Int)], sum: Double) {

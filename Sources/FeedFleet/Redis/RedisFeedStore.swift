@@ -14,7 +14,7 @@ public final class RedisFeedStore: FeedStore {
   private let thread: EventLoopThread
   // @unchecked below: its properties are used only on the loop's thread.
   private let held: Held
-  /// The server's address, as errors show it.
+  /// The server's address, as shown in errors.
   public let place: String
 
   private final class Held: @unchecked Sendable {

@@ -49,7 +49,7 @@ extension RedisFleet {
   }
 
   /// Runs work that adds data, if the server keeps all data: fails with ``FleetError/evicting(_:policy:)`` when it
-  /// would delete keys to make room. The server's policy is read every half minute, because it may be changed while the
+  /// would delete keys to make room. The server's policy is read every half minute, because it may change while the
   /// server runs.
   func keeping<Value>(_ call: AnyPublisher<Value, FleetError>) -> AnyPublisher<Value, FleetError> {
     Deferred { [self] in

@@ -65,7 +65,7 @@ public final class RedisFleet {
     send([command]).map { $0[0] }.eraseToAnyPublisher()
   }
 
-  /// Checks the database, and makes it a fleet's if it is empty and `creates` is true.
+  /// Checks the database, and begins a fleet in it if it is empty and `creates` is true.
   public func open() -> AnyPublisher<Void, FleetError> {
     client.run(FleetScripts.look, keys: [Self.prefix])
       .mapError { [self] in failure($0) }
@@ -111,7 +111,7 @@ extension FleetError {
 }
 
 extension Publisher where Output == RedisValue, Failure == FleetError {
-  /// Reads a reply. A reply of another form is a failure, so that only an empty store ever counts as empty.
+  /// Reads a reply. An unexpected reply is a failure, so that only an empty store ever counts as empty.
   ///
   /// - Parameter read: returns `nil` for an invalid reply.
   func reading<Value>(in fleet: RedisFleet, _ read: @escaping (RedisValue) -> Value?) -> AnyPublisher<Value, FleetError>
@@ -291,7 +291,7 @@ extension RedisArgument {
 }
 
 extension RedisValue {
-  /// Milliseconds since 1970.
+  /// The date of a number of milliseconds since 1970.
   var date: Date? {
     guard let number = integer, number < FleetScripts.never else { return nil }
     return Date(milliseconds: number)

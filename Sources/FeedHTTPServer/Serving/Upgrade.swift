@@ -1,9 +1,9 @@
 package import FeedStream
 
-/// A connection that speaks another protocol from now on, because its client requested that (RFC 9110, 7.8).
+/// A connection that uses another protocol from now on, because its client requested that (RFC 9110, 7.8).
 ///
-/// It still counts among the server's connections: the server informs it when it shuts down, and closes it when it
-/// closes.
+/// It still counts among the server's connections: the server informs it when it shuts down, and closes the connection
+/// when the server closes.
 package final class UpgradedConnection {
   package let connection: Connection
   /// The bytes that the client sent after its request.

@@ -19,7 +19,7 @@ package final class FeedPoll: Cancellable {
     package var now: @Sendable () -> Date
     /// Determines how the due time is spread.
     package var seed: UInt64
-    /// The validators of the feed shown last, if that is still shown: then it needn't be read if nothing has changed.
+    /// The validators of the feed shown last, if it is still shown: the feed then needn't be read if it hasn't changed.
     package var shown: FeedValidators?
     /// True when a hub announces the feed's changes.
     package var isPushed = false
@@ -55,13 +55,13 @@ package final class FeedPoll: Cancellable {
   private var copy: PollCopy?
   private var bytes: EncodedImages?
   private var done: ((Outcome) -> Void)?
-  /// A response that has already arrived, for the chain of the load.
+  /// A response that has already arrived, for the operators of the load.
   private var response: Result<StreamingResponse, HTTPError>?
   private var steps: [any Cancellable] = []
 
   /// - Parameters:
   ///   - saved: the saved feed, evaluated when the feed is read.
-  ///   - done: receives the outcome, unless this is cancelled before; once more after ``read()``.
+  ///   - done: receives the outcome, unless this poll is cancelled first; a second time after ``read()``.
   package init(
     _ lease: PollLease, _ terms: Terms, saved: @escaping @autoclosure () -> SavedFeed,
     done: @escaping (Outcome) -> Void

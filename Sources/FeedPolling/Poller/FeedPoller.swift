@@ -21,7 +21,7 @@ public import ImageFeed
 /// **Failure:** none: a feed that cannot be shown is a result. **Cancellation:** closes running requests immediately;
 /// the state of polling is saved.
 ///
-/// Lives on its scheduler's thread, as streams do.
+/// Use it on its scheduler's thread.
 public struct FeedPoller {
   /// Options; each has a default.
   public struct Options {
@@ -30,7 +30,7 @@ public struct FeedPoller {
     /// The time between the end of a request to a host and the next one to it, unless a feed's own interval is shorter.
     /// A second by default.
     public var gap: Duration = .seconds(1)
-    /// Determines how due times are spread. The system's choice by default.
+    /// Determines how due times are spread; chosen by the system by default.
     public var seed = UInt64.random(in: 0 ... .max)
     /// Receives each decision when it is made. Does nothing by default.
     public var onDecision: (URL, PollDecision) -> Void = { _, _ in }
@@ -166,7 +166,7 @@ extension FeedPoller {
 
   func gap(for feed: PolledAddress) -> Duration { Swift.min(options.gap, feed.interval ?? options.gap) }
 
-  /// The value, or the report of a failure.
+  /// The value of a success; reports a failure and returns `nil`.
   func unwrap<Value>(_ result: Result<Value, FeedStoreError>) -> Value? {
     switch result {
     case .success(let value): return value

@@ -2,9 +2,9 @@ import FeedStream
 import Foundation
 package import ImageFeed
 
-/// The saved feed, as a poll sees it.
+/// The saved feed, as used by a poll.
 package struct SavedFeed {
-  /// The validators to request it with, if the lease has none.
+  /// The validators for the request, if the lease has none.
   package var trusted: AnyPublisher<FeedValidators, Never>
   /// The saved feed, whatever its age.
   package var retrieve: () -> AnyPublisher<CachedFeed, FeedStoreError>
@@ -27,7 +27,7 @@ package struct SavedFeed {
   }
 }
 
-/// The copy that the chain of a poll saves to: it holds the values to save with the poll's completion.
+/// The copy to which the operators of a poll save: it holds the values to save with the poll's completion.
 final class PollCopy: LocalCopy {
   let now: @Sendable () -> Date
   private let saved: SavedFeed

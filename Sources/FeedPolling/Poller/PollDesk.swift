@@ -7,7 +7,7 @@ import ImageFeed
 ///
 /// A transaction and the switch to the thread pool cost more than the writes of a poll.
 package final class PollDesk {
-  /// A request for a lease, until it is granted or abandoned.
+  /// An operation for the store, until it is carried out or abandoned.
   private final class Job: Cancellable {
     let work: PollWork
     var done: ((Result<PollAnswer, FeedStoreError>) -> Void)?
@@ -33,7 +33,7 @@ package final class PollDesk {
   private var isBusy = false
   private var opens: StreamInstant?
   private var timer: (any Cancellable)?
-  /// True while enough polls run that others will soon have work, too.
+  /// True while so many polls run that others will soon have operations, too.
   var isCrowded = false
 
   package init(_ store: any PollStore, _ worker: SerialWorker, on scheduler: any LoopScheduler) {

@@ -8,7 +8,7 @@ final class PollExchange: FeedExchangeObserver {
   private var head: HTTPResponse?
   /// True if the last request had validators.
   private(set) var wasConditional = false
-  /// The URL of the first request; others are those of the feed that a web page names.
+  /// The URL of the first request; later requests are for the feed that a web page names.
   private var first: URL?
 
   func requested(_ request: HTTPRequest) {

@@ -9,12 +9,12 @@ struct PollQueue {
   enum Step: Equatable {
     /// Request this feed now.
     case start(Int)
-    /// Nothing can be done before this time; `nil` if only the completion of a request helps.
+    /// Nothing can be done before this time; `nil` if nothing can be done until a request completes.
     case wait(until: Double?)
   }
 
   private struct Host {
-    /// The due feeds, in order.
+    /// The due feeds of the host, in order.
     var ready: ArraySlice<Int> = []
     var opens: Double = -.infinity
     var isRunning = false
@@ -23,10 +23,10 @@ struct PollQueue {
 
   private var hosts: [Host] = []
   private var hostOfFeed: [Int] = []
-  /// The time for which each feed waits; an entry of ``waiting`` with another time is obsolete.
+  /// The due time of each waiting feed; an entry of ``waiting`` with another time is obsolete.
   private var dues: [Double?] = []
   private var numbers: [String: Int] = [:]
-  /// Feeds that wait for their time.
+  /// Feeds that are not due yet.
   private var waiting = Agenda()
   /// Hosts with feeds that are due.
   private var opening = Agenda()
@@ -55,7 +55,7 @@ struct PollQueue {
     waiting.insert(feed, at: due)
   }
 
-  /// Makes a feed that waits for a later time due at this one.
+  /// Makes a feed due at this time, if it waits for a later one.
   mutating func hurry(_ feed: Int, at time: Double) {
     if let due = dues[feed], time < due { wait(feed, until: time) }
   }
@@ -66,7 +66,7 @@ struct PollQueue {
     hosts[host].opens = max(hosts[host].opens, time)
   }
 
-  /// The next step; after ``Step/start(_:)`` there may be more.
+  /// The next step; after ``Step/start(_:)`` there may be another.
   mutating func next(at now: Double) -> Step {
     while let (due, feed) = waiting.first, due <= now {
       waiting.removeFirst()

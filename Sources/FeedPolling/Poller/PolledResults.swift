@@ -1,8 +1,8 @@
 import FeedStream
 import ImageFeed
 
-/// Results for a subscription to a ``FeedPoller``: they wait until they are requested, and a result that equals the
-/// last one of its feed is left out.
+/// The results for a subscription to a ``FeedPoller``: they wait for demand, and a result that equals the last one of
+/// its feed is omitted.
 final class PolledResults {
   private var receive: ((PolledFeed) -> Subscribers.Demand)?
   private var demand = Subscribers.Demand.none

@@ -3,7 +3,7 @@ import Foundation
 
 /// The time of a ``PollingRun``: wakes it, and notices when the wall clock and elapsed time diverge.
 final class PollingClock {
-  /// The longest sleep, in seconds: a machine that was suspended is noticed within this.
+  /// The longest sleep, in seconds: it limits the time until a suspension of the machine is noticed.
   private static let longestSleep = 60.0
 
   private let scheduler: any LoopScheduler
@@ -19,7 +19,7 @@ final class PollingClock {
     self.wall = wall
   }
 
-  /// Calls `action` at a time of the wall clock, or before.
+  /// Calls `action` at a time of the wall clock, or earlier.
   func wake(at time: Double, _ action: @escaping () -> Void) {
     let delay = min(max(time - wall().timeIntervalSince1970, 0.001), Self.longestSleep)
     let pause = StreamInstant.Stride.seconds(delay)

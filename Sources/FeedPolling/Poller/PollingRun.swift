@@ -11,7 +11,7 @@ final class PollingRun: Subscription {
     /// True if the feed is no longer in the list.
     var isRemoved = false
     var health: FeedHealth
-    /// The validators of the saved feed, while that was delivered last as the server's feed.
+    /// The validators of the saved feed, if that feed was delivered last, as the server's.
     var validators: FeedValidators?
     /// The poll that is running.
     var poll: (any Cancellable)?
@@ -152,7 +152,7 @@ final class PollingRun: Subscription {
 
   // MARK: Work
 
-  /// Does all work that is possible now, and sets the timer for the rest.
+  /// Does all the work that is possible now, and sets the timer for the rest.
   func pump() {
     guard isLive, isReady else { return }
     defer { reportProgress() }

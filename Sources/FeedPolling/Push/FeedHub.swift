@@ -5,10 +5,10 @@ public import ImageFeed
 
 /// A hub for a server's own feeds: when a feed changes, it sends the whole feed to the subscribers (W3C WebSub).
 ///
-/// A server hands it the subscription requests (``take(_:)``), and its feeds name it as their hub. Call ``changed()``
-/// after a change. Each subscription is verified at its callback before it counts, and ends with its lease. Callbacks in
-/// private networks are refused, since strangers choose them. Subscriptions are kept in a store, if there is one. Lives
-/// on its scheduler's thread.
+/// A server passes the subscription requests to it (``take(_:)``), and its feeds name it as their hub. Call
+/// ``changed()`` after a change. Each subscription is verified at its callback before it takes effect, and ends with
+/// its lease. Callbacks in private networks are refused, since strangers choose them. Subscriptions are kept in a
+/// store, if there is one. Use it on its scheduler's thread.
 public final class FeedHub {
   /// Options; each has a default.
   public struct Options: Sendable {
@@ -81,7 +81,7 @@ public final class FeedHub {
   private let store: (any NoteStore)?
   private let saver: SerialWorker
   var subscriptions: [HubSubscription.Key: HubSubscription] = [:]
-  /// The marks of the contents that were sent last.
+  /// The marks of the feeds' contents that were sent last.
   var marks: [URL: String] = [:]
   var deliveries: [HubSubscription.Key: Delivery] = [:]
   var verifications: [Verification] = []
@@ -213,13 +213,13 @@ public final class FeedHub {
       }
     }
     guard let next else { return }
-    // At most a day, in case the clock is set.
+    // At most a day, because the clock may be set.
     timer = scheduler.once(after: .seconds(min(max(next.timeIntervalSince(date), 0.001), 86_400))) { [weak self] in
       self?.pump()
     }
   }
 
-  /// Keeps a request until it completes, and then continues.
+  /// Retains a request until it completes, and then continues.
   func run<P: Publisher>(_ work: P, _ done: @escaping (P.Output?) -> Void) where P.Failure == Never {
     number += 1
     let (own, place) = (number, StreamPlace())

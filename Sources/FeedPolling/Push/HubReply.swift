@@ -1,4 +1,4 @@
-/// The response to a request of a hub, or of a hub's subscriber.
+/// The response to a request from a hub, or from a hub's subscriber.
 public struct HubReply: Hashable, Sendable {
   public var status: Int
   /// The body, as plain text.

@@ -34,7 +34,7 @@ enum HubSignature {
       case .sha512: EVP_sha512()
       }
     let done = body.withUnsafeBytes { bytes in
-      // OpenSSL takes no nil for an empty body.
+      // OpenSSL doesn't accept a null pointer for an empty body.
       var nothing: UInt8 = 0
       return withUnsafePointer(to: &nothing) { empty in
         HMAC(

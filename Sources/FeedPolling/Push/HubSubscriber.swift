@@ -6,9 +6,9 @@ public import Foundation
 ///
 /// Pass it to `FeedPoller.notified(by:)`.
 ///
-/// A server gives it the requests below its URL: ``verify(_:_:)`` for GET, ``announce(_:_:signature:)`` for POST. An
-/// announcement triggers a poll; its body is used only to check its signature. The feed's content always comes from its
-/// own server. A feed without a valid lease is polled like any other. Lives on its scheduler's thread.
+/// A server passes to it the requests below its URL: ``verify(_:_:)`` for GET, ``announce(_:_:signature:)`` for POST.
+/// An announcement triggers a poll; its body is used only to check its signature. The feed's content always comes from
+/// its own server. A feed without a valid lease is polled like any other. Use it on its scheduler's thread.
 public final class HubSubscriber {
   /// Options; each has a default.
   public struct Options: Sendable {
@@ -93,13 +93,13 @@ public final class HubSubscriber {
     add(Entry(lease: lease, next: now()), of: health.address)
   }
 
-  /// Drops a feed's subscription. Its hub finds out with the next announcement (status 410).
+  /// Drops a feed's subscription. Its hub learns of this at its next announcement (status 410).
   func remove(_ address: URL) {
     guard let entry = entries.removeValue(forKey: address) else { return }
     addresses[entry.lease.path] = nil
   }
 
-  /// Forgets all subscriptions; their hubs find out with their next announcements.
+  /// Drops all subscriptions; their hubs learn of this at their next announcements.
   public func cancel() {
     (request, entries, addresses) = (nil, [:], [:])
     timer.take()?.cancel()
@@ -196,7 +196,7 @@ public final class HubSubscriber {
     else { return }
     let wait = entry.next.timeIntervalSince(now())
     if wait <= 0 { return subscribe(address, entry) }
-    // At most a day, in case the clock is set.
+    // At most a day, because the clock may be set.
     timer = scheduler.once(after: .seconds(min(wait, 86_400))) { [weak self] in
       self?.timer = nil
       self?.goOn()

@@ -3,7 +3,7 @@ import ImageFeed
 
 /// A subscriber of a feed at this program's hub.
 struct HubSubscription: Hashable, Codable, Sendable {
-  /// There is one subscription of a callback to a topic (W3C WebSub, section 5.1).
+  /// There is one subscription per callback and topic (W3C WebSub, section 5.1).
   struct Key: Hashable, Sendable {
     let topic: URL
     let callback: URL
@@ -11,7 +11,7 @@ struct HubSubscription: Hashable, Codable, Sendable {
 
   var topic: URL
   var callback: URL
-  /// The key of the signatures; `nil` for a subscriber that wants none.
+  /// The key of the signatures; `nil` for a subscriber that requested none.
   var secret: String?
   /// The end of the lease.
   var until: Date

@@ -30,7 +30,7 @@ public struct AnswerFacts: Hashable, Sendable {
   public var freshness: ResponseFreshness?
   /// The time for which the server wants no requests; `nil` if it doesn't say.
   public var retryAfter: Duration?
-  /// The requests that the server still allows; `nil` if it doesn't say.
+  /// The number of requests that the server still allows; `nil` if it doesn't say.
   public var quota: RequestQuota?
   /// The hub that the response names; `nil` when it names none.
   public var hub: HubLink?

@@ -2,7 +2,7 @@ public import FeedFormats
 public import Foundation
 import ImageFeed
 
-/// The state of polling a feed: everything that the next poll depends on, and that is of interest to users.
+/// The state of polling a feed: everything that the next poll depends on, and what is of interest to users.
 ///
 /// It is kept in the cache's file, so that other processes and the next start know it, too.
 public struct FeedHealth: Hashable, Sendable, Codable {
@@ -19,7 +19,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var reason = ""
   /// The time of the last request.
   public var asked: Date?
-  /// The beginning of the running request, as far as is known; `nil` when none runs.
+  /// The beginning of the running request, if known; `nil` if none is running.
   public var begun: Date?
   /// The time of the last unconditional request.
   public var askedForAll: Date?
@@ -41,9 +41,9 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var hints = PollingHints()
   /// The target of permanent redirects, and the time since when it has been the target; see ``Move``.
   public var move: Move?
-  /// The number of requests.
+  /// The number of requests so far.
   public var polls = 0
-  /// The hub that announces its changes; `nil` when it names none.
+  /// The hub that announces the feed's changes; `nil` if the feed names none.
   public var hub: HubLink?
   /// The subscription at that hub; `nil` when this program doesn't subscribe.
   public var push: PushLease?
@@ -53,7 +53,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   /// A permanent redirect that is observed until it is trusted.
   public struct Move: Hashable, Sendable, Codable {
     public var to: URL
-    /// The time when it was first seen.
+    /// The time when the redirect was first seen.
     public var since: Date
     /// True when the target has replaced the URL: after seven days with the same target and a feed each time, or, from
     /// http to https of the same host, immediately.
@@ -100,8 +100,8 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     return begun <= now && now.timeIntervalSince(begun) < limit.seconds
   }
 
-  /// The interval that fits the feed's changes: a third of their average interval, between an hour and a day. The
-  /// longer the feed has not changed, the longer the interval.
+  /// The interval that suits the feed's changes: a third of their average interval, between an hour and a day. The
+  /// longer the feed has been unchanged, the longer the interval.
   package func adaptiveInterval(at now: Date) -> Double {
     let quiet = changed.map { now.timeIntervalSince($0) } ?? 0
     let usual = max(changeInterval ?? 0, quiet)
@@ -141,7 +141,7 @@ extension FeedHealth {
     }
   }
 
-  /// A response without a document says nothing about the hub that its document names.
+  /// Updates the hub. A response without a document leaves the hub that the last document named.
   private mutating func noteHub(_ facts: AnswerFacts) {
     if let link = facts.hub {
       hub = link

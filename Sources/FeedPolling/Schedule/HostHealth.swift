@@ -9,7 +9,7 @@ public struct HostHealth: Hashable, Sendable, Codable {
   public var pausedUntil: Date?
   /// The reason for the pause, to follow "because".
   public var reason = ""
-  /// The earliest time of the next request, for politeness.
+  /// The earliest time of the next request, to be polite to the host.
   public var next: Date?
   /// The pace at which the host accepts requests; `nil` if none was learned and it states none.
   public var pace: HostPace?
@@ -19,7 +19,7 @@ public struct HostHealth: Hashable, Sendable, Codable {
 
   public init(name: String) { self.name = name }
 
-  /// The earliest time of the next request.
+  /// The earliest time of the next request, considering a pause.
   var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
 
   /// Limits a pause to a day, because a wrong clock wrote one that ends later.

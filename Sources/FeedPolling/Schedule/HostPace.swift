@@ -28,7 +28,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   var isConfirmed = false
   /// The number of refusals.
   public var refusals = 0
-  /// The end of the last request.
+  /// The time when the last request ended.
   var asked: Date?
   /// The number of accepted requests, and the time of the first of them.
   var accepted = 0
@@ -142,7 +142,7 @@ public struct HostPace: Hashable, Sendable, Codable {
 
   /// Drops an old refusal, so that its pace may be tried again, and an old stated quota.
   private mutating func forgetOver(at now: Date) {
-    // A time that lies in the future was written by a wrong clock.
+    // A wrong clock wrote a time in the future.
     if let at = refusedAt, at > now + 300 { refusedAt = now }
     if let refusedAt, now > refusedAt + (isConfirmed ? Self.memory.confirmed : Self.memory.first) {
       self.refusedAt = nil

@@ -3,7 +3,7 @@ public import Foundation
 
 /// The number of requests that a server still allows, according to the fields of its response.
 public struct RequestQuota: Hashable, Sendable, Codable {
-  /// The requests that are left.
+  /// The number of remaining requests.
   public var remaining: Double
   /// The seconds until all of them are allowed again; `nil` when the server doesn't say.
   public var resetsAfter: Double?
@@ -47,7 +47,7 @@ extension RequestQuota {
     self = tightest
   }
 
-  /// `RateLimit: "default";r=50;t=30`, and the form before it: `RateLimit: limit=100, remaining=50, reset=30`.
+  /// Parses `RateLimit: "default";r=50;t=30`, and the older form, `RateLimit: limit=100, remaining=50, reset=30`.
   private static func named(_ headers: HTTPHeaders) -> [RequestQuota]? {
     let members = headers.values(of: "RateLimit").flatMap { QuotaMember.all(in: $0) }
     guard !members.isEmpty else { return nil }
@@ -69,7 +69,7 @@ extension RequestQuota {
     return quotas
   }
 
-  /// `RateLimit-Remaining: 50`, with or without `X-` before it.
+  /// Parses `RateLimit-Remaining: 50`, with or without `X-` before it.
   private static func numbered(_ headers: HTTPHeaders, now: Date) -> [RequestQuota] {
     for prefix in ["RateLimit-", "X-RateLimit-", "X-Rate-Limit-"] {
       guard let text = headers[prefix + "Remaining"],
@@ -123,7 +123,7 @@ private struct QuotaMember {
 
   var countsRequests: Bool { parameters.first { $0.name == "qu" }.map { $0.value == "requests" } ?? true }
 
-  /// A number of digits with at most one decimal point, from zero to 10^15.
+  /// Parses digits with at most one decimal point; the number is from zero to 10^15.
   static func number(_ text: Substring) -> Double? {
     let text = text.trimmed
     guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == 0x2E }) else { return nil }

@@ -45,19 +45,19 @@ public struct Schedule: Hashable, Sendable {
     case skipped
     /// The server's `Retry-After`, or ten minutes without one.
     case retryAfter
-    /// Failures in a row.
+    /// Consecutive failures.
     case backOff
     /// A hub announces the feed's changes.
     case pushed
     /// The feed is no longer saved, and an unconditional request was sent within a day.
     case wholeDaily
-    /// Status 410: never automatically.
+    /// Status 410: the feed is never polled automatically again.
     case gone
   }
 
   /// The next due time.
   public struct Due: Hashable, Sendable {
-    /// `nil` for never.
+    /// The due time; `nil` for never.
     public var date: Date?
     /// The earliest time that the server or the document allows, whatever the user's interval.
     public var notBefore: Date

@@ -5,7 +5,7 @@ import Foundation
 struct SkippedTimes {
   /// Bit n is hour n.
   private var hours: UInt32 = 0
-  /// Bit n is the nth day after Thursday, on which 1970 began.
+  /// Bit n is the nth day after Thursday, because 1970 began on a Thursday.
   private var days: UInt8 = 0
 
   init(_ hints: PollingHints) {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A request for permission to send a host a request that isn't for a feed, such as for the page of an item.
+/// A request for permission to send a host a request other than for a feed, such as for the page of an item.
 public struct HostVisit: Hashable, Sendable {
   /// The host: see `URL.pollingHost`.
   public var host: String
@@ -14,7 +14,7 @@ public struct HostVisit: Hashable, Sendable {
     (self.host, self.now, self.lease, self.gap) = (host, now, lease, gap)
   }
 
-  /// A store's result for the saved state of the host, and the state to save if the visit is granted.
+  /// A store's decision for the saved state of the host, and the state to save if the visit is granted.
   func decide(_ saved: HostHealth?) -> (isGranted: Bool, host: HostHealth) {
     var host = saved ?? HostHealth(name: self.host)
     host.correctClock(now: now)

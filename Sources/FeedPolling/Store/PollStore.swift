@@ -29,7 +29,7 @@ public indirect enum PollWork: Sendable {
   /// Completes a lease in one transaction: saves the feed, records the consequences, including the next due time, and
   /// frees the host.
   case completion(PollCompletion)
-  /// Claims the right to send a host a request that isn't for a feed.
+  /// Claims the right to send a host a request other than for a feed.
   case visit(HostVisit)
   /// Frees a host whose request was closed before its end, or was a visit.
   case release(HostHealth)
@@ -41,7 +41,7 @@ public indirect enum PollAnswer: Hashable, Sendable {
   /// The recorded notes; `nil` if an unread feed was to be renewed but another one has been saved meanwhile, so that
   /// nothing is recorded.
   case completed(PollRecord?)
-  /// `nil` if the host may be visited now.
+  /// The state of the host, if it is closed; `nil` if it may be visited now.
   case visit(closed: HostHealth?)
   case released
 }
@@ -53,7 +53,7 @@ extension PollWork {
 
 /// A request for permission to poll a feed.
 public struct PollClaim: Hashable, Sendable {
-  /// The poller's state of the feed, including its due time.
+  /// The state of the feed as known to the poller, including its due time.
   public var feed: FeedHealth
   public var host: String
   public var now: Date
@@ -90,7 +90,7 @@ public indirect enum PollVerdict: Hashable, Sendable {
 
 /// The right to send one request for a feed, with everything that the poll needs.
 public struct PollLease: Hashable, Sendable {
-  /// The state of the feed from the claim on.
+  /// The state of the feed, updated by the claim.
   public var feed: FeedHealth
   public var host: String
   /// The validators of the saved feed; empty if nothing is saved.
@@ -157,7 +157,7 @@ extension PollCompletion {
 /// The notes to save after a request.
 public struct PollRecord: Hashable, Sendable {
   public var feed: FeedHealth
-  /// The name of the host and the earliest moment of its next request; with the end of the pause if it requested one.
+  /// The name of the host and the earliest time of its next request, and the end of the pause if it requested one.
   public var host: HostHealth
   public var decision: PollDecision
 
@@ -195,7 +195,7 @@ public struct PollDecision: Hashable, Sendable, Codable {
 }
 
 extension PollClaim {
-  /// A store's result and its notes, given the saved state; the same in every store.
+  /// A store's decision and the notes to save, given the saved state; the same in every store.
   ///
   /// - Parameters:
   ///   - savedFeed: the feed's state in the store.

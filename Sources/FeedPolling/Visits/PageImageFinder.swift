@@ -2,20 +2,20 @@ package import FeedStream
 import Foundation
 package import ImageFeed
 
-/// Finds images for items that have none, on their pages: one request per item, in the order of the feed.
+/// Finds images for items without one on the items' pages: one request per item, in the order of the feed.
 ///
 /// The finder is as polite as the poller: a host gets one request at a time, and a pause after it, from all processes
 /// that share the store, polls included; a host that requests a pause (429, 503) gets one. A page that was read is
 /// never requested again. A page that could not be read is requested again when its feed changes, or by the next
 /// process.
 ///
-/// Lives on its scheduler's thread, as streams do.
+/// Use it on its scheduler's thread.
 package final class PageImageFinder {
   /// Options; each has a default.
   package struct Options {
     /// The number of requests that run at a time. 4 by default.
     package var maxRunning = 4
-    /// The time between the end of a request to a host and the next to it. A second by default.
+    /// The time between the end of a request to a host and the next request to it. A second by default.
     package var gap: Duration = .seconds(1)
     /// The time limit for a request. 10 seconds by default.
     package var timeout: Duration = .seconds(10)

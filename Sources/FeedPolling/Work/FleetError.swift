@@ -2,7 +2,8 @@ import ImageFeed
 
 /// The reason why an engine's operation failed.
 public enum FleetError: Error, Sendable {
-  /// The engine's own error, such as `RedisError`; true if the operation may succeed later without a change.
+  /// The engine's own error, such as `RedisError`. `isTemporary` is true if the operation may succeed later without a
+  /// change.
   case engine(any Error, isTemporary: Bool)
   /// The store is empty: no feed was added, or it was emptied.
   case noFeeds(String)

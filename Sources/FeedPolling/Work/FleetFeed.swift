@@ -6,7 +6,7 @@ public import ImageFeed
 public struct FleetFeed: Sendable {
   public var address: URL
   public var record: FeedRecord
-  /// `nil` when nothing is saved.
+  /// The version of the saved feed; `nil` if nothing is saved.
   public var version: FeedVersion?
   public var document: Chunk?
 
@@ -32,7 +32,7 @@ public struct FleetFeed: Sendable {
 }
 
 extension FleetFeed {
-  /// The feed's entry in a store's table of contents; `nil` when nothing is saved.
+  /// The feed's entry in a store's list of contents; `nil` if nothing is saved.
   public var summary: CachedFeedSummary? {
     version.map {
       CachedFeedSummary(

@@ -9,7 +9,7 @@ package enum FleetRules {
   /// The time after a host is due within which a worker that wakes counts as awake for it, in milliseconds.
   package static let slack = 20
 
-  /// The wait of a feed, in milliseconds, after that many of its workers died; `nil` for none.
+  /// The time that a feed waits, in milliseconds, after `lapses` of its workers died; `nil` if it doesn't wait.
   package static func wait(after lapses: Int) -> Int64? {
     lapses < suspicious ? nil : min(86_400_000, 3_600_000 << min(lapses - suspicious, 5))
   }

@@ -12,12 +12,13 @@ package struct FleetTime: Hashable, Sendable {
     package init(told: Double, since: Double) { (self.told, self.since) = (told, since) }
   }
 
-  /// The difference of two clocks that is tolerated, in milliseconds.
+  /// The tolerated difference between two clocks, in milliseconds.
   package static let tolerance = 2000
-  /// The divisor of its speed: it is faster or slower by one part in this many, until it equals the engine's clock.
+  /// The divisor of the speed: until it agrees with the engine's clock, the time runs faster or slower by one part in
+  /// this many.
   package static let pace = 10
 
-  /// Milliseconds since 1970.
+  /// The fleet's time, in milliseconds since 1970.
   package private(set) var clock: Double
   /// The engine's clock at that time.
   package private(set) var raw: Double

@@ -79,18 +79,19 @@ public struct WorkClaim: Hashable, Sendable {
     self.patience = patience
   }
 
-  /// 64 random bits. A counter would be worse: a failover could set it back, so that the same number is assigned again.
+  /// Returns 64 random bits. A counter would be worse: a failover could set it back, so that a number is assigned
+  /// twice.
   public static func randomNonce() -> String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 }
 
 /// The response to a ``WorkClaim``.
 public struct WorkGrant: Hashable, Sendable {
   public var leases: [WorkLease]
-  /// The engine's clock.
+  /// The time by the engine's clock.
   public var now: Date
   /// The time when the next host is due; `nil` when there is none.
   public var next: Date?
-  /// The damaged keys that the engine found: their hosts are not requested for a minute, all others are.
+  /// The damaged keys that the engine found. Their hosts are not requested for a minute; all others are.
   public var problems: [FleetError] = []
   /// The time for which this worker may sleep, if there were fewer hosts than it requested; meanwhile, other workers
   /// check. `nil` from an engine that doesn't support this, whose workers wake at ``next`` and after
@@ -111,7 +112,7 @@ public struct WorkLease: Hashable, Sendable {
   public var address: URL
   /// The time when the feed was due.
   public var due: Date
-  /// The time of the saved feed's request; `nil` when there is none.
+  /// The version of the saved feed; `nil` if nothing is saved.
   public var version: FeedVersion?
   /// The record of the feed.
   public var record: FeedRecord
@@ -207,7 +208,7 @@ public struct WorkCompletion: Hashable, Sendable {
 public enum WorkVerdict: Hashable, Sendable {
   /// The completion was accepted; with the position of the update in the log, if the feed changed.
   case accepted(UpdateCursor?)
-  /// A later version exists and stays; the due time is set, and the host is free.
+  /// A later version exists and is kept; the due time is set, and the host is free.
   case superseded
   /// The lease has expired and another worker has the host, or the feed was removed: nothing was written.
   case lost

@@ -37,14 +37,14 @@ public final class FleetWorker {
     /// The time within which idle workers notice added feeds; they take turns to check. A second by default.
     public var longestSleep: Duration = .seconds(1)
     /// The pause after a failure of the engine, doubled by each further one, and the longest pause. Half a second and
-    /// ten by default.
+    /// ten seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(500)...(.seconds(10))
     /// The options with which feeds are loaded.
     public var load = FeedLoader.Options()
     /// A clock that can't be set, for measuring elapsed time; the time itself is the engine's. The machine's by
     /// default.
     public var uptime: @Sendable () -> Duration = { MachineTime.now }
-    /// Determines how due times are spread. The system's choice by default.
+    /// Determines how due times are spread; chosen by the system by default.
     public var seed = UInt64.random(in: 0 ... .max)
     /// Receives each failure of the engine, and `nil` when the engine works again: after the first claim, and after
     /// failures. The worker tries again after any failure. Does nothing by default.
@@ -55,7 +55,7 @@ public final class FleetWorker {
     public init() {}
   }
 
-  /// One poll.
+  /// A report of one poll.
   public struct Report: Hashable, Sendable {
     public var address: URL
     public var host: String
@@ -70,7 +70,7 @@ public final class FleetWorker {
   let client: any HTTPClient
   let scheduler: any LoopScheduler
   let options: Options
-  /// The name that `fleet status` shows.
+  /// The worker's name, which `fleet status` shows.
   public var name: String { options.name }
   private weak var run: WorkingRun?
 
@@ -85,8 +85,8 @@ public final class FleetWorker {
     self.options = options
   }
 
-  /// Claims nothing more, and finishes when all running polls are completed. If the engine is unreachable, it waits for
-  /// at most ten seconds.
+  /// Claims nothing more, and finishes when all running polls are completed. If the engine is unreachable, the worker
+  /// waits for it for at most ten seconds.
   public func finish() { run?.drain() }
 
   public static func defaultName() -> String {

@@ -9,7 +9,7 @@ final class LeasedPoll {
   let lease: WorkLease
   let client: GuardedClient
   private let lateness: Duration
-  /// The worker, which releases this when the lease is over.
+  /// The run of the worker, which releases this poll when the lease is over.
   private let run: WorkingRun
   private let seed: UInt64
   private var poll: FeedPoll?
@@ -23,7 +23,7 @@ final class LeasedPoll {
   private var options: FleetWorker.Options { run.worker.options }
 
   /// - Parameters:
-  ///   - now: the engine's time of the grant.
+  ///   - now: the time of the grant by the engine's clock.
   ///   - seed: determines how the due time is spread.
   init(_ lease: WorkLease, grantedAt now: Date, in run: WorkingRun, seed: UInt64) {
     self.lease = lease

@@ -96,7 +96,7 @@ final class WorkingRun: Subscription {
     }
   }
 
-  /// The time of the next claim; `nil` while it is running.
+  /// The time until the next claim; `nil` to claim immediately.
   private var sleep: Duration?
 
   private func take(_ grant: WorkGrant, wanted: Int) {

@@ -31,7 +31,7 @@ public struct RedisAddress: Hashable, Sendable {
 
   public var place: Place
   public var usesTLS = false
-  /// `nil` for the default user.
+  /// The name of the user; `nil` for the default user.
   public var user: String?
   public var password: String?
   /// The number of the database: 0 to 15 on a server with its default settings.

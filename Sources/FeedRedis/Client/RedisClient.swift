@@ -21,12 +21,12 @@ public import FeedTLS
 public final class RedisClient {
   /// Options; each has a default.
   public struct Options: Sendable {
-    /// The time that a reply may take; also the time for the entire login. Ten seconds by default.
+    /// The time limit for a reply, and for the entire login. Ten seconds by default.
     public var patience: Duration = .seconds(10)
     /// The pause after the first failure to connect, doubled by each further one, and the longest pause; the actual
     /// pause is a random part of that, at least half. 50 milliseconds and two seconds by default.
     public var pauses: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
-    /// The number of commands that may wait for replies or for a connection. 100,000 by default.
+    /// The maximum number of commands that wait for replies or for a connection. 100,000 by default.
     public var maxWaiting = 100_000
     /// The name under which the server lists this client (`CLIENT LIST`). `feedstream` by default.
     public var name = "feedstream"
@@ -57,11 +57,11 @@ public final class RedisClient {
   private var failures = 0
   /// The node of a cluster that has the keys, once another node has named it.
   private var node: RedisAddress?
-  /// The number of times in a row that one node has named another one.
+  /// The number of consecutive redirects from one node to another.
   private var hops = 0
   /// Connections to former nodes, until their last reply.
   private var leaving: [RedisLink] = []
-  /// The digests of the scripts that the server has.
+  /// The digests of the scripts that the server has received.
   var digests: [String: String] = [:]
   /// The number of connections opened so far.
   public private(set) var connectionCount = 0

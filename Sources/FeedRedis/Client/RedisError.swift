@@ -10,7 +10,7 @@ public indirect enum RedisError: Error, Hashable, Sendable {
   case closed(RedisAddress)
   /// The server did not reply for that long: the command may or may not have been executed.
   case timedOut(RedisAddress, after: Duration)
-  /// The server refused.
+  /// The server refused the command.
   case refused(RedisAddress, RedisRefusal)
   /// The server's bytes aren't a valid reply.
   case unreadable(RedisAddress, RESPError)

@@ -7,7 +7,7 @@ final class RedisLink {
 
   private struct Waiting {
     let sent: StreamInstant
-    /// `nil` once it was called.
+    /// `nil` after it was called.
     var reply: Reply?
   }
 
@@ -29,7 +29,7 @@ final class RedisLink {
   private var deadline: (any Cancellable)?
   /// True if the server is a node of a cluster.
   var isClusterNode = false
-  /// Ends the connection if the server has become a replica, because another one is now the primary.
+  /// True to end the connection if the server has become a replica, because another server is now the primary.
   var endsAsReplica = false
   /// Receives the reason when the connection has ended, before the waiting commands do.
   var onEnd: ((RedisError) -> Void)?
@@ -50,7 +50,7 @@ final class RedisLink {
 
   var waitingCount: Int { waiting.count - firstWaiting }
 
-  /// Starts reading, which also detects when the server closes.
+  /// Starts reading, which also detects that the server closes the connection.
   func start() {
     guard !isDead, !isReading else { return }
     isReading = true

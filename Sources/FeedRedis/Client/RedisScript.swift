@@ -1,10 +1,10 @@
 public import FeedStream
 
-/// A script in Lua that a server runs atomically.
+/// A Lua script that a server runs atomically.
 ///
-/// The server gets the text once, and then only the digest.
+/// The server receives the text once, and after that only the digest.
 public struct RedisScript: Hashable, Sendable {
-  /// The name in diagnostics.
+  /// The script's name in diagnostics.
   public let name: String
   public let text: String
 
@@ -17,7 +17,7 @@ public struct RedisScript: Hashable, Sendable {
 extension RedisClient {
   /// Runs a script when subscribed to, delivers its result and finishes.
   ///
-  /// Its text is sent once per connection, and again if the server has forgotten it (`NOSCRIPT`).
+  /// The script's text is sent once per connection, and again if the server has forgotten it (`NOSCRIPT`).
   ///
   /// **Demand, cancellation:** as for `send(_:)`. **Failure:** ``RedisError``.
   public func run(

@@ -25,7 +25,7 @@ public struct RESPDecoder: ChunkDecoder {
     public var lineBytes = 64 << 10
     /// The maximum nesting depth of arrays: 16 by default.
     public var depth = 16
-    /// The number of values that one reply may have in total: four million by default.
+    /// The maximum number of values in one reply: four million by default.
     public var values = 4_000_000
 
     public init() {}
@@ -47,7 +47,7 @@ public struct RESPDecoder: ChunkDecoder {
     let kind: StringKind
     let count: Int
     var parts: [Chunk] = []
-    /// The missing bytes, including the line ending after them.
+    /// The number of missing bytes, including the line ending after them.
     var missing: Int
   }
 
@@ -201,7 +201,7 @@ public struct RESPDecoder: ChunkDecoder {
     return value
   }
 
-  /// An attribute isn't a value: the value that it describes follows.
+  /// The value of a complete aggregate; `nil` for an attribute, which only describes the value after it.
   private func value(of frame: Frame) -> RedisValue? {
     switch frame.kind {
     case .array: .array(frame.values)

@@ -105,7 +105,7 @@ public struct RedisArgument: Hashable, Sendable {
   /// The decimal digits of `number`.
   public init(_ number: Int) { kind = .integer(number) }
 
-  /// An upper bound of the number of bytes that it takes.
+  /// An upper bound of the argument's length in bytes.
   var mostBytes: Int {
     switch kind {
     case .text(let text): text.utf8.count

@@ -3,7 +3,7 @@ import PlainText
 
 /// A server's refusal of a command.
 public struct RedisRefusal: Error, Hashable, Sendable {
-  /// The first word, `WRONGTYPE`, and the sentence after it.
+  /// The first word, such as `WRONGTYPE`, and the text after it.
   public let code: String
   public let message: String
 
@@ -29,7 +29,7 @@ public struct RedisRefusal: Error, Hashable, Sendable {
     case passwordWanted
     /// `WRONGPASS`, or `ERR invalid password` of old servers.
     case wrongPassword
-    /// `NOPERM`, even if a script reports it: this user may not do that.
+    /// `NOPERM`, even if a script reports it: this user may not run the command.
     case notPermitted
     /// `NOSCRIPT`: the server doesn't know the script's digest.
     case unknownScript

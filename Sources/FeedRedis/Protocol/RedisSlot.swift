@@ -19,7 +19,7 @@ public struct RedisSlot: Hashable, Sendable {
     number = Int(Self.crc16(tag)) % Self.count
   }
 
-  /// CRC-16/XMODEM.
+  /// The CRC-16/XMODEM checksum.
   private static func crc16(_ bytes: some Sequence<UInt8>) -> UInt16 {
     var crc: UInt16 = 0
     for byte in bytes {

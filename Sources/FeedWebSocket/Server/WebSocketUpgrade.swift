@@ -94,10 +94,10 @@ public struct WebSocketUpgrade: Sendable {
   }
 }
 
-/// The parts of a request that determine the handshake, so that it can be fuzzed without a server.
+/// The parts of a request that determine the handshake, separate so that the handshake can be fuzzed without a server.
 struct HandshakeRequest {
   var isGet: Bool
-  /// HTTP/1.1.
+  /// True for HTTP/1.1.
   var isCurrentVersion: Bool
   var host: String?
   var values: (String) -> [String]

@@ -11,9 +11,9 @@ public import FeedStream
 public final class WebSocket {
   enum State {
     case open
-    /// A close frame is sent or about to be; the peer's is awaited.
+    /// A close frame has been sent or is about to be; the peer's is awaited.
     case closing
-    /// The peer has closed, or has broken the protocol; a close frame is being written.
+    /// The peer has closed, or has violated the protocol; a close frame is being written.
     case ending
     /// Nothing more is written; the end of the connection is awaited, and further bytes are discarded.
     case lingering
@@ -36,7 +36,7 @@ public final class WebSocket {
   let isServer: Bool
   let connection: Connection
   let channel: any ByteChannel
-  /// Closes the connection in the server that owns it.
+  /// Lets this socket close the connection in the server that owns it.
   let upgraded: UpgradedConnection?
   @exclusivity(unchecked) var state = State.open
 

@@ -17,9 +17,9 @@ public enum WebSocketError: Error, Hashable, Sendable {
   case handshakeTimedOut(after: StreamInstant.Stride)
   /// The peer violated the protocol or a limit; the socket was closed with this code.
   case protocolBroken(WebSocketCloseCode, reason: String)
-  /// The peer closed with a code for an error.
+  /// The peer closed with a code that means an error.
   case closedByPeer(WebSocketClose)
-  /// The connection ended without a close frame; `nil` when the peer closed it.
+  /// The connection ended without a close frame. The error is `nil` if the peer ended it.
   case connectionLost(SystemError?)
   /// The peer has not replied to a ping for this long.
   case noPong(after: StreamInstant.Stride)

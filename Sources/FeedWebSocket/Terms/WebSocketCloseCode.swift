@@ -13,12 +13,12 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
 
   /// The purpose of the connection is fulfilled.
   public static let normal = WebSocketCloseCode(1000)
-  /// A server is shutting down, or a page is being left.
+  /// A server is shutting down, or a browser is leaving a page.
   public static let goingAway = WebSocketCloseCode(1001)
   public static let protocolError = WebSocketCloseCode(1002)
-  /// Data of a kind that cannot be accepted, such as binary data instead of text.
+  /// The data is of a kind that cannot be accepted, such as binary data instead of text.
   public static let unsupportedData = WebSocketCloseCode(1003)
-  /// Data of another kind than declared, such as text that is not UTF-8.
+  /// The data isn't what it was declared to be, such as text that is not UTF-8.
   public static let invalidData = WebSocketCloseCode(1007)
   public static let policyViolation = WebSocketCloseCode(1008)
   public static let messageTooBig = WebSocketCloseCode(1009)
@@ -49,9 +49,9 @@ public struct WebSocketCloseCode: Hashable, Sendable, CustomStringConvertible {
 
 /// The content of a close frame.
 public struct WebSocketClose: Hashable, Sendable, CustomStringConvertible {
-  /// `nil` if the peer gives none.
+  /// The code; `nil` if the peer gives none.
   public let code: WebSocketCloseCode?
-  /// At most 123 bytes of UTF-8.
+  /// The reason: at most 123 bytes of UTF-8.
   public let reason: String
 
   init(_ code: WebSocketCloseCode?, _ reason: String = "") {
