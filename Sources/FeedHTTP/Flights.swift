@@ -4,7 +4,7 @@ import FeedStream
 ///
 /// **Demand:** requests the result once one of its subscribers does. **Failure:** goes to all. **Cancellation:** when
 /// the last subscriber cancels, the work is cancelled. **Policy:** the result is held for subscribers without demand; a
-/// subscriber after completion starts the work again. Use it on one thread, as streams are.
+/// subscriber after completion starts the work again. Use it on one thread, like streams.
 package final class Flights<Key: Hashable, Output, Failure: Error> {
   private var running: [Key: AnyPublisher<Output, Failure>] = [:]
 

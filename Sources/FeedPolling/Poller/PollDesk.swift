@@ -33,7 +33,7 @@ package final class PollDesk {
   private var isBusy = false
   private var opens: StreamInstant?
   private var timer: (any Cancellable)?
-  /// True while so many polls run that others will soon have operations, too.
+  /// True while enough polls run that others will soon have operations, too.
   var isCrowded = false
 
   package init(_ store: any PollStore, _ worker: SerialWorker, on scheduler: any LoopScheduler) {

@@ -63,7 +63,7 @@ package final class PageImageFinder {
   /// - Parameters:
   ///   - book: records the found images; pass the same one as the option `pageImages` of the feeds' loads.
   ///   - store: keeps the state of hosts.
-  ///   - client: makes the requests; it sends no user's credentials.
+  ///   - client: makes the requests; it must not send users' credentials.
   package init(
     _ book: PageImageBook, store: any PollStore, client: any HTTPClient, cache: FeedCache,
     on scheduler: any LoopScheduler, options: Options = Options()

@@ -4,7 +4,7 @@ import ImageFeed
 
 /// The feeds that an engine stores: the port between gateways and an engine.
 ///
-/// Use it on one thread, as streams are.
+/// Use it on one thread, like streams.
 public protocol FeedLibrary: AnyObject {
   /// The saved feeds, in the order of `addresses`; `nil` for those that the library doesn't know.
   ///
