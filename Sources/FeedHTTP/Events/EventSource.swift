@@ -87,7 +87,7 @@ extension HTTPClient {
     on scheduler: (any LoopScheduler)? = nil
   ) -> AnyPublisher<ServerEvent, EventSourceError> {
     guard let scheduler = scheduler ?? self.scheduler else {
-      preconditionFailure("HTTPClient.events(at:): this client has no scheduler; give one: events(at: url, on: loop)")
+      preconditionFailure("HTTPClient.events(at:): this client has no scheduler; pass one: events(at: url, on: loop)")
     }
     return AnyPublisher(EventSource(client: self, request: request, options: options, scheduler: scheduler))
   }

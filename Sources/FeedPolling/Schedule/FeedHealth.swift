@@ -150,8 +150,8 @@ extension FeedHealth {
     }
   }
 
-  /// Records a redirect. It counts only if it leads to a feed, so that the login page of a public network never replaces
-  /// a URL.
+  /// Records a redirect. It counts only if it leads to a feed, so that the login page of a public network never
+  /// replaces a URL.
   private mutating func noteMove(_ facts: AnswerFacts, now: Date) {
     guard facts.outcome.isSuccess else {
       if failures + 1 >= Move.patience { move = nil }

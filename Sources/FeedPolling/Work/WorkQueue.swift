@@ -71,7 +71,7 @@ public struct WorkClaim: Hashable, Sendable {
     worker: String, count: Int, lease: Duration, nonce: String = WorkClaim.randomNonce(),
     patience: Duration = .seconds(1)
   ) {
-    precondition(count > 0, "WorkClaim(count: \(count)): nothing is wanted; use 1 or more")
+    precondition(count > 0, "WorkClaim(count: \(count)): no host could be claimed; use 1 or more")
     self.worker = worker
     self.count = count
     self.lease = lease
