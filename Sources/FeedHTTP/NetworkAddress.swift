@@ -98,7 +98,7 @@ struct NetworkAddress: Hashable, CustomStringConvertible {
     (0, 8),
     // Private use (RFC 1918).
     (0x0A00_0000, 8), (0xAC10_0000, 12), (0xC0A8_0000, 16),
-    // Shared by the customers of a carrier (RFC 6598).
+    // Carrier-grade NAT (RFC 6598).
     (0x6440_0000, 10),
     // Loopback, and link-local.
     (0x7F00_0000, 8), (0xA9FE_0000, 16),

@@ -56,7 +56,7 @@ final class TLSEngine {
     return output
   }
 
-  // `unsafe` is correct here: it is created once, and then only read.
+  // `unsafe` is correct here: the method is created once, and then only read.
   nonisolated(unsafe) private static let method: OpaquePointer? = {
     let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "chunks")
     BIO_meth_set_read(method) { bio, room, count in

@@ -12,7 +12,7 @@ import Synchronization
 /// and connection. Changes that other clients save in the meantime are never lost: a call that finds one starts over.
 public final class RedisFeedStore: FeedStore {
   private let thread: EventLoopThread
-  // @unchecked below: its properties are used only on the loop's thread.
+  // `Held` is `@unchecked Sendable`: its properties are used only on the loop's thread.
   private let held: Held
   /// The server's address, as shown in errors.
   public let place: String

@@ -138,7 +138,7 @@ extension RedisFleet: FeedLibrary {
           if let due = replies[0].date { health?.due = due }
           if health?.asked == nil, health?.reason.isEmpty == true { health?.reason = "no worker has requested it yet" }
           var host = HostHealth(name: name)
-          // A pause without an end is shown as one until the year 9999.
+          // A pause without an end is shown as one that ends in the year 9999.
           host.pausedUntil = replies[1].integer.map { Date(milliseconds: min($0, 253_402_300_799_000)) }
           host.reason = replies[2].text ?? ""
           host.pace = HostPace(stored: replies[3].text)

@@ -70,7 +70,7 @@ struct CacheRequest: Sendable {
     case stale
     /// Use although stale, while it is revalidated.
     case staleWhileRevalidating
-    /// No use without validation.
+    /// Don't use without validation.
     case validate
   }
 

@@ -48,7 +48,7 @@ struct BodyBuffer: ~Copyable {
       discard()
       return Data()
     }
-    // Returns unused space if there is much of it: pages there that were written to would keep taking memory.
+    // Gives unused space back if there is much of it: pages that were written to would keep taking memory.
     let block = capacity > count + count / 4 ? realloc(base, count) ?? base : base
     let data = Data(bytesNoCopy: block, count: count, deallocator: .free)
     self.base = nil

@@ -71,7 +71,7 @@ extension ServerConnection {
   /// Drops the first bytes that wait.
   private func drop(_ count: Int) {
     guard outBytes > 0 else {
-      // Usually there is one, and nothing is moved.
+      // Usually there is one chunk, and nothing is moved.
       if out.count == 1 { out.removeLast() } else { out.removeAll(keepingCapacity: true) }
       return
     }

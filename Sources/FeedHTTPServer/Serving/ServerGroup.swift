@@ -164,7 +164,7 @@ extension HTTPServer {
   }
 }
 
-/// Resumes a task when its last owner has released it.
+/// Resumes a task when the last owner of this ticket has released it.
 private final class Ticket: Sendable {
   private let continuation: UnsafeContinuation<Void, Never>
 

@@ -24,7 +24,7 @@ extension FleetError {
   public var isTemporary: Bool {
     switch self {
     case .engine(_, let isTemporary): isTemporary
-    // The store may have been emptied by mistake, and be restored.
+    // The store may have been emptied by mistake, and may be restored.
     case .noFeeds: true
     case .foreign, .newerSchema, .olderSchema, .evicting, .damaged: false
     }

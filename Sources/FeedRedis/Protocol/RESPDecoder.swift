@@ -164,7 +164,7 @@ public struct RESPDecoder: ChunkDecoder {
     case .plain: return .string(bytes)
     case .error: return .error(RedisRefusal(bytes.text))
     case .verbatim:
-      // `txt:`, and then the text.
+      // The text follows its format, such as `txt:`.
       guard count >= 4, bytes[3] == UInt8(ascii: ":") else { throw .malformed }
       return .string(bytes[4..<count])
     }
