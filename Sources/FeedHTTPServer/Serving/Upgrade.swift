@@ -36,7 +36,7 @@ extension HTTPServer.Response {
   /// - Parameters:
   ///   - protocolName: the value of the field `Upgrade`.
   ///   - headers: fields in addition to `Upgrade` and `Connection`.
-  ///   - take: receives the connection; retain it for as long as it is used.
+  ///   - take: receives the connection, which the server retains until it is closed.
   package static func upgrade(
     to protocolName: String, headers: HTTPServer.Headers, _ take: @escaping (UpgradedConnection) -> Void
   ) -> HTTPServer.Response {
