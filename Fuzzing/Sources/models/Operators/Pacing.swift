@@ -227,10 +227,10 @@ private final class ByTimeOrCount: Model {
   }
 }
 
-/// The values of each window as one number, with everything asked for. A window of one value is handed over when it is
-/// full; those that begin meanwhile are handed over after it.
+/// `window(_:)`: the values of each window as one number, with everything requested. A window of one value is handed
+/// over when it is full; those that begin meanwhile are handed over after it.
 private final class Windowing: Model {
-  private let size: Int?
+  private let size: Int
   private var values: [Int] = []
   private var isHanding = false
   /// True when the open window waits to be handed over.
@@ -243,25 +243,18 @@ private final class Windowing: Model {
   private var ending: Ending?
   private var isDone = false
   private var hasBegun = false
-  init(_ parameters: Parameters, size: Int? = nil) {
-    self.size = size
-    super.init(parameters)
-  }
   required init(_ parameters: Parameters) {
-    size = nil
+    size = 1 + parameters[0, below: 3]
     super.init(parameters)
   }
-  override func subscribed(_ probe: Int) -> [Effect] { [.subscribe(0), .then(1)] }
-  override func began(_ source: Int) -> [Effect] {
-    source == 0 ? [.handOut(), .then(0), .request(0, .max)] : [.request(source, .max)]
-  }
+  override func subscribed(_ probe: Int) -> [Effect] { [.subscribe(0)] }
+  override func began(_ source: Int) -> [Effect] { [.handOut(), .then(0), .request(0, .max)] }
   override func requested(_ count: Int, _ probe: Int) -> [Effect] { [] }
   override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
     if token == 3 {
       depth -= 1
       return depth == 0 && isFinishing ? [.end(.finished)] : []
     }
-    if token == 1 { return size == nil && ending == nil ? [.subscribe(1)] : [] }
     if token == 2 {
       if !full.isEmpty { return emit(full.removeFirst()) + [.then(2)] }
       isHanding = false
@@ -281,7 +274,6 @@ private final class Windowing: Model {
   }
   override func value(_ value: Int, _ source: Int) -> [Effect] {
     if ending != nil { return [] }
-    if source > 0 { return emit(row()) }
     values.append(value)
     if values.count == 1 { isOpenWaiting = isHanding }
     guard values.count == size else { return [] }
@@ -295,7 +287,6 @@ private final class Windowing: Model {
   }
   override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
     guard self.ending == nil else { return [] }
-    let ending = source == 0 ? ending : .finished
     self.ending = ending
     guard isHanding else { return hasBegun ? end(ending) : [] }
     if values.isEmpty || isOpenWaiting { return [] }
@@ -304,9 +295,82 @@ private final class Windowing: Model {
   private func end(_ ending: Ending) -> [Effect] {
     guard ending == .finished else { return [.stopAll, .end(ending)] }
     isFinishing = true
-    let isLast = size == nil || !values.isEmpty
-    if isLast { return [.stopAll] + emit(row()) }
+    if !values.isEmpty { return [.stopAll] + emit(row()) }
     return [.stopAll] + (depth == 0 ? [.end(.finished)] : [])
+  }
+}
+
+/// `window(on:)`: the values of each window as one number, with everything requested. A window that a trigger opens is
+/// handed over after the one before has finished; windows that end until then are handed over whole, one by one.
+private final class WindowingOn: Model {
+  private var values: [Int] = []
+  /// True until the open window is handed over.
+  private var isOpenWaiting = true
+  /// Windows that ended before they were handed over.
+  private var full: [Int] = []
+  private var isHanding = false
+  /// How many windows are finishing, one within another: the stream finishes after them.
+  private var depth = 0
+  private var isFinishing = false
+  private var ending: Ending?
+  private var hasBegun = false
+  override func subscribed(_ probe: Int) -> [Effect] { [.subscribe(0), .then(1)] }
+  override func began(_ source: Int) -> [Effect] {
+    source == 0 ? [.handOut(), .then(0), .request(0, .max)] : [.request(source, .max)]
+  }
+  override func requested(_ count: Int, _ probe: Int) -> [Effect] { [] }
+  override func then(_ token: Int, _ one: Int, _ other: Int) -> [Effect] {
+    switch token {
+    case 0:
+      hasBegun = true
+      return handOver()
+    case 2: return handOver()
+    case 1: return ending == nil ? [.subscribe(1)] : []
+    case 3:
+      depth -= 1
+      return depth == 0 && isFinishing ? [.end(.finished)] : []
+    default:
+      if !full.isEmpty { return emit(full.removeFirst()) + [.then(4)] }
+      isOpenWaiting = false
+      isHanding = false
+      guard let ending else { return [] }
+      guard ending == .finished else { return [.end(ending)] }
+      isFinishing = true
+      return depth == 0 ? [.end(.finished)] : []
+    }
+  }
+  override func value(_ value: Int, _ source: Int) -> [Effect] {
+    guard ending == nil else { return [] }
+    guard source > 0 else {
+      values.append(value)
+      return []
+    }
+    return endWindow()
+  }
+  override func ended(_ ending: Ending, _ source: Int) -> [Effect] {
+    guard self.ending == nil else { return [] }
+    self.ending = source == 0 ? ending : .finished
+    if self.ending != .finished { return [.stopAll] + (isOpenWaiting ? handOver() : [.end(ending)]) }
+    return [.stopAll] + endWindow()
+  }
+  /// The next window is open, and waits, before the last one's values are delivered.
+  private func endWindow() -> [Effect] {
+    defer { values = [] }
+    if isOpenWaiting {
+      full.append(digits(values))
+      return handOver()
+    }
+    isOpenWaiting = true
+    return emit(digits(values)) + [.then(2)]
+  }
+  private func handOver() -> [Effect] {
+    guard hasBegun, !isHanding else { return [] }
+    isHanding = true
+    return [.then(4)]
+  }
+  private func emit(_ row: Int) -> [Effect] {
+    depth += 1
+    return [.emit(row), .then(3)]
   }
 }
 
@@ -361,14 +425,14 @@ var pacing: [Definition] {
     // Everything is asked for: the values of a window are collected, whoever has asked for what.
     Definition(
       name: "window(on:)", shape: Shape(upstreams: 2, kinds: [.timed, .hot], isUnlimited: true),
-      model: { Windowing($0) },
+      model: { WindowingOn($0) },
       build: { context -> AnyPublisher<Int, TestError> in
         context.source(0).window(on: context.trigger(1)).flatMap {
           (window: AnyPublisher<Int, TestError>) in window.collect()
         }.map { (values: [Int]) -> Int in digits(values) }.eraseToAnyPublisher()
       }),
     Definition(
-      name: "window(_:)", shape: Shape(isUnlimited: true), model: { Windowing($0, size: 1 + $0[0, below: 3]) },
+      name: "window(_:)", shape: Shape(isUnlimited: true), model: { Windowing($0) },
       build: { context -> AnyPublisher<Int, TestError> in
         context.source(0).window(1 + context.parameters[0, below: 3]).flatMap {
           (window: AnyPublisher<Int, TestError>) in window.collect()
