@@ -1,6 +1,6 @@
 /// Something that can be stopped.
 public protocol Cancellable {
-  /// Stops it. Idempotent; after it returns, nothing more is delivered.
+  /// Stops this. Idempotent; after `cancel()` returns, nothing more is delivered.
   func cancel()
 }
 
@@ -19,7 +19,7 @@ extension Cancellable {
 /// A cancellable that cancels when it is released.
 public final class AnyCancellable: Cancellable {
   @exclusivity(unchecked) @usableFromInline var action: (() -> Void)?
-  /// Detects that this is released too early; `nil` while warnings are off.
+  /// Detects a release of this object that comes too early; `nil` while warnings are off.
   @usableFromInline let watch: SubscriptionWatch?
 
   /// Runs `cancel` once: when cancelled, or when released before that.
@@ -34,7 +34,7 @@ public final class AnyCancellable: Cancellable {
     watch = nil
   }
 
-  /// For a subscription that has just been made.
+  /// Cancels a subscription that has just been made; `watch` detects a release that comes too early.
   @inlinable init<C: Cancellable & LiveSubscriber>(_ canceller: C, _ watch: SubscriptionWatch?) {
     action = { canceller.cancel() }
     self.watch = watch
@@ -48,7 +48,7 @@ public final class AnyCancellable: Cancellable {
   }
 
   public func cancel() {
-    // Taken out first: cancelling may come back here.
+    // Take the action first: it may call `cancel()` again.
     action.take()?()
   }
 

@@ -76,7 +76,7 @@ extension Subscribers.Demand {
     if rawValue &- 1 < UInt(Int.max) { rawValue &-= 1 }
   }
 
-  /// The same, for a value that has arrived; traps if it was not requested (`CONTRACT.md`, rule 4).
+  /// Subtracts one for a value that has arrived; traps if the value was not requested (`CONTRACT.md`, rule 4).
   @inlinable mutating func takeOne(for subscription: @autoclosure () -> some CustomStringConvertible) {
     precondition(
       rawValue > 0,
@@ -122,7 +122,7 @@ extension Subscribers.Demand: CustomStringConvertible {
 }
 
 extension Subscribers.Demand: Codable {
-  /// A count is encoded as itself, unlimited as `Int.max + 1`; a larger number decodes as unlimited.
+  /// Encodes a count as that number and unlimited as `Int.max + 1`; larger numbers decode as unlimited.
   public init(from decoder: any Decoder) throws {
     self.init(rawValue: try decoder.singleValueContainer().decode(UInt.self))
   }

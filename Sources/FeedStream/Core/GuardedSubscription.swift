@@ -20,20 +20,21 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// Handles the subscriber's cancellation.
   @usableFromInline func cancelled() {}
 
-  /// True if a request for zero values does not trap, as in Combine: it is passed on to the publisher that serves it,
-  /// or ignored.
+  /// True if a request for zero values does not trap, as in Combine: the request is passed on to the publisher that
+  /// serves it, or ignored.
   @usableFromInline var takesNone: Bool { false }
 
-  /// Decides what a cancellation may touch; `nil` if upstream stays in the place of the stream.
+  /// Decides what a cancellation may touch; `nil` if upstream delivers only in the stream's home.
   @usableFromInline var cancellationGate: (any CancellationGate)? { nil }
 
-  /// Handles the subscriber's cancellation on a thread that must not touch this, because upstream delivers on another.
+  /// Handles the subscriber's cancellation on a thread that must not touch this stage, because upstream delivers on
+  /// another thread.
   @usableFromInline func cancelledFromElsewhere() { cancellationGate?.cancelUpstream() }
 
-  /// False if its publisher, or one above it, may deliver on any thread.
+  /// False if the subscription's publisher, or one above it, may deliver on any thread.
   @usableFromInline package var _isConfined: Bool { true }
 
-  /// True if several threads take turns in it, or above it.
+  /// True if several threads take turns in this subscription, or above it.
   @usableFromInline var isShared: Bool { cancellationGate?.isShared ?? false }
 
   /// Its upstreams, its subscriber, and its held values, for the map. Read on the stream's thread only.

@@ -1,7 +1,7 @@
 extension Publishers {
   /// A publisher that changes the stream of another: the structs behind the methods of ``Publisher``.
   ///
-  /// It fails as upstream does, unless it declares its own failure.
+  /// It fails with upstream's failure, unless it declares a failure type of its own.
   public protocol Operator<Upstream>: Publisher {
     associatedtype Upstream: Publisher
     associatedtype Failure = Upstream.Failure

@@ -8,17 +8,17 @@
 /// values as it has requested, then at most one completion. Mark the method `@inlinable` when the publisher is generic
 /// and used from other modules: the compiler can then specialize a chain of operators down to its closures.
 public protocol Publisher<Output, Failure> {
-  /// The type of the values that it delivers.
+  /// The type of the values that this publisher delivers.
   associatedtype Output
-  /// The type of the errors with which it can fail; `Never` for a publisher that cannot fail.
+  /// The type of this publisher's failures; `Never` for a publisher that cannot fail.
   associatedtype Failure: Error
 
   /// Attaches a subscriber. Don't call this: `subscribe(_:)` does.
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure
 
-  /// Delivers everything without a subscription, which would take several allocations, or declines. An implementation
-  /// detail of `flatMap`, `switchToLatest` and similar operators. Keep the default, which declines, in your own
-  /// publishers.
+  /// Delivers everything without making a subscription, which would take several allocations, or declines to. An
+  /// implementation detail of `flatMap`, `switchToLatest` and similar operators. Keep the default, which declines, in
+  /// your own publishers.
   ///
   /// - Parameter deliver: receives a value; returns true to accept another.
   /// - Returns: true if all values, or as many as were accepted, have been delivered; false if nothing has happened.

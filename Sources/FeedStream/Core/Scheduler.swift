@@ -2,8 +2,7 @@
 ///
 /// Production code takes a scheduler and reads no clock itself, so that a test can use virtual time instead.
 ///
-/// Operators of time take durations in the scheduler's own unit or as a `Duration`, and an `any LoopScheduler` as well
-/// as a scheduler whose type is known.
+/// Time operators take durations in the scheduler's own unit or as a `Duration`. They also take an `any LoopScheduler`.
 public protocol Scheduler<SchedulerTimeType> {
   /// An instant in this scheduler's time.
   associatedtype SchedulerTimeType: Strideable where SchedulerTimeType.Stride: SchedulerTimeIntervalConvertible
@@ -32,12 +31,13 @@ public protocol Scheduler<SchedulerTimeType> {
     options: SchedulerOptions?, _ action: @escaping () -> Void
   ) -> any Cancellable
 
-  /// True when this may run work on other threads than that of the stream, as a queue does: a stream crosses to it, and
-  /// continues there, one value at a time. False by default: the work runs on the thread of the stream, or the stream traps.
+  /// True when the scheduler may run work on threads other than the stream's, as a queue does: a stream crosses to it
+  /// and continues there, one value at a time. False by default: work must run on the stream's thread, or the stream
+  /// traps.
   static var usesOtherThreads: Bool { get }
 
-  /// True for the schedulers of this library, and for queues. An implementation detail of the operators of time: a loop
-  /// waits for the work that was scheduled on any other scheduler.
+  /// True for the schedulers of this library, and for queues. An implementation detail of the time operators: a loop
+  /// keeps running while work waits on any other scheduler.
   @_documentation(visibility: internal)
   static var _isBuiltIn: Bool { get }
 }
@@ -90,7 +90,7 @@ extension Scheduler {
     schedule(after: date, interval: interval, tolerance: tolerance, options: nil, action)
   }
 
-  /// Runs `action` at `date` and then every `Duration`.
+  /// Runs `action` at `date` and then every `interval`.
   @_documentation(visibility: internal) @_disfavoredOverload @inlinable public func schedule(
     after date: SchedulerTimeType, interval: Duration, _ action: @escaping () -> Void
   ) -> any Cancellable {

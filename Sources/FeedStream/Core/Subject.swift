@@ -1,7 +1,7 @@
 /// A publisher into which code outside of a stream can send values.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
   /// The result of `send(_:)`: ``Delivery`` for the subjects of this library, `Void` for a subject that does not report
-  /// it.
+  /// deliveries.
   associatedtype Receipt
 
   /// Sends a value to the subscribers.
@@ -21,9 +21,9 @@ extension Subject where Output == Void {
 
 /// The number of subscribers that received a sent value.
 @frozen public struct Delivery: Equatable, Sendable {
-  /// The number of subscribers that received it.
+  /// The number of subscribers that received the value.
   public var delivered: Int
-  /// The number of subscribers that did not receive it, because they had not requested it.
+  /// The number of subscribers that did not receive the value, because they had not requested it.
   public var dropped: Int
   /// True if the subject had already completed.
   public var isTerminated: Bool
@@ -34,7 +34,8 @@ extension Subject where Output == Void {
     self.isTerminated = isTerminated
   }
 
-  /// True when no subscriber received it: there was none, none had requested it, or the subject has completed.
+  /// True when no subscriber received the value: there were no subscribers, none had requested a value, or the subject
+  /// had completed.
   @inlinable public var isLost: Bool { delivered == 0 }
 }
 

@@ -1,11 +1,11 @@
-/// A type that receives what a ``Publisher`` delivers.
+/// A type that receives the events of a ``Publisher``.
 ///
 /// Its methods are called in this order: one subscription, then values (never more than it has requested), then at most
 /// one completion.
 public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
-  /// The type of the values that it receives.
+  /// The type of the values that this subscriber receives.
   associatedtype Input
-  /// The type of the errors that it receives.
+  /// The type of the failures that this subscriber receives.
   associatedtype Failure: Error
 
   /// Receives the subscription when the publisher has accepted this subscriber. Keep `subscription` to request values

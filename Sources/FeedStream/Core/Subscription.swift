@@ -1,4 +1,4 @@
-/// Connects a publisher and a subscriber: with it, the subscriber requests values and cancels the stream.
+/// Connects a publisher and a subscriber. The subscriber uses it to request values and to cancel the stream.
 ///
 /// After `cancel()` returns, nothing is delivered through this subscription (`CONTRACT.md`, rule 6).
 public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
@@ -7,7 +7,7 @@ public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
   /// - Precondition: `demand` is more than zero.
   func request(_ demand: Subscribers.Demand)
 
-  /// True for the subscriptions of this library, which stay in the place of their stream. Don't implement it.
+  /// True for the subscriptions of this library, which stay in their stream's home. Don't implement this property.
   @_documentation(visibility: internal)
   var _isConfined: Bool { get }
 }

@@ -1,5 +1,5 @@
-// `take()` empties a variable and returns its value, as `Optional` does. Whatever a release or a call then leads to
-// finds the variable empty.
+// `take()` empties a variable and returns its value, as `Optional.take()` does. Code that runs because the value is
+// released or called then finds the variable empty.
 
 extension RangeReplaceableCollection {
   @inlinable mutating func take() -> Self {

@@ -13,10 +13,10 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// True when the calling thread may use objects that live here.
   var isHere: Bool { get }
 
-  /// True if threads take turns, so that code on any thread may use objects that live here.
+  /// True if the domain runs one thread at a time, so that code on any thread may use objects that live here.
   var isForAnyThread: Bool { get }
 
-  /// True if a queue runs what lives here, so that it may be code of the main queue.
+  /// True if a queue runs the domain's work, which may therefore be code of the main queue.
   var isOnQueue: Bool { get }
 
   /// Runs `action` here, later; drops it without a warning when the domain is closed. Safe from any thread.
@@ -28,13 +28,13 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// The executor of the tasks that an operator starts; `nil` for the global pool.
   var taskExecutor: (any TaskExecutor)? { get }
 
-  /// Keeps the thread's loop running until `stopWaiting()` has been called the same number of times: a live stream
-  /// waits for something. Call it on this thread only.
+  /// Keeps the thread's loop running until `stopWaiting()` has been called the same number of times, because a live
+  /// stream waits for an event. Call it on this thread only.
   func beginWaiting()
   func stopWaiting()
 
-  /// Keeps the thread's loop running until `letGo(_:)` has been called the same number of times: a value is in transit
-  /// to `place`. Safe from any thread.
+  /// Keeps the thread's loop running until `letGo(_:)` has been called the same number of times, because a value is in
+  /// transit to `place`. Safe from any thread.
   func hold(_ place: HoldingPlace)
   func letGo(_ place: HoldingPlace)
 
@@ -44,7 +44,7 @@ package protocol StreamDomain: AnyObject, Sendable {
   /// The name of the thread, for the map. Call it on this thread only.
   var label: String { get }
 
-  /// Called when the map begins to show streams of this thread, and needs its turns. Call it on this thread only.
+  /// Called on this thread when the map begins to show its streams: from then on, the loop counts its turns.
   func mapBegan()
 
   /// Runs `action` when the domain closes permanently; `nil` removes the action. Call it on this thread only.
@@ -68,14 +68,14 @@ extension StreamDomain {
 
 /// The destination of a value in transit out of a loop.
 package enum HoldingPlace: Sendable {
-  /// The main queue, or a task, which may be one of the main actor: while a loop runs in code of the main queue, they
-  /// wait until it returns.
+  /// The main queue, or a task, which may run on the main actor. While a loop runs in code of the main queue, both wait
+  /// until the loop returns.
   case mainQueueOrTask
   case queue
 }
 
-/// Checks that a stream stays in the domain where it was made, or, if none ran there, where `SubjectConfinement` says
-/// it lives (`CONTRACT.md`, rule 1). Costs nothing in release builds.
+/// Checks that a stream stays in the domain where it was made (`CONTRACT.md`, rule 1). Without a domain, a
+/// `SubjectConfinement` finds the stream's home. Costs nothing in release builds.
 @usableFromInline struct Confinement {
   #if DEBUG
     // Weak: a check must not keep the loop alive.
@@ -93,17 +93,19 @@ package enum HoldingPlace: Sendable {
       return confinement
     }
 
-    /// The stream lives where its subscription is delivered.
+    /// Makes the calling code's domain, where the subscription is being delivered, the stream's home.
     @usableFromInline mutating func follow() { self = Confinement() }
 
-    /// Upstream may deliver on any thread: without a loop, any thread may request values and cancel.
+    /// Lets any thread request values and cancel, unless the stream lives on a loop: upstream may deliver on any
+    /// thread.
     @usableFromInline mutating func relax() { if home == nil { isAnywhere = true } }
 
     @usableFromInline mutating func check(_ touched: @autoclosure () -> some CustomStringConvertible) {
       SubscriptionWatch.somethingHappens()
       guard !isAnywhere else { return }
       guard let home else {
-        // Threads take turns in such a lane, so that the operators above a join without a home may be used by each of them.
+        // A lane for any thread runs one thread at a time: each of its threads may use the operators above a join that
+        // has no home.
         if CurrentDomain.get()?.isForAnyThread != true { threads.check { placed(touched()) } }
         return
       }
@@ -154,14 +156,13 @@ package enum CurrentDomain {
   }
 
   /// The loop that the calling thread owns, even if it isn't running.
-  // Written once, before the first loop exists, by what knows of loops.
+  // Set once by the event loop's code, before the first loop exists.
   nonisolated(unsafe) static var resting: @Sendable () -> (any StreamDomain)? = { nil }
 
-  /// True when the thread with this number owns a loop. Written in the same way as the above.
+  /// True when the thread with this number owns a loop. Set together with `resting`.
   nonisolated(unsafe) static var hasLoop: @Sendable (_ threadNumber: UInt) -> Bool = { _ in false }
 
-  /// A number of the calling thread that no other thread of the process has had; the system's own identifiers are
-  /// reused.
+  /// The calling thread's number, which is unique in the process. The system reuses its own identifiers of threads.
   static var threadNumber: UInt {
     if let number = pthread_getspecific(numbers) { return UInt(bitPattern: number) }
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
@@ -177,7 +178,8 @@ package enum CurrentDomain {
   /// - Returns: the token for ``leave(_:)``, which restores the thread's previous domain.
   package static func enter(_ domain: any StreamDomain) -> UnsafeMutableRawPointer? { enter(Token(domain)) }
 
-  /// The same, for a domain that enters so often that it keeps its token.
+  /// Makes the domain of `pass` the one that the calling thread runs. For a domain that enters so often that it keeps
+  /// its token.
   package static func enter(_ pass: Token) -> UnsafeMutableRawPointer? {
     let outer = pthread_getspecific(key)
     pthread_setspecific(key, Unmanaged.passRetained(pass).toOpaque())
@@ -185,7 +187,7 @@ package enum CurrentDomain {
     return outer
   }
 
-  /// Called when a piece of a domain's work begins.
+  /// Called when a domain begins a piece of work.
   package static func somethingHappens() { if Warnings.areOn { SubscriptionWatch.somethingHappens() } }
 
   /// Runs `body` outside of any domain.

@@ -13,10 +13,8 @@ import Synchronization
 /// The message ends with the section of `docs/Troubleshooting.md` that explains the rule: `section` is its anchor,
 /// and `nil` for a message that says everything itself.
 ///
-/// The message ends with the section of `docs/Troubleshooting.md` that explains the rule: `section` is its anchor.
-///
-/// Two threads that break a rule often do so at the same moment. The first one stops the process; the others wait for that,
-/// because Swift's backtraces of several threads that stop at once hide each other's and may never end.
+/// Two threads often break a rule at the same moment. The first stops the process, and the others wait for that: if
+/// several threads stop at once, Swift's backtraces mix and may never end.
 // Not inlined, so that release builds keep the message.
 @inline(never) @usableFromInline func halt(
   _ message: String, section: StaticString? = "a-stream-lives-on-one-thread", file: StaticString = #fileID,
@@ -31,8 +29,8 @@ import Synchronization
 
 private let isHalting = Atomic(false)
 
-/// Stops the process with a message unless `condition` is true. It takes the place of Swift's own, which says nothing in
-/// release builds.
+/// Stops the process with a message unless `condition` is true. It replaces Swift's own `precondition`, which prints no
+/// message in release builds.
 @inlinable @inline(__always)
 package func precondition(
   _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,

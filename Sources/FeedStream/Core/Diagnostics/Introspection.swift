@@ -9,8 +9,8 @@ import Synchronization
 ///
 /// **Cost:** without an observer, one atomic load per subscription and nothing per value; an observed stream is slow.
 ///
-/// **Confinement:** observers belong to the whole process, and each is called on the thread that a stream lives on.
-/// That is why an observer must be `Sendable`. It is retained until `disable()`.
+/// **Confinement:** an observer belongs to the whole process and is called on the thread of each stream, so it must be
+/// `Sendable`. It is retained until `disable()`.
 public protocol _Introspection: AnyObject, Sendable {
   /// A subscriber is about to be attached.
   func willReceive<P: Publisher, S: Subscriber<P.Output, P.Failure>>(publisher: P, subscriber: S)
@@ -60,7 +60,7 @@ extension _Introspection {
 
 /// Holds the observers of the process's streams.
 @usableFromInline enum Introspection {
-  // Read for every subscription: an atomic, so that without observers nobody pays for a lock.
+  // Read for every subscription: an atomic, so that no lock is taken while there are no observers.
   private static let isWatching = Atomic(false)
   private static let state = Mutex<(observers: [any _Introspection], hasMap: Bool)>(([], false))
 
@@ -94,12 +94,12 @@ extension Publisher {
   /// Attaches `subscriber` and reports its events. This is not inlinable, because an observed chain is never
   /// specialized, and other chains must not grow.
   ///
-  /// - Returns: false when nothing has happened, because only the map is on, and it knows this subscriber.
+  /// - Returns: false when nothing has happened, because only the map is on, and the map already knows this subscriber.
   @inline(never) @usableFromInline
   func attachWatched<S: Subscriber<Output, Failure>>(_ subscriber: S) -> Bool {
     if Introspection.observers.isEmpty { return LiveMap.attach(subscriber, to: self) }
     Introspection.report { $0.willReceive(publisher: self, subscriber: subscriber) }
-    // A publisher that passes its subscriber on to another has it observed already.
+    // The subscriber is already observed if a publisher passes it on to another publisher.
     if isWatched(subscriber) {
       receive(subscriber: subscriber)
     } else {

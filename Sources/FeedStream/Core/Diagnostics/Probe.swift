@@ -75,7 +75,7 @@ extension Disguise {
 extension Probe: Disguise {}
 extension ProbedSubscription: Disguise {}
 
-/// A subscriber that is another one with its type erased.
+/// A subscriber that wraps another and erases its type.
 private protocol Erasure {
   var erased: Any { get }
 }
@@ -88,10 +88,10 @@ extension AnySubscriber: Erasure {
   fileprivate var erased: Any { downstream.subscriber }
 }
 
-/// True when `subscriber` is a probe, or one with its type erased.
+/// True when `subscriber` is a probe, type-erased or not.
 func isWatched(_ subscriber: Any) -> Bool { unerased(subscriber) is any ProbeMark }
 
-/// The subscriber whose type is erased.
+/// `subscriber` without its type erasure.
 func unerased(_ subscriber: Any) -> Any {
   if let erasure = subscriber as? any Erasure { return unerased(erasure.erased) }
   return subscriber

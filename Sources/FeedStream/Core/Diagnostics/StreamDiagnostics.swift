@@ -25,7 +25,7 @@ public struct DroppedValue {
   }
 
   public let value: Any
-  /// The operator or subject that dropped it, by the name of its subscription.
+  /// The operator or subject that dropped the value, by the name of its subscription.
   public let source: String
   public let reason: Reason
 }
@@ -43,11 +43,11 @@ public struct UnhandledFailure: CustomStringConvertible {
   }
 }
 
-/// An error that was handled automatically: a server responded with 500, a listener closed the connection, a decoder
-/// skipped the line.
+/// An error that was handled automatically: for example, a server responded with 500, a listener closed the connection,
+/// or a decoder skipped the line.
 public struct CaughtError: CustomStringConvertible {
   public let error: any Error
-  /// The place where it was caught, such as `HTTPServer: GET /feeds from 127.0.0.1:4711`.
+  /// The place where the error was caught, such as `HTTPServer: GET /feeds from 127.0.0.1:4711`.
   public let source: String
 
   public var description: String { "\(source): \(error)" }
@@ -68,7 +68,7 @@ public enum StreamDiagnostics {
     isWatching.store(handler != nil, ordering: .releasing)
   }
 
-  /// Calls `handler` for every unhandled failure, on its thread: a failure that ends a `sink(on:)` without
+  /// Calls `handler` for every unhandled failure, on the failure's thread: a failure that reaches a `sink(on:)` without
   /// `receiveCompletion`, and one for which `assertNoFailure` is about to trap. By default, the failure is written to
   /// standard error.
   public static func onUnhandledFailure(_ handler: (@Sendable (UnhandledFailure) -> Void)?) {
@@ -113,7 +113,7 @@ public enum StreamDiagnostics {
   /// True if a handler is set; check it before work that is needed only for reports.
   @usableFromInline static var isWatched: Bool { isWatching.load(ordering: .acquiring) }
 
-  // Read for every dropped value: an atomic, so that without a handler nobody pays for a lock.
+  // Read for every dropped value: an atomic, so that no lock is taken while there is no handler.
   private static let isWatching = Atomic(false)
   private static let state = Mutex(Handlers())
 
@@ -137,11 +137,11 @@ public enum StreamDiagnostics {
   }
 }
 
-/// Writes a line to standard error, and more lines if there are some, in one call, so that those of several threads do not mix.
+/// Writes one or more lines to standard error in one call, so that the output of several threads doesn't mix.
 func complain(_ line: String, _ more: [String] = []) {
   var text = ""
   for line in [line] + more {
-    // An error may quote what came over the network, and a terminal would act upon it.
+    // An error may quote text from the network. Escape control characters, which a terminal would interpret.
     for scalar in line.unicodeScalars {
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator:

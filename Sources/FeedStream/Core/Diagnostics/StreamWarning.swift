@@ -1,11 +1,12 @@
 /// A probable mistake that a stream survives, and that would otherwise go unnoticed.
 ///
-/// Debug builds write each to standard error as one line, once per place. That of a long turn is followed by the stack:
+/// Debug builds write each warning to standard error as one line, once per place. The stack follows the warning of a
+/// long turn:
 ///
 ///     App/main.swift:12: warning: PassthroughSubject: a value was sent while there was no subscriber …
 ///
 /// ``StreamDiagnostics/writeWarnings(_:)`` and the environment variable `FEEDSTREAM_WARNINGS`, which is `on` or `off`,
-/// turn them on and off; ``StreamDiagnostics/onWarning(_:)`` handles them instead.
+/// turn warnings on and off; ``StreamDiagnostics/onWarning(_:)`` handles them instead.
 public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
   /// The kinds of mistakes.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -21,22 +22,23 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
     case closedLoop
     /// A loop returned from ``EventLoop/run(_:)`` while subscriptions were live on it.
     case liveSubscriptions
-    /// A loop returned before a task had iterated the `values` that were made on it, or waits for nothing else.
+    /// A loop returned before a task had iterated the `values` that were made on it, or the loop waits only for such a
+    /// task.
     case unreadValues
     /// A turn of a loop takes longer than the limit (``StreamDiagnostics/warnOfTurns(longerThan:)``).
     case longTurn
 
-    /// The section of `docs/Troubleshooting.md` that explains it, with cause and solution.
+    /// The section of `docs/Troubleshooting.md` that explains the warning, with cause and solution.
     public var section: String { "docs/Troubleshooting.md#\(rawValue.lowercased())" }
   }
 
   public let kind: Kind
   /// The file and the line where the subscription or the subject was made, or else the stream's name.
   public let place: String
-  /// The event, and what to do instead.
+  /// A description of the event, and what to do instead.
   public let message: String
-  /// The calls that hold the loop, from the innermost, for ``Kind/longTurn``; empty for the others, and where they can't be
-  /// read.
+  /// The calls that hold up the loop, innermost first, for ``Kind/longTurn``; empty for other kinds, and where the
+  /// stack can't be read.
   public let stack: [String]
 
   public var description: String { ([line] + stack.map { "  in \($0)" }).joined(separator: "\n") }
@@ -45,10 +47,10 @@ public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StreamDiagnostics {
-  /// Calls `handler` for every warning, on its thread (for a long turn, on another one), instead of writing the warning; this turns warnings on in release
-  /// builds too. `nil` restores the default.
+  /// Calls `handler` for every warning instead of writing it, on the thread that caused the warning (for a long turn,
+  /// on another thread). This turns warnings on in release builds too. `nil` restores the default.
   ///
-  /// Each place is reported once, and once more after a call of this or of ``writeWarnings(_:)``.
+  /// Each place is reported once, and again after a call of this method or of ``writeWarnings(_:)``.
   public static func onWarning(_ handler: (@Sendable (StreamWarning) -> Void)?) {
     Warnings.change { $0.handler = handler }
   }

@@ -11,20 +11,19 @@ public import CThread
 /// Checks that a subject, or an operator that waits for its scheduler, stays where it lives (`CONTRACT.md`, rule 1),
 /// even in release builds: in one domain, whose thread may change, or on one thread.
 ///
-/// Its home is the loop of the thread that first touches it, even before the loop runs; or that thread, if it has no
-/// loop. A thread without a loop may not touch an object that was made on the thread of a loop. Code of a task is not
-/// checked otherwise, unless the subject lives on a loop that does not run the task: the compiler checks it, and a task
-/// changes threads.
+/// The home is the loop of the thread that first touches the object, even before the loop runs; or that thread, if it
+/// has no loop. A thread without a loop may not touch an object that was made on the thread of a loop. A task may
+/// change threads, so its code is checked only against a loop that does not run the task; the compiler checks the rest.
 @usableFromInline struct SubjectConfinement {
-  /// The thread that touched it last; 0 before the first.
+  /// The last thread that touched the object; 0 before the first touch.
   @usableFromInline var thread: UInt = 0
-  /// The number of the thread that made it; 0 for a task, which may continue elsewhere.
+  /// The number of the thread that made the object; 0 for a task, which may continue on another thread.
   private let maker: UInt
-  /// The domain in which it was touched first.
+  /// The domain in which the object was first touched.
   private var home: ObjectIdentifier?
-  /// True when it was first touched by a task, which may continue elsewhere.
+  /// True when a task touched the object first; a task may continue on another thread.
   private var isOfTask = false
-  /// True when it was first touched by code of the main queue, which `dispatchMain()` moves to other threads.
+  /// True when code of the main queue touched the object first; `dispatchMain()` moves that code to other threads.
   private var isOfMainQueue = false
 
   @usableFromInline init() { maker = Self.isInTask ? 0 : CurrentDomain.threadNumber }
@@ -36,7 +35,7 @@ public import CThread
     if thread != currentThread() { moved("\(name())") }
   }
 
-  /// Checks in the same way, with a name that is costly to create.
+  /// Checks a subject whose name is costly to create.
   @inline(__always) mutating func check(_ name: () -> String) {
     if thread != currentThread() { moved(name()) }
   }
@@ -57,7 +56,7 @@ public import CThread
     let isFirst = thread == 0
     thread = currentThread()
     let isInTask = Self.isInTask
-    // The threads of tasks may own loops of others.
+    // In a task, ignore a loop that the thread owns: it has nothing to do with the task.
     let domain = CurrentDomain.get() ?? (isInTask ? nil : CurrentDomain.resting())
     let place = domain.map { ObjectIdentifier($0) }
     if place == nil, home == nil, maker != 0, maker != CurrentDomain.threadNumber, CurrentDomain.hasLoop(maker) {
@@ -73,11 +72,11 @@ public import CThread
       isOfMainQueue = (domain?.isOnQueue ?? true) && MainQueueCode.isRunning
       return
     }
-    // Whatever lane it is in: that queue runs one piece of code at a time.
+    // Don't compare lanes: the main queue runs one piece of code at a time.
     if isOfMainQueue, MainQueueCode.isRunning { return }
     if place == home, place != nil || isOfTask || isInTask { return }
     if isOfTask, home == nil, maker == 0 {
-      // A task may build a stream for a loop, and give it away.
+      // A task may build a stream and then hand it over to a loop.
       home = place
       isOfTask = isInTask
       return
@@ -111,6 +110,7 @@ enum MainQueueCode {
   static var isRunning: Bool { currentQueueLabel(nil).map { strcmp($0, "com.apple.main-thread") == 0 } ?? false }
 }
 
-// Declared, not imported: this part of the library knows nothing of queues. Without a queue it is the label of the current one.
+// Declared here, because this part of the library doesn't import Dispatch. Without a queue, it returns the label of the
+// current one.
 @_silgen_name("dispatch_queue_get_label")
 private func currentQueueLabel(_ queue: UnsafeRawPointer?) -> UnsafePointer<CChar>?

@@ -12,7 +12,7 @@ import Synchronization
 @usableFromInline protocol LiveSubscriber: AnyObject {
   /// False after the completion and after a cancellation. Read it only on the stream's thread.
   var isLive: Bool { get }
-  /// True when its values arrive on a queue, where it lives.
+  /// True when the subscriber lives on a queue, and its values arrive there.
   var isOnQueue: Bool { get }
   /// Its subscription, if that is an object, for the map. Read only on the stream's thread.
   var upstream: AnyObject? { get }
@@ -21,11 +21,11 @@ import Synchronization
 /// Watches a subscription that a method such as `sink` makes and returns, while warnings or the live map are on.
 @usableFromInline final class SubscriptionWatch {
   let place: SourcePlace
-  /// True when warnings are on, and not only the map.
+  /// True when warnings are on; false when only the map is.
   @usableFromInline let warns = Warnings.areOn
   /// Counts arriving events while the map is on, unless another member counts them.
   private(set) var tally: Tally?
-  /// True if an operator above says that the loop should not wait for it.
+  /// True if an operator above says that the loop should not wait for this subscription.
   private var isExpendable = false
   /// The watch of the enclosing subscription, while this one is made.
   private var outer: UnsafeMutableRawPointer?
@@ -33,7 +33,7 @@ import Synchronization
   private let hasReceived = Atomic(false)
   private var madeAt = ContinuousClock.now
   private let thread = currentThread()
-  /// This is for the thread that makes the subscription.
+  /// True once the subscription has been made. Used only on the thread that makes it.
   private var isMade = false
 
   private init(_ place: SourcePlace) { self.place = place }
@@ -73,7 +73,7 @@ import Synchronization
     pthread_setspecific(Self.making, outer)
     if LiveMap.isOn, !subscriber.isOnQueue, subscriber.isLive { LiveMap.here().add(subscriber, place, tally) }
     guard warns else { return }
-    // What lives on a queue is waited for.
+    // The subscriber's properties may only be read on its home, which is not this thread if it lives on a queue.
     guard subscriber.isOnQueue || subscriber.isLive else { return }
     pthread_setspecific(Self.latest, Unmanaged.passUnretained(self).toOpaque())
     madeAt = .now
@@ -87,7 +87,7 @@ import Synchronization
   @inline(never) @usableFromInline func released() {
     guard pthread_getspecific(Self.latest) == Unmanaged.passUnretained(self).toOpaque() else { return }
     Self.somethingHappens()
-    // Other threads may have been what the code waited for, without a use of streams on this one.
+    // The code may have waited for another thread in the meantime, without using streams on this one.
     guard !hasReceived.load(ordering: .relaxed), madeAt.duration(to: .now) < .milliseconds(250) else { return }
     guard let subscriber, subscriber.isOnQueue || subscriber.isLive else { return }
     Warnings.warn(
@@ -100,7 +100,7 @@ import Synchronization
 
   /// Called when an event of the stream arrives, on any thread.
   func somethingArrives(isLast: Bool = false) {
-    // What arrives within the call that subscribes does not show that its result was used.
+    // An event that arrives within the call that subscribes doesn't show that the caller kept the result.
     if isLast || thread != currentThread() || isMade { hasReceived.store(true, ordering: .relaxed) }
     if !isLast { tally?.note() }
     Self.somethingHappens()
@@ -108,12 +108,13 @@ import Synchronization
 
   // MARK: The thread's subscriptions
 
-  // Written once, by their initializers. The slots hold addresses that are compared, or used while the watch is being made.
+  // Written once, by their initializers. The slots hold addresses that are only compared, or only used while the watch
+  // is being made.
   private static let making = CurrentDomain.newSlot()
   /// The watch of the subscription that was made last on this thread, if no stream was used since.
   private static let latest = CurrentDomain.newSlot()
 
-  /// Called if the stream that is being subscribed to does not keep its loop running.
+  /// Called when the stream that is being subscribed to does not keep its loop running.
   static func isNotWaitedFor() {
     guard Warnings.areOn, let watch = pthread_getspecific(making) else { return }
     // The watch is on the stack of a call that is in progress.
@@ -206,7 +207,8 @@ package final class LiveSubscriptions {
   }
 }
 
-/// The values of a publisher that no task has iterated yet: they keep the loop running until one does, or none can.
+/// The values of a publisher that no task has iterated yet. They keep the loop running until a task iterates them, or
+/// none can any more.
 final class UnreadValues: Sendable {
   private let domain: any StreamDomain
   private let hasReader = Atomic(false)

@@ -16,7 +16,7 @@ import Synchronization
     fileprivate var told: Set<Told> = []
   }
 
-  /// A turn of a loop that is longer is warned of, in nanoseconds.
+  /// The limit for a loop's turns, in nanoseconds; a longer turn causes a warning.
   static let turnLimit = Atomic<Int64>(100_000_000)
 
   fileprivate struct Told: Hashable {
@@ -24,13 +24,13 @@ import Synchronization
     let place: String
   }
 
-  /// The maximum number of recorded places; after that many, no further warnings are needed.
+  /// The maximum number of recorded places; beyond it, no further warnings are issued.
   private static let limit = 1_000
 
-  /// True if warnings are received; check it before work that is needed only for them.
+  /// True if warnings are written or handled; check it before work that is needed only for warnings.
   @usableFromInline static var areOn: Bool { on.load(ordering: .relaxed) & forWarnings != 0 }
 
-  /// True if warnings or the map need new subscriptions and the turns of loops.
+  /// True if warnings or the map must observe new subscriptions and the turns of loops.
   @usableFromInline package static var watch: Bool { on.load(ordering: .relaxed) != 0 }
 
   private static let forWarnings: UInt8 = 1
@@ -74,7 +74,7 @@ import Synchronization
     }
   }
 
-  /// - Parameter culprit: distinguishes warnings of one place, each of which is issued.
+  /// - Parameter culprit: distinguishes several warnings at one place, each of which is issued once.
   @inline(never)
   static func warn(
     _ kind: StreamWarning.Kind, at place: String, culprit: String = "", stack: [String] = [],
@@ -93,7 +93,7 @@ import Synchronization
   }
 }
 
-/// The file and the line of a call, or a name and line 0; it allocates nothing, because every subject has one.
+/// The file and line of a call, or a name and line 0. It doesn't allocate, because every subject has one.
 @frozen @usableFromInline struct SourcePlace: Sendable, CustomStringConvertible {
   @usableFromInline let file: StaticString
   @usableFromInline let line: UInt
@@ -109,7 +109,7 @@ import Synchronization
 // MARK: - Values
 
 extension Warnings {
-  /// Warns of a value that a subject did not deliver; but not if ``StreamDiagnostics/onDrop(_:)`` has received it.
+  /// Warns of a value that a subject did not deliver, unless ``StreamDiagnostics/onDrop(_:)`` has a handler.
   static func undelivered(_ name: StaticString, _ reason: DroppedValue.Reason, at place: SourcePlace) {
     guard areOn, !StreamDiagnostics.isWatched else { return }
     switch reason {

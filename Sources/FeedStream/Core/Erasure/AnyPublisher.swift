@@ -31,7 +31,7 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
   public var playgroundDescription: Any { description }
 }
 
-/// An erased publisher: functions that take this object and are formed where the publisher's type is known, so that
+/// An erased publisher. Its functions take this object and are formed where the publisher's type is known, so that
 /// everything above it stays specialized.
 @usableFromInline class PublisherBox<Output, Failure: Error> {
   @usableFromInline final let attach: (PublisherBox, ErasedSubscriber<Output, Failure>) -> Void
@@ -46,8 +46,8 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher, CustomStringConve
   }
 }
 
-/// The box with the publisher in it. It is one object, so an erased publisher is one word and is passed on with one
-/// retain.
+/// The box that contains the publisher. Because box and publisher are one object, an erased publisher is one word and
+/// is passed on with one retain.
 @usableFromInline final class PublisherBoxOf<P: Publisher>: PublisherBox<P.Output, P.Failure> {
   @usableFromInline let publisher: P
 

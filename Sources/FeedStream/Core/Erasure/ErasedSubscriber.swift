@@ -8,7 +8,7 @@
 
   @inlinable init<S: Subscriber>(_ subscriber: S) where S.Input == Input, S.Failure == Failure {
     if let erased = subscriber as? Self {
-      // Already erased. Known at compile time where this is specialized.
+      // Already erased. The compiler resolves this check where the initializer is specialized.
       self = erased
     } else if LiveMap.isOn {
       self = Self.counting(subscriber)
@@ -58,14 +58,14 @@
 /// They are formed here, in an inlinable function that knows the concrete subscriber, and so they are specialized; a
 /// call through `any Subscriber` or a generic class's vtable never is. They capture nothing: closures that capture the
 /// object would add three reference counts whenever an erased subscriber is passed on or released. `next` is the hot
-/// path. `end` and `begin` are called once per subscription. They are two functions, because one enum for both would be
-/// copied, and its type would be looked up wherever it is unknown.
+/// path. `end` and `begin` are called once per subscription. They are two functions rather than one that takes an enum,
+/// because the enum would be copied, and its type would be looked up wherever it is unknown.
 @frozen @usableFromInline struct SubscriberMethods<Input, Failure: Error> {
   @usableFromInline let next: (AnyObject, Input) -> Subscribers.Demand
   @usableFromInline let end: (AnyObject, Subscribers.Completion<Failure>) -> Void
   @usableFromInline let begin: (AnyObject, any Subscription) -> Void
 
-  /// The methods of subscribers that holders of this type hold.
+  /// The methods of a subscriber that a `Holder` holds.
   @inlinable init<Holder: SubscriberHolding>(of holder: Holder.Type)
   where Holder.Target.Input == Input, Holder.Target.Failure == Failure {
     next = { unsafeDowncast($0, to: Holder.self).target.receive($1) }
@@ -73,7 +73,7 @@
     begin = { unsafeDowncast($0, to: Holder.self).target.receive(subscription: $1) }
   }
 
-  /// The methods of subscribers of this type, which must be a class.
+  /// The methods of a subscriber of type `S`, which must be a class.
   @inlinable init<S: Subscriber>(ofObject subscriber: S.Type) where S.Input == Input, S.Failure == Failure {
     next = { _unsafeReferenceCast($0, to: S.self).receive($1) }
     end = { _unsafeReferenceCast($0, to: S.self).receive(completion: $1) }

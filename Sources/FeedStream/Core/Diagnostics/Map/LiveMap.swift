@@ -2,7 +2,7 @@ import Synchronization
 
 /// Turns the live map of streams on and off, and finds the ends of streams that it shows.
 @usableFromInline enum LiveMap {
-  /// Read once for each subscription and each boundary of a chain that is made, and for no value.
+  /// Read for each new subscription and each new boundary of a chain, but not for values.
   @usableFromInline static var isOn: Bool { on.load(ordering: .relaxed) }
 
   private static let on = Atomic(false)
@@ -15,13 +15,13 @@ import Synchronization
   }
 
   static func turn(on isOn: Bool) {
-    // First: it may read what the environment says.
+    // Call this first, because it may evaluate the environment variables.
     Warnings.mapIs(on: isOn)
     on.store(isOn, ordering: .relaxed)
     Introspection.mapIs(on: isOn)
   }
 
-  /// The environment has turned the map on.
+  /// Turns the map on because the environment variable says so.
   static func begin() {
     on.store(true, ordering: .relaxed)
     Introspection.mapIs(on: true)
@@ -60,7 +60,7 @@ import Synchronization
     return map
   }
 
-  /// Attaches a subscriber of an unknown type, so that it becomes a node. It isn't specialized, so its chain is slow
+  /// Attaches a subscriber of an unknown type, so that it becomes a node. This isn't specialized: the chain is slow
   /// while the map is on.
   ///
   /// - Returns: false when `subscriber` is known, and nothing has happened.

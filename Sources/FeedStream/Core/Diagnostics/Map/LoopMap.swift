@@ -6,7 +6,7 @@
     let tally: Tally?
   }
 
-  /// The number of turns that the loop has begun: a stream's last event is known to a turn.
+  /// The number of turns that the loop has begun. Times of events are precise to a turn.
   @exclusivity(unchecked) @usableFromInline var turn = 0
   private weak var domain: (any StreamDomain)?
   /// The domain whose time was read last, if there is no loop but virtual time.
@@ -24,7 +24,8 @@
     entries.append(Entry(end: end, place: place, tally: tally))
   }
 
-  /// The turn for which the current time is valid; none without a loop, because every reading then differs.
+  /// The turn for which a reading of the clock is valid; -1 without a loop, because the time is then read for every
+  /// event.
   var countedTurn: Int { domain == nil ? -1 : turn }
 
   /// The current time, in nanoseconds; `nil` without a clock.

@@ -3,11 +3,11 @@ final class MapEnd<Base: Subscriber>: Subscriber, LiveSubscriber, CustomStringCo
   private let base: Base
   let tally = Tally()
   let description: String
-  // Weak: the subscription keeps this, as it would keep the subscriber.
+  // Weak: the subscription retains this object, just as it would retain the subscriber.
   private weak var subscription: AnyObject?
   private var isOver = false
   private let home = CurrentDomain.get().map { ObjectIdentifier($0) }
-  /// True if it lives on a queue, which the map doesn't read.
+  /// True if the stream lives on a queue, which the map doesn't read.
   private(set) var isOnQueue = false
 
   init(_ base: Base, named name: String) {

@@ -59,7 +59,7 @@ struct MapReader {
   /// Adds the members above `node`, which represents `object`.
   private mutating func visit(_ subscription: Any, above node: Int, _ object: AnyObject) {
     guard let member = subscription as? any MapMember else {
-      // A subscription of somebody else's.
+      // The subscription's type is not from this library.
       let name = operatorName(of: type(of: subscription))
       if let source = add(name, subscription as AnyObject) { nodes[node].upstreams.append(source) }
       return
@@ -84,7 +84,7 @@ struct MapReader {
     for upstream in facts.upstreams { visit(upstream, above: source, member) }
   }
 
-  /// Connects a subscription with the node below, by way of the stateless operators between them.
+  /// Connects a subscription with the node below, through the stateless operators between them.
   private mutating func join(_ source: Int, to node: Int, _ facts: StreamFacts) {
     var (upper, link, tally) = (source, facts.below, facts.delivered)
     if let tally {
@@ -93,7 +93,7 @@ struct MapReader {
     }
     // Bounded, in case a subscriber is its own downstream.
     for _ in 0..<1_000 {
-      // An object is the node below, or leads to it.
+      // Stop at an object: it is the node below, or leads to that node.
       guard let present = link, !(type(of: present) is AnyClass), let member = present as? any Traceable else { break }
       if let erased = member as? any ErasedLink {
         tally = erased.tally ?? tally

@@ -11,8 +11,8 @@ extension StreamDiagnostics {
   ///     print(StreamDiagnostics.snapshot())
   ///
   /// **Cost:** off, an atomic load per subscription, another for each boundary where a chain's type is erased, and
-  /// nothing per value. On, a few nanoseconds per value at each of these boundaries. A chain is not specialized, and
-  /// slow, if it ends in a subscriber of your own.
+  /// nothing per value. On, a few nanoseconds per value at each of these boundaries; a chain that ends in a subscriber
+  /// of your own is not specialized, and therefore slow.
   public static func startMap(_ isOn: Bool = true) { LiveMap.turn(on: isOn) }
 
   /// True while the live map is on.

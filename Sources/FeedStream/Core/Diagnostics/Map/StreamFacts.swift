@@ -8,16 +8,16 @@
   var below: Any?
   /// Counts the events that arrive below.
   var delivered: Tally?
-  /// The demand that is requested and not served; `nil` if it is passed on to upstream.
+  /// The demand that has not been served yet; `nil` if the member passes demand on to upstream.
   var demand: Subscribers.Demand?
-  /// The number of values held, and the number for which there is room.
+  /// The number of values that the member holds. `capacity` is the number that it can hold.
   var held = 0
   var capacity: Int?
-  /// The number of values that are held for each upstream, if one waits for the others' values.
+  /// The number of values held for each upstream, if the values of one wait for those of the others.
   var partners: [Int] = []
-  /// True while a timer is set that delivers something.
+  /// True while a timer is set that will deliver an event.
   var waitsForTime = false
-  /// True when it delivers nothing before upstream's completion.
+  /// True when the member delivers nothing before upstream's completion.
   var waitsForCompletion = false
   var isOver = false
   /// True for a member that only passes on requests, and isn't a node.

@@ -23,7 +23,7 @@ extension StreamMap {
       let missing = partners.count == node.upstreams.count ? ": \(title(node.upstreams[empty]))" : ""
       return (.waitsForPartner, "holds \(values) that wait for a value of upstream \(empty + 1)\(missing)")
     }
-    // A source that delivers again and again waits for its timer all the time.
+    // Skip a source that has delivered: a repeating source always waits for its timer.
     if node.waitsForTime, !node.upstreams.isEmpty || (node.delivered ?? 0) == 0 {
       let wasInVain = node.delivered == 0 && (node.received ?? 0) > 1
       return (
@@ -65,7 +65,7 @@ extension StreamMap {
       last = next
       names.append(next.name)
     }
-    // The operator below says itself what it waits for.
+    // Skip an operator that has a finding of its own.
     guard last.delivered == 0, !last.waitsForTime, last.held == 0, !completing.contains(last.id) else { return nil }
     let what =
       received == 1 ? "1 value arrived, but was not passed on" : "\(received) values arrived, but none was passed on"
@@ -74,7 +74,7 @@ extension StreamMap {
 }
 
 extension Duration {
-  /// Such as `2.1 s`.
+  /// The duration as text, such as `2.1 s`.
   var readable: String {
     let (seconds, attoseconds) = components
     let milliseconds = attoseconds / 1_000_000_000_000_000

@@ -6,29 +6,29 @@
 public struct StreamMap: Sendable, Hashable {
   /// A source, an operator, or the subscriber at the end of a stream.
   public struct Node: Sendable, Hashable, Identifiable {
-    /// Its index among the nodes of the map.
+    /// The index in the map's ``StreamMap/nodes``.
     public internal(set) var id: Int
     /// The name of the operator, the source or the subscriber, such as `Buffer`.
     public let name: String
-    /// The file and line of its `sink`, of its `checkpoint` with the name, or of the call that made its subject; `nil`
-    /// for the others.
+    /// The file and line of the `sink`, of the `checkpoint` (with its name), or of the call that made the subject;
+    /// `nil` for other nodes.
     public internal(set) var place: String?
-    /// The name of the loop where it lives.
+    /// The name of the loop on which the node lives.
     public let loop: String
     /// The nodes above this one, from which it receives values.
     public internal(set) var upstreams: [Int] = []
-    /// The number of values that have arrived since it subscribed; `nil` if they aren't counted: between stateless
-    /// operators, which the compiler merges, and in streams that began while the map was off.
+    /// The number of values that have arrived since the node subscribed; `nil` if they aren't counted: between
+    /// stateless operators, which the compiler merges, and in streams that began while the map was off.
     public internal(set) var received: Int?
-    /// The number of values that it has passed on; `nil` if they aren't counted.
+    /// The number of values that the node has passed on; `nil` if they aren't counted.
     public internal(set) var delivered: Int?
-    /// The number of values that the subscriber has requested and not received; `nil` if it passes requests on.
+    /// The number of values that the subscriber has requested but not received; `nil` if the node passes requests on.
     public internal(set) var demand: Subscribers.Demand?
-    /// The number of values that it holds.
+    /// The number of values that the node holds.
     public internal(set) var held = 0
-    /// The number of values that it can hold, if that is limited.
+    /// The number of values that the node can hold; `nil` if it has no limit.
     public internal(set) var capacity: Int?
-    /// True while it waits for a timer to deliver something.
+    /// True while the node waits for a timer before it delivers an event.
     public internal(set) var waitsForTime = false
     /// True if the node has completed or was cancelled.
     public internal(set) var isOver = false
@@ -36,8 +36,8 @@ public struct StreamMap: Sendable, Hashable {
     public internal(set) var isEnd = false
     /// The failure that has passed through this node.
     public internal(set) var failure: String?
-    /// The time since its last event, by the loop's clock; `nil` if none was counted. All events of one turn have the
-    /// same time, that of the first.
+    /// The time since the node's last event, by the loop's clock; `nil` if no event was counted. All events of one turn
+    /// have the time of the first.
     public internal(set) var sinceLastEvent: Duration?
 
     init(id: Int, name: String, loop: String) {
@@ -51,13 +51,13 @@ public struct StreamMap: Sendable, Hashable {
   public enum Reason: String, Sendable, Hashable, CaseIterable, Codable {
     /// A buffer has no room left.
     case bufferIsFull
-    /// Values are held that have not been requested.
+    /// The node holds values that have not been requested.
     case valuesNobodyRequested
-    /// Values wait for those of another upstream.
+    /// Values of one upstream wait for values of another.
     case waitsForPartner
     /// Values are requested, but none has arrived.
     case demandNobodyServes
-    /// The source may deliver nothing: no value has been requested.
+    /// The source must not deliver, because no value has been requested.
     case nobodyRequests
     /// Values arrive, but none is passed on.
     case passesNothing
