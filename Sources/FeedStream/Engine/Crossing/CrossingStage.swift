@@ -1,10 +1,10 @@
 /// Takes a stream across to a queue: the stage of `receive(on:)` and similar operators on a `QueueScheduler`.
 ///
-/// The part above it lives where it was subscribed to: on a loop, or in a `SerialLane` if there is none. The part below
-/// lives in its own lane, which runs on the queue: values are delivered there one at a time and in order, even if the
-/// queue is concurrent. Requests and cancellations go back to the home of the part above. So neither side takes a lock,
-/// and no two threads are ever in the same part of a stream. Values that arrive while others are being delivered cross
-/// together, and so do requests made during the delivery.
+/// The part of the stream above the crossing lives where it was subscribed to: on a loop, or in a `SerialLane` if there
+/// is none. The part below lives in its own lane, which runs on the queue and delivers values one at a time and in
+/// order, even if the queue is concurrent. Requests and cancellations go back to the home of the part above. Operators
+/// therefore need no locks, and two threads are never in the same part of a stream. Values that arrive during a
+/// delivery cross together, and so do requests made during it.
 ///
 /// **Demand:** passes through. Requested values wait here.
 @usableFromInline final class CrossingStage<Input, Failure: Error>: GuardedSubscription, Subscriber {
@@ -13,20 +13,20 @@
   @usableFromInline let lane: SerialLane
   /// The place where the stream below was subscribed to; `nil` without a loop.
   private let surroundings: (any StreamDomain)?
-  /// Runs an action for a value when its time has come.
+  /// Runs an action when the value that has just arrived is due; `nil` if values cross immediately.
   private let later: ((@escaping () -> Void) -> Void)?
   @usableFromInline let isTimed: Bool
-  /// Calls `deliverAll()`: formed where the types are known.
+  /// Calls `deliverAll()`. Formed where the types are known, so that the call is specialized.
   private let serve: (CrossingStage) -> Void
   @usableFromInline let home: CrossedHome
 
-  // Used in the home of what is above.
+  // Used in the home of the part above.
   @exclusivity(unchecked) private var up: (any Subscription)?
   @exclusivity(unchecked) @usableFromInline var isOpen = true
-  /// The values and the completion that wait for their time, in their order.
+  /// The values and the completion that aren't due yet, in order.
   @exclusivity(unchecked) private var waiting = FIFO<() -> Void>()
 
-  // Under the mutex: the values and the completion that are on their way to the lane.
+  // Guarded by the mutex: the values and the completion in transit to the lane.
   @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var passing = ContiguousArray<Input>()
   @exclusivity(unchecked) @usableFromInline var passingEnding: Subscribers.Completion<Failure>?
@@ -73,7 +73,7 @@
   @usableFromInline func receive(subscription: any Subscription) {
     guard up == nil, isOpen else { return subscription.cancel() }
     up = subscription
-    // What is above may have crossed to a queue itself.
+    // The part above may itself have crossed to a queue.
     if let domain = CurrentDomain.get() { home.domain = domain }
     lane.begin(at: surroundings) { down.receive(subscription: self) }
   }
@@ -96,7 +96,7 @@
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     guard isOpen else { return }
     isOpen = false
-    // A publisher of the user's may complete on one thread while another cancels.
+    // A user's publisher may complete on one thread while another thread cancels.
     home.domain?.perform { [self] in up = nil }
     if isTimed { return wait { [self] in finish(completion) } }
     mutex.lock()
@@ -111,12 +111,12 @@
 
   @usableFromInline func wait(_ action: @escaping () -> Void) {
     guard let later else { return }
-    // A publisher of the user's may deliver on any thread.
+    // A user's publisher may deliver on any thread.
     guard let domain = home.domain else { return }
     guard domain.isHere else { return domain.perform { [self] in wait(action) } }
     waiting.append(action)
     home.hold()
-    // Timers that are due together may fire in any order: each lets the first one go.
+    // Timers that are due together may fire in any order, so each releases the first waiting event.
     later { [self] in
       home.domain?.perform { [self] in
         if let next = waiting.popFirst() { lane.post(next) }
@@ -144,7 +144,7 @@
 
   // MARK: Downstream, in the lane
 
-  /// Delivers the arrived values, then the completion; events that arrive meanwhile get their turn.
+  /// Delivers the arrived values, then the completion. Events that arrive meanwhile are delivered by another call.
   @inlinable func deliverAll() {
     mutex.lock()
     swap(&passing, &arrived)
@@ -175,7 +175,7 @@
     down.receive(completion: completion)
   }
 
-  /// A request for zero values is passed on, because the publisher that serves the demand decides about it.
+  /// Passes on a request for zero values: the publisher that serves the demand decides whether it traps.
   override var takesNone: Bool { true }
 
   override func requested(_ demand: Subscribers.Demand) {
@@ -204,15 +204,16 @@ extension CrossingStage: Traceable {
 }
 
 extension Scheduler {
-  /// True when streams cross to this, a queue: known at compile time where this is specialized.
+  /// True when this scheduler is a queue, to which streams cross. The compiler knows the value where this is
+  /// specialized.
   @inlinable var isQueue: Bool { Self.usesOtherThreads }
 
-  /// Records that queues are used, for streams that are subscribed to later.
+  /// Records that the process uses queues, which changes how later subscriptions are made.
   @inlinable func noteQueue() { if isQueue { Home.usesQueues() } }
 
   /// A lane that runs on this queue.
   ///
-  /// - Parameter holder: continues running while the lane has work.
+  /// - Parameter holder: the loop that keeps running while the lane has work.
   func newLane(_ options: SchedulerOptions?, holder: (any StreamDomain)?) -> SerialLane {
     if let elsewhere = self as? any ElsewhereScheduler { return SerialLane(on: elsewhere, holder: holder) }
     let queue = self as? any QueueScheduler
@@ -221,10 +222,10 @@ extension Scheduler {
       mayBeOnMainQueue: queue == nil, holder: holder)
   }
 
-  /// Delivers the events that an operator of this queue's time delivers in its own home to `subscriber`, on this queue.
+  /// Runs a time operator in its own home, and delivers its events to `subscriber` on this queue.
   ///
-  /// - Parameter attach: subscribes the given stage to the operator, which uses the other scheduler instead of this
-  ///   one.
+  /// - Parameter attach: subscribes the given stage to the operator, which uses the given scheduler instead of this
+  ///   queue.
   @usableFromInline func cross<Output, Failure: Error>(
     _ name: StaticString, to subscriber: ErasedSubscriber<Output, Failure>, options: SchedulerOptions? = nil,
     _ attach: @escaping (CrossingStage<Output, Failure>, HomeScheduler<Self>) -> Void

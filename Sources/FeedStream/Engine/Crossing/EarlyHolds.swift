@@ -1,5 +1,5 @@
-/// Counts what is on its way to queues from a thread that has no loop yet. If the thread makes one, that loop waits for it:
-/// a program may subscribe first, and make and run its loop at its end.
+/// Counts the values in transit to queues from a thread that has no loop yet. A loop that the thread makes later waits
+/// for these values: a program may subscribe first and make its loop last.
 // @unchecked: the state is locked.
 final class EarlyHolds: StreamDomain, @unchecked Sendable {
   private struct State {
@@ -26,7 +26,7 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
     return holds
   }
 
-  /// The calling thread has made `loop`.
+  /// Passes the calling thread's counts to `loop`, which the thread has just made.
   static func adopt(by loop: any StreamDomain) {
     guard let holds = CurrentDomain.value(in: slot) else { return }
     Unmanaged<EarlyHolds>.fromOpaque(holds).takeUnretainedValue().adopt(by: loop)
@@ -56,7 +56,7 @@ final class EarlyHolds: StreamDomain, @unchecked Sendable {
     loop?.letGo(place)
   }
 
-  // It only counts; nothing lives here.
+  // This domain only counts; no stream lives here.
   let isHere = false
   func bring(_ action: @escaping @Sendable () -> Void) {}
 }

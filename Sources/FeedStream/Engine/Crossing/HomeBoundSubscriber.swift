@@ -1,6 +1,6 @@
 extension Scheduler {
-  /// Subscribes the stage of an operator of this scheduler's time to `upstream`. With a queue's time, the stage
-  /// receives everything in its home, even from a user's publisher that delivers on its own threads.
+  /// Subscribes the stage of a time operator that uses this scheduler to `upstream`. If the scheduler is a queue, the
+  /// stage receives everything in its home, even from a user's publisher that delivers on its own threads.
   @inlinable func subscribe<Upstream: Publisher, S: Subscriber>(_ stage: S, to upstream: Upstream)
   where S.Input == Upstream.Output, S.Failure == Upstream.Failure {
     if StreamHomes.mayCross, let home = homeOfOperator {
@@ -13,14 +13,14 @@ extension Scheduler {
   @inline(never) @usableFromInline var homeOfOperator: CrossedHome? { (self as? any HomeTime)?.home }
 }
 
-/// A queue's time in the home of an operator.
+/// A scheduler whose timers a queue runs and whose actions run in an operator's home.
 protocol HomeTime {
   var home: CrossedHome { get }
 }
 
 extension HomeScheduler: HomeTime {}
 
-/// Moves events to the home of a stage that waits for a queue's time.
+/// Moves events to the home of a stage whose timers a queue runs.
 @usableFromInline final class HomeBoundSubscriber<Base: Subscriber>: Subscriber, CustomStringConvertible {
   @usableFromInline typealias Input = Base.Input
   @usableFromInline typealias Failure = Base.Failure

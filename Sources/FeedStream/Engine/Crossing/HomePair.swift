@@ -1,5 +1,4 @@
-/// The path from one home of a stream to another, for a subscription whose values come from another home than its
-/// subscriber's.
+/// The path between two homes of a stream, for a subscription whose values arrive outside of its subscriber's home.
 @usableFromInline final class HomePair {
   /// Runs an action where the subscriber lives.
   @usableFromInline let atHome: (_ action: @escaping () -> Void) -> Void
@@ -13,19 +12,19 @@
 
   @usableFromInline func atSource(_ action: @escaping () -> Void) { source.perform(action) }
 
-  /// The path that a subscription which is being delivered must take; `nil` if its values arrive in its subscriber's
+  /// The path for the subscription that is currently being delivered; `nil` if its values arrive in its subscriber's
   /// home.
   ///
   /// - Parameters:
   ///   - gate: the gate of the stage that takes the subscription; `nil` for one that lives on one thread.
-  ///   - name: names that stage, for the message if it has no home.
+  ///   - name: the stage's name, for the message if the stage has no home.
   @inline(never) @usableFromInline
   static func ofSubscriptionHandedDown(to gate: ThreadGate?, _ name: @autoclosure () -> String) -> HomePair? {
     guard let lane = SerialLane.ofSubscriptionHandedDown, let handing = lane.handing else { return nil }
     if let home = handing.home {
       return home === lane ? nil : HomePair(source: lane, atHome: home.perform)
     }
-    // All of it runs on the one thread that serves the queue.
+    // One thread serves the queue and runs this code, so the whole stream lives on it.
     if lane.ownsThread { return nil }
     if let gate { return HomePair(source: lane, atHome: gate.run) }
     guard lane.isForAnyThread else {
@@ -35,7 +34,7 @@
         this thread before you subscribe, or continue each subscriber's stream with .receive(on:) instead (CONTRACT, rule 1).
         """)
     }
-    // A task changes threads; the compiler checks its code.
+    // A task may change threads; the compiler checks its code instead.
     if SubjectConfinement.isInTask { return nil }
     let thread = currentThread()
     let name = name()

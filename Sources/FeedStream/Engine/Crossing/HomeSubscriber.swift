@@ -1,18 +1,18 @@
 extension Publisher {
-  /// Subscribes `stage`, which also has other upstreams, to this one. Events that this delivers on a queue, or on its
-  /// own thread, are moved to the stage's home.
+  /// Subscribes `stage`, which also has other upstreams, to this publisher. If this publisher delivers on a queue or on
+  /// its own thread, its events are moved to the stage's home.
   @inlinable func receive<S: Subscriber & GatedStage>(gated stage: S) where S.Input == Output, S.Failure == Failure {
     receive(subscriber: HomeSubscriber(stage, stage.gate))
   }
 
-  /// Subscribes `stage`, which lives on one thread, to this publisher. If this delivers on a queue, the events are
-  /// moved to the stage's home.
+  /// Subscribes `stage`, which lives on one thread, to this publisher. If this publisher delivers on a queue, its
+  /// events are moved to the stage's home.
   @inlinable func receive<S: Subscriber>(home stage: S) where S.Input == Output, S.Failure == Failure {
     if StreamHomes.mayCross { receive(subscriber: HomeSubscriber(stage)) } else { receive(subscriber: stage) }
   }
 
-  /// Subscribes `stage`, which returns to its home from another thread, to this publisher; on a loop, as
-  /// `receive(home:)` does. Without a loop, the stage has its own lane.
+  /// Subscribes `stage`, which returns to its home from another thread, to this publisher. On a loop, this works like
+  /// `receive(home:)`; without a loop, the stage has its own lane.
   @inlinable func receive<S: Subscriber>(bringingTo stage: S) where S.Input == Output, S.Failure == Failure {
     if StreamHomes.mayCross, StreamHomes.hasLoop {
       receive(subscriber: HomeSubscriber(stage))
@@ -22,7 +22,7 @@ extension Publisher {
   }
 }
 
-/// The homes of operators that move values from other places.
+/// Facts about homes, for inlinable code.
 @usableFromInline enum StreamHomes {
   /// True once the process has used a queue as a scheduler.
   @inline(never) @usableFromInline static var mayCross: Bool { Home.hasQueues }
@@ -30,8 +30,8 @@ extension Publisher {
   @inline(never) @usableFromInline static var hasLoop: Bool { Home.current != nil }
 }
 
-/// A stage's subscription to the upstream that delivers the stage's own subscription. It holds the path to an upstream
-/// that delivers on a queue, and passes through the gate of a stage that has one.
+/// A stage's subscription to the upstream whose subscription leads the stage to deliver its own. It holds the path to
+/// an upstream that delivers on a queue, and sends events through the stage's gate, if it has one.
 @usableFromInline final class HomeSubscriber<Base: Subscriber>: Subscriber, Subscription, CustomStringConvertible {
   @usableFromInline typealias Input = Base.Input
   @usableFromInline typealias Failure = Base.Failure
@@ -52,7 +52,7 @@ extension Publisher {
   // MARK: Upstream, where it delivers
 
   @usableFromInline func receive(subscription: any Subscription) {
-    // The stage refuses a second one.
+    // The stage refuses a second subscription.
     guard !hasBegun else { return base.receive(subscription: subscription) }
     hasBegun = true
     up = subscription
@@ -76,7 +76,7 @@ extension Publisher {
     base.receive(completion: completion)
   }
 
-  /// True if an event is handled on this thread, by ``handle(_:)``.
+  /// True if the event must be handled on this thread, with ``handle(_:)``.
   @inlinable @inline(__always) func isHere() -> Bool { crossing == nil && entry?.enter() ?? true }
 
   @inlinable @inline(__always) func handle<R>(_ event: () -> R) -> R {
@@ -105,7 +105,7 @@ extension Publisher {
   }
 
   @usableFromInline func cancel() {
-    // Before its subscription it stands for the stage, as in Combine, where both are one.
+    // Before the subscription, cancel the stage itself: in Combine, stage and subscriber are one object.
     guard hasBegun else { return (base as? any Subscription)?.cancel() ?? () }
     guard let crossing else { return up.take()?.cancel() ?? () }
     crossing.atSource { [self] in up.take()?.cancel() }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A scheduler whose work runs on threads that the system chooses, as a dispatch queue's does: a stream crosses to it
-/// (`CrossingStage`), because its thread and its order are unreliable.
+/// A scheduler whose work runs on threads that the system chooses, such as a dispatch queue. Because neither its thread
+/// nor its order can be relied on, streams cross to it (`CrossingStage`).
 package protocol QueueScheduler: Scheduler {
-  /// Names the queue in messages.
+  /// The queue's name for messages.
   var queueName: String { get }
   /// Returns true if the calling code runs on the queue's only thread; `nil` for queues with several threads.
   var isHere: (@Sendable () -> Bool)? { get }
@@ -13,20 +13,22 @@ package protocol QueueScheduler: Scheduler {
 package protocol ElsewhereScheduler: Scheduler, StreamDomain {}
 
 extension Scheduler {
-  /// True if the calling thread isn't the one on which this schedules.
+  /// True if this scheduler runs its work on a thread other than the calling one.
   @usableFromInline var isElsewhere: Bool { (self as? any ElsewhereScheduler).map { !$0.isHere } ?? false }
 }
 
 /// The place where streams live.
 @usableFromInline enum Home {
-  /// The home of the calling code; `nil` if no loop, virtual time or lane runs, and the thread has no loop of its own.
+  /// The home of the calling code; `nil` if it runs in no loop, virtual time or lane, and the thread has no loop of its
+  /// own.
   static var current: (any StreamDomain)? { CurrentDomain.get() ?? CurrentDomain.resting() }
 
   /// True once the process has used a queue as a scheduler.
   static var hasQueues: Bool { queues.load(ordering: .relaxed) }
   private static let queues = Atomic(false)
 
-  /// Continues running while what leaves the caller's thread now is on its way: its loop, or the one that it makes later.
+  /// The domain that keeps running while a value is in transit from the calling thread: the thread's loop, or a
+  /// stand-in for a loop that the thread makes later.
   static var holder: (any StreamDomain)? { isKeeping ? current ?? EarlyHolds.ofCallingThread : nil }
 
   /// True when streams subscribed now may keep their loop running; see ``Publisher/keepsLoopAlive(_:)``.
@@ -36,7 +38,7 @@ extension Scheduler {
 }
 
 extension StreamDomain {
-  /// Runs `action` here: immediately, with this as the thread's domain, if the calling code is here, otherwise later.
+  /// Runs `action` in this domain: immediately if the calling thread may use the domain, otherwise later.
   func perform(_ action: @escaping () -> Void) {
     guard isHere else {
       let action = Carried(uncheckedly: action)
@@ -48,14 +50,13 @@ extension StreamDomain {
   }
 }
 
-/// A queue's time for the operators of time: its timers fire in the home of the operator's stream.
+/// A scheduler for time operators whose timers a queue runs and whose actions run in the home of the operator's stream.
 @usableFromInline struct HomeScheduler<Base: Scheduler>: Scheduler {
   let base: Base
-  /// Knows where the operator lives.
+  /// The home of the operator.
   let home: CrossedHome
 
-  /// A queue's time for an operator that lives where the caller does. The caller's loop continues running while a timer
-  /// is set.
+  /// A scheduler for an operator that lives in the caller's home. The caller's loop keeps running while a timer is set.
   @usableFromInline static func ofCaller(_ queue: Base) -> Self {
     Home.usesQueues()
     let domain = Home.current
@@ -94,7 +95,7 @@ extension StreamDomain {
     let isCancelled = Box(false)
     home.hold()
     let timer = base.schedule(after: date, interval: interval, tolerance: tolerance, options: options) { [home] in
-      // Read where it is written: in the stream's home.
+      // Read `isCancelled` in the stream's home, where it is written.
       home.domain?.perform { if !isCancelled.value { action() } }
     }
     return Repetition(isCancelled: isCancelled, home: home, timer: timer)
@@ -115,11 +116,11 @@ extension StreamDomain {
 }
 
 extension Scheduler {
-  /// Lets the caller's loop continue running while work waits on a scheduler that isn't known here, and that may be the main
-  /// queue; `nil` where nothing has to be held.
+  /// An object that keeps the caller's loop running while work waits on a third-party scheduler, which may use the main
+  /// queue; `nil` for other schedulers.
   @inlinable func newHold() -> CrossedHome? { Self._isBuiltIn || isQueue ? nil : CrossedHome.ofCaller() }
 
-  /// Lets the caller's loop continue running while a queue repeats work for a timer; `nil` where nothing has to be held.
+  /// An object that keeps the caller's loop running while a queue repeats a timer's work; `nil` if none is needed.
   var newHoldOfTimer: CrossedHome? {
     guard isQueue, let holder = Home.holder else { return nil }
     let isOnMainQueue = (self as? any QueueScheduler)?.isHere != nil
@@ -133,10 +134,11 @@ extension Scheduler {
   }
 }
 
-/// The home of what is above a crossing, and the loop that continues running while a timer of the queue has yet to fire.
+/// The home of the part of a stream above a crossing, and the loop that keeps running while a timer of the queue is
+/// pending.
 @usableFromInline final class CrossedHome {
   private struct State {
-    /// `nil` once the stream is over. It is written in the home, and read by the queue that fires a timer.
+    /// `nil` once the stream is over. Written in the home, and read on the queue when a timer fires.
     var domain: (any StreamDomain)?
     var holds = 0
   }
@@ -146,7 +148,7 @@ extension Scheduler {
   private let place: HoldingPlace
 
   /// - Parameters:
-  ///   - holder: continues running while work waits for its time.
+  ///   - holder: the loop that keeps running while work is pending.
   ///   - isOnMainQueue: true when the main queue, or a run loop, fires the timers.
   init(_ domain: any StreamDomain, holder: (any StreamDomain)? = nil, isOnMainQueue: Bool = false) {
     state = Locked(State(domain: domain))
@@ -161,7 +163,8 @@ extension Scheduler {
 
   deinit { leave() }
 
-  /// Work that is about to be scheduled: `hold` is held until it has run, or the stream that owns `hold` is over.
+  /// Wraps work that is about to be scheduled. The loop keeps running until the work has run, or until the stream that
+  /// owns `hold` is over.
   @usableFromInline static func held(_ hold: CrossedHome?, _ action: @escaping () -> Void) -> () -> Void {
     guard let hold else { return action }
     hold.hold()
@@ -176,7 +179,7 @@ extension Scheduler {
     set { state.withLock { $0.domain = newValue } }
   }
 
-  /// Called when work begins to wait for its time. Safe from any thread, as is `letGo`.
+  /// Called when work is scheduled. Safe from any thread, as is `letGo`.
   func hold() {
     guard let holder else { return }
     state.withLock { state in
@@ -196,13 +199,13 @@ extension Scheduler {
     if wasHeld { holder.letGo(place) }
   }
 
-  /// Runs work that has waited for its time.
+  /// Runs scheduled work that is due.
   func run(_ action: @escaping () -> Void) {
     domain?.perform(action)
     letGo()
   }
 
-  /// Called when the stream is over: nothing waits any more.
+  /// Called when the stream is over: releases the loop.
   func leave() {
     let (domain, holds) = state.withLock { state in
       defer { state = State() }

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Replaces a missing loop: runs the work of several threads one piece at a time.
+/// Takes the place of a loop for streams without one: runs work from several threads one piece at a time.
 ///
-/// No thread waits. A lane without a queue runs its work on a thread that finds it free; a thread that finds it busy
-/// leaves its work to the one that is running. A lane with a queue runs its work there.
-// @unchecked: the state is locked, work runs one piece at a time whatever the thread, and `handing` is used only by the thread
-// that hands the subscription down, before anybody else knows the lane.
+/// No thread blocks. A lane with a queue runs its work there. Without a queue, a thread that finds the lane free runs
+/// the work, and a thread that finds it busy leaves its work to the one that is running.
+// @unchecked: the state is locked, work runs one piece at a time on whatever thread, and only the thread that hands
+// down the subscription uses `handing`, before other code has access to the lane.
 @usableFromInline package final class SerialLane: StreamDomain, @unchecked Sendable {
   private struct State {
     var work = FIFO<() -> Void>()
     var isBusy = false
-    /// True if the lane's loop is closed, so that nothing runs any more.
+    /// True if the lane's loop is closed: no more work runs.
     var isClosed = false
     var whenClosed: (() -> Void)?
   }
@@ -25,12 +25,12 @@ import Synchronization
   private let start: ((@escaping () -> Void) -> Void)?
   /// True on the thread that serves the lane's queue, if only one does.
   private let isOnThread: (@Sendable () -> Bool)?
-  /// The lane's queue, for messages.
+  /// The name of the lane's queue, for messages.
   let name: String
-  /// The loop that continues running while the lane has work.
+  /// The loop that keeps running while the lane has work.
   private let holder: (any StreamDomain)?
   private let place: HoldingPlace
-  /// The home of the stream that receives a lane's values, while the subscription is delivered.
+  /// The home of the stream that receives the lane's values; set while the subscription is delivered.
   private(set) var handing: Handing?
 
   struct Handing {
@@ -39,11 +39,11 @@ import Synchronization
   }
 
   /// - Parameters:
-  ///   - name: names the queue in messages.
+  ///   - name: the queue's name, for messages.
   ///   - start: runs an action on the queue, once.
   ///   - isOnThread: true on the queue's own thread, for a queue that has one.
-  ///   - mayBeOnMainQueue: true when it isn't known which queue it is.
-  ///   - holder: continues running while the lane has work.
+  ///   - mayBeOnMainQueue: true for a third-party scheduler, which may use the main queue.
+  ///   - holder: the loop that keeps running while the lane has work.
   package init(
     _ name: String = "", start: ((@escaping () -> Void) -> Void)? = nil, isOnThread: (@Sendable () -> Bool)? = nil,
     mayBeOnMainQueue: Bool = false, holder: (any StreamDomain)? = nil
@@ -74,13 +74,13 @@ import Synchronization
 
   package var isOnQueue: Bool { start != nil }
 
-  /// True for a scheduler of the user's: requests and cancellations outside of its work are moved to it.
+  /// True for a user's scheduler: requests and cancellations made outside of its work are moved to it.
   var isOnUnknownThread: Bool { isOnThread == nil && place == .mainQueueOrTask }
 
-  /// The check of code outside of the lane that uses a subscription in it.
+  /// The check for code outside of the lane that uses a subscription in the lane.
   var confinement: Confinement { isOnUnknownThread ? .anywhere : Confinement(home: self) }
 
-  /// True when the main queue, or another that one thread serves, may run the lane's work.
+  /// True when the main queue, or another queue served by one thread, may run the lane's work.
   var mayBeOnMainQueue: Bool { place == .mainQueueOrTask }
 
   /// True when the calling thread is the one on which everything in the lane runs.
@@ -99,7 +99,7 @@ import Synchronization
     if isFree { begin() }
   }
 
-  /// Runs `handDown` immediately, on this thread, before other code knows the lane.
+  /// Runs `handDown` immediately, on this thread, before other code has access to the lane.
   ///
   /// - Parameter home: the home of the stream that takes the subscription.
   func begin(at home: (any StreamDomain)?, _ handDown: () -> Void) {
@@ -112,14 +112,14 @@ import Synchronization
     vacate()
   }
 
-  /// Work waits until ``vacate()``: a thread that entered before the lane existed is still running. Call it before
-  /// other code knows the lane.
+  /// Makes work wait until ``vacate()``, because a thread that entered before the lane existed is still inside. Call
+  /// this before other code has access to the lane.
   func occupy() { state.withLock { $0.isBusy = true } }
 
   /// Runs the work that has arrived, on this thread, and frees the lane.
   func vacate() { if !freeIfEmpty() { begin() } }
 
-  /// - Returns: false if there is work.
+  /// - Returns: false if there is work, in which case the lane stays busy.
   private func freeIfEmpty() -> Bool {
     state.withLock { state in
       if state.work.isEmpty { state.isBusy = false }
@@ -127,7 +127,7 @@ import Synchronization
     }
   }
 
-  /// Drops everything that waits in the lane; `cancel` runs in the lane. Safe from any thread.
+  /// Drops all events that wait in the lane, and runs `cancel` there. Safe from any thread.
   func revoke(_ cancel: @escaping () -> Void) {
     isRevoked.store(true, ordering: .releasing)
     post(cancel)
@@ -136,7 +136,7 @@ import Synchronization
   /// True after `revoke`: waiting events must not be delivered.
   @usableFromInline var isOver: Bool { isRevoked.load(ordering: .acquiring) }
 
-  // A lane within another's part of a stream is held by the same loop.
+  // The same loop keeps running for a lane that is created within this one.
   package func hold(_ place: HoldingPlace) { holder?.hold(place) }
   package func letGo(_ place: HoldingPlace) { holder?.letGo(place) }
 
@@ -152,7 +152,7 @@ import Synchronization
     start { errand.run() }
   }
 
-  /// Calls `action` when the lane's loop has been closed, and nothing runs here any more. It runs on any thread.
+  /// Calls `action`, on any thread, when the lane's loop has been closed and the lane runs no more work.
   func whenClosed(_ action: @escaping () -> Void) {
     let isClosed = state.withLock { state in
       if !state.isClosed { state.whenClosed = action }
@@ -161,7 +161,7 @@ import Synchronization
     if isClosed { action() }
   }
 
-  /// Called if its loop has been closed with work of the lane in it.
+  /// Called when the loop has been closed while it still held work of the lane.
   private func close() {
     let (work, action) = state.withLock { state in
       state.isClosed = true
@@ -184,7 +184,7 @@ import Synchronization
     if hasMore { drainWhereItRuns() }
   }
 
-  /// The next piece of work; without one, the lane is free when this returns.
+  /// The next piece of work; if there is none, the lane is free when this returns.
   private func next() -> (() -> Void)? {
     let action: (() -> Void)? = state.withLock { state in
       if let action = state.work.popFirst() { return action }
@@ -196,7 +196,8 @@ import Synchronization
     return action
   }
 
-  /// Runs `body` with the lane as the domain of this thread. When it returns, another thread may have the lane.
+  /// Runs `body` with the lane as the domain of this thread. When this returns, another thread may already be running
+  /// the lane.
   private func inside(_ body: () -> Void) {
     let thread = currentThread()
     runner.store(thread, ordering: .relaxed)

@@ -1,8 +1,8 @@
-/// Moves a subscription to the home of its subscriber: the subscription to a subject of a stream that lives in a lane.
+/// Subscribes a stream that lives in a lane to a subject, and moves the subject's values to the stream's home.
 ///
-/// The subject is touched only on its own thread: it gets unlimited demand there, and a cancellation from elsewhere
-/// reaches it with the next value. **Demand:** counted in the subscriber's home. A value that was not requested is
-/// dropped and reported, or, from a subject that keeps values, waits.
+/// The subject is touched only on its own thread: it receives unlimited demand there, and learns of a cancellation on
+/// another thread with the next value. **Demand:** counted in the subscriber's home. A value that was not requested is
+/// dropped and reported, unless the subject keeps values: then the value waits.
 @usableFromInline final class SubjectCrossing<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let name: StaticString
   private let down: ErasedSubscriber<Input, Failure>

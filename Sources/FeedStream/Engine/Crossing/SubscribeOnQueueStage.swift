@@ -1,7 +1,7 @@
-/// Moves the part above it to a queue: the stage of `subscribe(on:)` on a `QueueScheduler`.
+/// Moves the part of a stream above it to a queue: the stage of `subscribe(on:)` on a `QueueScheduler`.
 ///
-/// Upstream and the part below it live in one lane, which runs on the queue: all calls to upstream, and its deliveries,
-/// happen there. Unlike on other schedulers, the subscriber has its subscription immediately.
+/// Upstream and the part below live in one lane, which runs on the queue: all calls to upstream and all of its
+/// deliveries happen there. Unlike with other schedulers, the subscriber receives its subscription immediately.
 @usableFromInline final class SubscribeOnQueueStage<Input, Failure: Error>: GuardedSubscription, Subscriber {
   private let down: ErasedSubscriber<Input, Failure>
   private let lane: SerialLane
@@ -9,7 +9,7 @@
 
   // Used in the lane.
   @exclusivity(unchecked) private var up: (any Subscription)?
-  /// The demand requested before upstream is subscribed to.
+  /// The demand that was requested before upstream's subscription arrived.
   @exclusivity(unchecked) private var demand = Subscribers.Demand.none
   @exclusivity(unchecked) private var isLive = true
 

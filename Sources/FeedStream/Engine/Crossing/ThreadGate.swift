@@ -12,15 +12,15 @@ import Synchronization
 /// own threads.
 ///
 /// A stage that lives on a loop, in virtual time or on a queue handles all events there: an event on another thread is
-/// moved there. A stage without a home belongs to the thread that made it, which enters without a lock: it marks that
-/// it is inside. When another thread arrives, the stage is shared from then on, and its events go through a
-/// ``SerialLane``. No thread waits for another, so stages can be joined in any way.
-// @unchecked: what is not atomic is used under the mutex, or where the stage lives.
+/// moved there. A stage without a home belongs to the thread that made it. That thread enters without a lock and only
+/// marks that it is inside. Once another thread arrives, the stage is shared, and its events go through a
+/// ``SerialLane``. No thread waits for another, so joined stages can't deadlock.
+// @unchecked: the properties that are not atomic are used under the mutex, or in the stage's home.
 @usableFromInline final class ThreadGate: @unchecked Sendable {
   /// The thread that may enter without a further check; 0 when the stage is shared, or lives in a lane, whose thread
   /// changes.
   @usableFromInline let thread: Atomic<UInt>
-  /// The depth of nested events on the thread.
+  /// The depth of nested events on `thread`.
   @usableFromInline let depth = Atomic<Int>(0)
   @usableFromInline let isShared = Atomic(false)
   private let isOver = Atomic(false)
@@ -29,9 +29,9 @@ import Synchronization
   private(set) var isHomed: Bool
   /// Weak: a stream must not keep its loop alive.
   private weak var home: (any StreamDomain)?
-  /// The lane of the queue where the stage lives, or of a stage that is shared.
+  /// The lane in which the stage lives, or through which the events of a shared stage go.
   private var lane: SerialLane?
-  /// True when the lane's work waits for the thread that is inside.
+  /// True when the lane's work waits until the thread that is inside leaves.
   private var isOccupied = false
   private let mutex = SystemMutex()
 
@@ -43,9 +43,9 @@ import Synchronization
     if lane == nil { home = domain }
   }
 
-  /// The stage lives where its subscription is handed down: on a queue, if that is where upstream delivers.
+  /// Moves the stage to the queue on which its subscription is being handed down, if any: upstream delivers there.
   ///
-  /// - Returns: true on a queue.
+  /// - Returns: true if there is such a queue.
   @inline(never) @usableFromInline func follow() -> Bool {
     guard let lane = SerialLane.ofSubscriptionHandedDown else { return false }
     self.lane = lane
@@ -56,12 +56,12 @@ import Synchronization
 
   // MARK: Entering
 
-  /// True when the calling thread may handle an event now, and then calls ``leave()``; otherwise the event goes through
-  /// ``perform(_:)``.
+  /// Returns true when the calling thread may handle an event now; call ``leave()`` after it. Otherwise, pass the event
+  /// to ``perform(_:)``.
   @inlinable @inline(__always) func enter() -> Bool {
     guard thread.load(ordering: .relaxed) == currentThread() else { return enterFromElsewhere() }
     let depth = depth.load(ordering: .relaxed)
-    // Marked before the other is read; see `share()`.
+    // Store the mark before reading `isShared`; see `share()`.
     self.depth.store(depth &+ 1, ordering: .releasing)
     return depth > 0 || !isShared.load(ordering: .acquiring) || stayOut()
   }
@@ -72,14 +72,14 @@ import Synchronization
     if depth == 0, isShared.load(ordering: .acquiring) { handOver() }
   }
 
-  /// Runs `action` immediately if this thread may, or else later.
+  /// Runs `action` immediately if this thread may enter, otherwise later.
   @inline(never) @usableFromInline func run(_ action: @escaping () -> Void) {
     guard enter() else { return perform(action) }
     action()
     leave()
   }
 
-  /// Runs `action` where the stage lives, or in its turn, unless the stage has been cancelled by then.
+  /// Runs `action` in the stage's home, or in turn if the stage is shared, unless the stage has been cancelled by then.
   @inline(never) @usableFromInline func perform(_ action: @escaping () -> Void) {
     bring { [self] in if !isOver.load(ordering: .acquiring) { action() } }
   }
@@ -92,7 +92,7 @@ import Synchronization
 
   private func bring(_ action: @escaping () -> Void) {
     if isHomed {
-      // A loop that is gone runs nothing any more.
+      // `home` is `nil` if the loop has been released: the action is dropped.
       if let lane { lane.perform(action) } else { home?.perform(action) }
     } else {
       share().perform(action)
@@ -101,7 +101,8 @@ import Synchronization
 
   // MARK: Other threads
 
-  /// A loop may move to another thread, and a queue's thread is not always the same.
+  /// Called on a thread that isn't the last one that entered: a loop may have moved to this thread, and a queue may use
+  /// several.
   @inline(never) @usableFromInline func enterFromElsewhere() -> Bool {
     guard isHomed else { return false }
     if let lane {
@@ -114,7 +115,7 @@ import Synchronization
     return true
   }
 
-  /// The lane of a stage that has no home, for all threads.
+  /// Makes a stage without a home shared.
   private func share() -> SerialLane {
     mutex.withLock {
       if let lane { return lane }
@@ -122,9 +123,10 @@ import Synchronization
       let lane = SerialLane()
       self.lane = lane
       isShared.store(true, ordering: .sequentiallyConsistent)
-      // The thread that made the stage marks that it is inside, and then reads `isShared`. A processor may read before others see
-      // the mark, but by now every mark is visible: this sees it, or the thread has seen that the stage is shared. An ordered
-      // mark would cost every event more than the rest of `enter()`.
+      // The thread that made the stage marks that it is inside, and then reads `isShared`. A processor may do the read
+      // before its mark is visible to others. After this pause, either the mark is visible here, or the thread has seen
+      // that the stage is shared. A sequentially consistent mark would cost every event more than the rest of
+      // `enter()`.
       usleep(100)
       isOccupied = depth.load(ordering: .sequentiallyConsistent) > 0
       if isOccupied { lane.occupy() }
@@ -132,16 +134,16 @@ import Synchronization
     }
   }
 
-  /// Makes the stage shared: its first thread enters like all others from now on.
+  /// Called by the first thread when it finds the stage shared: from now on it enters like all other threads.
   ///
-  /// - Returns: false.
+  /// - Returns: false, for ``enter()`` to return.
   @inline(never) @usableFromInline func stayOut() -> Bool {
     depth.store(0, ordering: .releasing)
     handOver()
     return false
   }
 
-  /// Called when the first thread has left; runs the events that have arrived meanwhile.
+  /// Called when the first thread leaves a shared stage: runs the events that have arrived meanwhile.
   @inline(never) @usableFromInline func handOver() {
     thread.store(0, ordering: .relaxed)
     let occupied = mutex.withLock {
@@ -152,7 +154,7 @@ import Synchronization
   }
 }
 
-/// A gate as its stage and its inlets enter it for each event. It doesn't own the gate, which lives as long as they do:
+/// An unowned reference through which a stage and its inlets enter their gate. The gate lives as long as they do, and
 /// retaining it for each event would take longer than the rest.
 @frozen @usableFromInline struct GateEntry {
   @usableFromInline let gate: Unmanaged<ThreadGate>

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Keeps a stage or a sink apart from an upstream that may deliver on any thread, because its publisher is a user's.
+/// Protects a stage or a sink from an upstream that may deliver on any thread: a user's publisher.
 ///
-/// The first event tells on which thread upstream delivers. A cancellation on another thread must not touch what that
-/// thread is using: it only cancels upstream. What the stage holds is released with the stage.
+/// The first event shows on which thread upstream delivers. A cancellation on another thread must not touch the state
+/// that this thread is using, so it only cancels upstream. The values that the stage holds are released with the stage.
 ///
-/// Values cost nothing: only the first event is slower.
+/// **Cost:** nothing per value; only the first event is slower.
 // @unchecked: the atomics and the lock are for all threads.
 @usableFromInline final class UnconfinedUpstream: CancellationGate, @unchecked Sendable {
   private struct State {
@@ -14,12 +14,12 @@ import Synchronization
     var number = 0
   }
 
-  /// The thread of the first event; 0 before it.
+  /// The thread of the first event; 0 before that event.
   private let thread = Atomic<UInt>(0)
   private let isRevoked = Atomic(false)
   private let state = Locked(State())
 
-  /// Takes `subscription`, in place of an earlier one.
+  /// Takes `subscription`, which replaces an earlier one.
   ///
   /// - Returns: the subscription to use instead. When it is released, so is the given one.
   func attach(_ subscription: any Subscription) -> UnconfinedSubscription {
@@ -39,9 +39,10 @@ import Synchronization
 
   /// Called at the first event.
   ///
-  /// - Returns: false if it must be ignored, because the stream was cancelled before it.
+  /// - Returns: false if the event must be ignored, because the stream was cancelled before.
   func begin() -> Bool {
-    // Stored before the other is read, as `mayTouch()` does the other way round: one of the two sees the other.
+    // Store `thread`, then read `isRevoked`; `mayTouch()` does it the other way round. At least one of them sees the
+    // other's store.
     thread.store(currentThread(), ordering: .sequentiallyConsistent)
     return !isRevoked.load(ordering: .sequentiallyConsistent)
   }
@@ -86,7 +87,7 @@ import Synchronization
 
   deinit { _ = upstream.take(number) }
 
-  /// A request for zero values is passed on.
+  /// Passes on a request for zero values.
   override var takesNone: Bool { true }
   override func requested(_ demand: Subscribers.Demand) { upstream.current?.request(demand) }
   override func cancelled() { upstream.current?.cancel() }

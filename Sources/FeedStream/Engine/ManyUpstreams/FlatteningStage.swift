@@ -2,15 +2,16 @@
 /// `concatMap`. They differ in their treatment of a value that arrives while a publisher runs.
 @usableFromInline
 final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Output, Failure>, Subscriber {
-  /// Makes a publisher from a value and subscribes the given inlet to it, or lets the stage take it.
+  /// Makes a publisher from a value, and subscribes the given inlet to it; without an inlet, the stage takes the
+  /// publisher.
   @usableFromInline let attach: (Input, FlatteningStage, Upstream?) -> Void
   @usableFromInline let whenBusy: WhenBusy
   @exclusivity(unchecked) @usableFromInline var up: (any Subscription)?
   @exclusivity(unchecked) @usableFromInline var isFinished = false
-  /// True if the subscriber gets its subscription with upstream's, not before.
+  /// True if the subscriber receives its subscription only when upstream's subscription arrives.
   @exclusivity(unchecked) private var beginsLate = false
-  /// True when upstream's completion was passed on. As in Combine's `switchToLatest`, an upstream that breaks the rules
-  /// and completes again isn't corrected.
+  /// True when upstream's completion was passed on. As in Combine's `switchToLatest`, a second completion, which breaks
+  /// the rules, is passed on too.
   @exclusivity(unchecked) private var endsWithUpstream = false
   /// True while a publisher runs, or is about to run.
   @exclusivity(unchecked) @usableFromInline var isBusy = false
@@ -29,7 +30,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   }
 
   @usableFromInline func receive(subscription: any Subscription) {
-    // The gate brings requests and the cancellation to the queue.
+    // Any thread may request and cancel: the gate moves both to the queue.
     if gate.follow() { confinement = .anywhere }
     guard entry.enter() else { return gate.perform { [self] in accept(subscription) } }
     accept(subscription)
@@ -72,10 +73,10 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
     if isSubscribing { subscribe { [self] in attach(input, self, $0) } } else { attach(input, self, nil) }
   }
 
-  /// Replaces the current publisher with `publisher`; not while this is subscribing. While everything is requested, a
-  /// sequence or a `Just` delivers without a subscription, which would take three allocations.
+  /// Replaces the current publisher with `publisher`. Don't call this while the stage is subscribing. With unlimited
+  /// demand, a sequence or a `Just` delivers without a subscription, which saves three allocations.
   @inlinable func take<P: Publisher<Output, Failure>>(_ publisher: P) {
-    // Before the cancellation, which may call back into this.
+    // Set this before the cancellation, which may call back into the stage.
     isSubscribing = true
     current.take()?.cancel()
     if isTaking {
@@ -127,17 +128,17 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
   /// Called when the current publisher has finished.
   @inlinable func finished() {
     isBusy = false
-    // Not `isEmpty`, for which the queue's type would be looked up where it is not known.
+    // Not `isEmpty`: in unspecialized code, it would look up the queue's type.
     if waiting.count > 0, let next = waiting.popFirst() { return start(next) }
     if isFinished { end(.finished) }
   }
 
-  /// Reports the waiting values as dropped: a failure comes before their turn.
+  /// Reports the waiting values as dropped, because a failure precedes them.
   private func reportWaiting() {
     while let input = waiting.popFirst() { StreamDiagnostics.dropped(input, name, .terminated) }
   }
 
-  /// As in Combine's `switchToLatest`.
+  /// `switchToLatest` ignores a late subscription, as in Combine.
   override var leavesLate: Bool { whenBusy == .replaces }
 
   override var takesNone: Bool { !isActive }

@@ -9,9 +9,9 @@
   static func began(_ inlet: Inlet<Self>)
   static func receive(_ input: Input, _ inlet: Inlet<Self>) -> Subscribers.Demand
   static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>)
-  /// True if a value passes although it arrives before the subscription, or after the completion.
+  /// True if a value passes even though it arrives before the subscription, or (`afterEnding`) after the completion.
   static func takesStray(afterEnding: Bool) -> Bool
-  /// The inlet's identifier: its own, unless it acts for its owner.
+  /// The inlet's identifier: its own, unless upstream sees inlet and owner as one subscriber.
   static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier
 }
 
@@ -31,16 +31,16 @@ extension Port {
   @exclusivity(unchecked) @usableFromInline final var index: Int
   /// For the owner's use: true when it has requested everything.
   @exclusivity(unchecked) @usableFromInline final var isUnlimited = false
-  /// For the owner's use: the number of its values that wait for demand.
+  /// For the owner's use: the number of this inlet's values that wait for demand.
   @exclusivity(unchecked) @usableFromInline final var waiting = 0
-  /// For the owner's use: true when it has finished and some of them still wait.
+  /// For the owner's use: true when upstream has finished while some values still wait.
   @exclusivity(unchecked) @usableFromInline final var finishesLate = false
   @exclusivity(unchecked) @usableFromInline final var isLive = false
   @exclusivity(unchecked) @usableFromInline final var isEnded = false
   /// For the owner's use: true when a subscription that arrives after the completion is neither used nor refused.
   @exclusivity(unchecked) @usableFromInline final var leavesLate = false
   @exclusivity(unchecked) @usableFromInline final var up: (any Subscription)?
-  /// The path to upstream, if that has another home than the owner: a queue.
+  /// The path to an upstream that lives on a queue outside of the owner's home.
   @exclusivity(unchecked) @usableFromInline final var crossing: HomePair?
 
   @inlinable init(index: Int) { self.index = index }
@@ -61,16 +61,16 @@ extension Port {
     if let crossing, let up { crossing.atSource { up.cancel() } } else { up?.cancel() }
   }
 
-  /// Ignores the subscription from now on, but can still cancel it. If the publisher sends another, that starts again.
+  /// Ignores the current subscription, which can still be cancelled, and accepts another one from the publisher.
   @usableFromInline final func reset() { isLive = false }
 
-  /// The number of values that it holds; see ``Lane``.
+  /// The number of values that the inlet holds; see ``Lane``.
   @usableFromInline var held: Int { 0 }
 
-  /// Releases the values that it holds, and reports them if `reporting`; see ``Lane``.
+  /// Releases the values that the inlet holds, and reports them as dropped if `reporting` is true; see ``Lane``.
   @usableFromInline func drop(reporting: Bool) {}
 
-  /// Its subscription to upstream, if that lives where the owner does.
+  /// The subscription to upstream, for the map, if upstream lives in the owner's home.
   final var visible: [any Subscription] { crossing == nil ? [up].compactMap { $0 } : [] }
 
   @usableFromInline final func close() {
@@ -81,8 +81,8 @@ extension Port {
   }
 }
 
-/// A stage's subscription to one of its upstreams. It keeps the protocol's rules: the first subscription wins, there is
-/// one completion, and nothing follows a completion or a cancellation.
+/// A stage's subscription to one of its upstreams. It enforces the protocol's rules: the first subscription wins, there
+/// is one completion, and nothing follows a completion or a cancellation.
 @usableFromInline
 class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomReflectable,
   CustomPlaygroundDisplayConvertible
@@ -157,7 +157,7 @@ class Inlet<P: Port>: AnyInlet, Subscriber, CustomStringConvertible, CustomRefle
     isLive = false
     isEnded = true
     if case .finished = completion { up = nil }
-    // A failed one must still be cancelled with the others.
+    // Keep a failed upstream until the owner has cancelled all of its upstreams.
     P.ended(completion, self)
     up = nil
   }

@@ -10,8 +10,8 @@
 
 /// The values that a stage of two upstreams keeps, and the rule that combines them: ``Pairing`` or ``Latest``.
 ///
-/// It is a plain value: a rule decides, and the stage around it acts. Stages are generic over it, so that its calls are
-/// direct.
+/// A rule is a plain value: it decides, and the stage around it acts. Stages are generic over the rule, so that calls
+/// to it are direct.
 @usableFromInline protocol PairRule {
   associatedtype First
   associatedtype Second
@@ -23,7 +23,8 @@
   mutating func take(second value: Second)
   /// True while there is a value to deliver.
   var hasNext: Bool { get }
-  /// Takes the next value to deliver. Call it only while there is one; an optional would cost time for each value.
+  /// Takes the next value to deliver. Call this only while `hasNext` is true; returning an optional would slow down
+  /// each value.
   mutating func next() -> Output
   /// True when no further value is possible.
   func isDone(firstEnded: Bool, secondEnded: Bool) -> Bool

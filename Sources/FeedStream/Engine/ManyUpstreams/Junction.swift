@@ -1,8 +1,8 @@
 /// Joins several upstreams into one subscriber: the base of the stages that merge, pair, race or concatenate.
 ///
-/// It holds the subscriber, the demand and the completion, and the ``ThreadGate`` through which all events come: those
-/// of the upstreams, requests and the cancellation. A subclass implements a request (`demanded`, harmless when the
-/// stream is over) and the cancellation (`cancelUpstreams`).
+/// It holds the subscriber, the demand, and the ``ThreadGate`` through which all calls enter: events of the upstreams,
+/// requests and the cancellation. A subclass implements requests (`demanded`, which must be harmless when the stream is
+/// over) and the cancellation (`cancelUpstreams`).
 @usableFromInline class Junction<Output, Failure: Error>: GuardedSubscription, GatedStage {
   @usableFromInline final let name: StaticString
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>
@@ -20,15 +20,15 @@
     gate = ThreadGate()
     entry = GateEntry(gate)
     super.init()
-    // Without a home, several threads may use it.
+    // Without a home, several threads may use this stage.
     if !gate.isHomed { confinement = .anywhere }
   }
 
-  /// The subscriber requests this much more.
+  /// Handles a request of the subscriber for `demand` more values.
   @usableFromInline func demanded(_ demand: Subscribers.Demand) {}
 
-  /// Cancels the upstreams and releases the waiting values: the stream is cancelled or about to complete. It runs again
-  /// when a stream that is over is cancelled.
+  /// Cancels the upstreams and releases the waiting values, because the stream is cancelled or about to complete.
+  /// Called again if a completed stream is cancelled.
   @usableFromInline func cancelUpstreams() {}
 
   // MARK: The subscriber's side
@@ -53,7 +53,7 @@
     cancelUpstreams()
   }
 
-  /// Cancels what is still running and delivers the completion, once.
+  /// Cancels the remaining upstreams and delivers the completion, once.
   @inlinable final func end(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
     isActive = false
@@ -62,7 +62,7 @@
     if !isCancelled { down.receive(completion: completion) }
   }
 
-  /// Without a home, it delivers on the thread that finds it free.
+  /// False without a home: the stage then delivers on whichever thread finds it free.
   @usableFromInline final override var _isConfined: Bool { gate.isHomed }
   @usableFromInline final override var isShared: Bool { gate.isShared.load(ordering: .relaxed) }
 

@@ -2,7 +2,7 @@
 @usableFromInline final class Lane<Value, Output, Failure: Error>: Inlet<LanePort<Value, Output, Failure>> {
   @exclusivity(unchecked) @usableFromInline var values = FIFO<Value>()
 
-  /// Takes the value that this lane contributes; there must be one.
+  /// Takes the value that this lane contributes to a combination. The lane must have a value.
   @inlinable func take() -> Value {
     guard owner.rule == .pairing else { return values[0] }
     let value = values.removeFirst()
@@ -22,7 +22,7 @@
   @usableFromInline typealias Owner = LaneStage<Output, Failure>
 
   @inlinable static func lane(_ inlet: Inlet<Self>) -> Lane<Input, Output, Failure> {
-    // Safe because a stage makes no other inlets.
+    // Safe because all inlets of a `LaneStage` are lanes.
     unsafeDowncast(inlet, to: Lane<Input, Output, Failure>.self)
   }
 

@@ -16,7 +16,7 @@
   @exclusivity(unchecked) @usableFromInline var vacant = 0
   /// The number of lanes that have not ended.
   @exclusivity(unchecked) @usableFromInline var running = 0
-  /// True when there are no lanes, or one has completed without a value: no further value is possible.
+  /// True when no further value is possible: there are no lanes, or one has completed without a value.
   @exclusivity(unchecked) @usableFromInline var isExhausted = false
   /// True when a lane has ended.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
@@ -27,7 +27,7 @@
   /// The demand that the subscriber requested while a value was being delivered.
   @exclusivity(unchecked) @usableFromInline var asked = Subscribers.Demand.none
   // Stored last, so that the offsets of the other properties do not depend on their types.
-  /// Combinations made within a delivery, while there was demand for them; see ``PairStage``.
+  /// Combinations that were made during a delivery, for which there is demand; see ``PairStage``.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Output>()
   @exclusivity(unchecked) private var failure: Failure?
 
@@ -44,7 +44,7 @@
     return lane
   }
 
-  /// Subscribes to the upstreams, whose lanes all exist, and then delivers the subscription.
+  /// Subscribes to the upstreams and then delivers the subscription. All lanes must exist.
   @usableFromInline func start(_ upstreams: [() -> Void], assemble: @escaping () -> Output) {
     self.assemble = assemble
     isExhausted = upstreams.isEmpty
@@ -66,10 +66,10 @@
     return isActive ? more : .none
   }
 
-  /// Delivers the values that are ready, and returns the subscriber's further demand. Values that arrive meanwhile wait
-  /// for this loop.
+  /// Delivers the values that are ready, and returns the subscriber's further demand. This loop also delivers values
+  /// that arrive meanwhile.
   ///
-  /// As in ``PairStage``, values that are paired need no check of the demand.
+  /// As in ``PairStage``, pairs need no check of the demand.
   @inlinable func deliver() -> Subscribers.Demand {
     guard !isDelivering else {
       if rule == .latest { hold() }
@@ -97,8 +97,8 @@
     }
   }
 
-  /// Keeps the combination made within a delivery, if there is demand for it. If there is none, the next may replace
-  /// it.
+  /// Keeps a combination that was made during a delivery, if there is demand for it. Otherwise, the next combination
+  /// may replace it.
   @inlinable @inline(never) func hold() {
     guard isFresh, vacant == 0, demand > waiting.count, let assemble else { return }
     isFresh = false
@@ -123,8 +123,8 @@
     endIfDone()
   }
 
-  /// Records the failure of one upstream, unless another's completion came first. No value follows it, even while it
-  /// waits.
+  /// Records the failure of one upstream, unless the completion of another already ends the stream. No value follows
+  /// the failure, even while it waits.
   private func failed(_ error: Failure, _ lane: AnyInlet) {
     let complete = lanes.reduce(Int.max) { min($0, $1.held) }
     let isOver =
@@ -134,7 +134,7 @@
     for lane in lanes { lane.cancel() }
   }
 
-  /// Delivers the completion that is due, unless the subscriber has no subscription yet or is being served.
+  /// Delivers the completion if it is due, unless a delivery is in progress or the subscriber has no subscription yet.
   @usableFromInline func endIfDone() {
     guard isActive, !isDelivering else { return }
     if let failure {
@@ -145,7 +145,7 @@
   }
 
   private func stop(_ completion: Subscribers.Completion<Failure>) {
-    // Older values were replaced by the latest, by design.
+    // Only pairs report dropped values: `combineLatest` replaces values by design.
     if rule == .pairing { for lane in lanes { lane.drop(reporting: true) } }
     end(completion)
   }

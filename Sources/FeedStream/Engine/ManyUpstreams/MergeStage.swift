@@ -1,13 +1,13 @@
 /// Merges several upstreams into one subscriber: the stage of `flatMap` and `merge`.
 ///
-/// **Demand:** while the subscriber's demand is unlimited, so is that of the inlets. Otherwise each inlet requests one
-/// value at a time, and a value that arrives before its turn waits: at most one for each inlet, and nothing is lost.
+/// **Demand:** unlimited for each inlet while the subscriber's is. Otherwise, each inlet requests one value at a time,
+/// and a value without demand waits: at most one per inlet. No value is lost.
 @usableFromInline class MergeStage<Output, Failure: Error>: Junction<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline final var isDraining = false
   @exclusivity(unchecked) @usableFromInline
   final var waiting = FIFO<(inlet: Inlet<MergePort<Output, Failure>>, value: Output)>()
   @exclusivity(unchecked) @usableFromInline final var inlets: ContiguousArray<AnyInlet> = []
-  /// The number of values that are being delivered without an inlet; the completion waits for them.
+  /// The number of publishers that are delivering without an inlet; the completion waits for them.
   @exclusivity(unchecked) @usableFromInline final var directDeliveries = 0
   /// True while upstreams may be added.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
@@ -19,7 +19,7 @@
   /// Adds one more upstream.
   @inlinable final func addInlet() -> Inlet<MergePort<Output, Failure>> {
     let inlet = Inlet<MergePort<Output, Failure>>(self, index: inlets.count)
-    // After the cancellation nothing would remove it again.
+    // After the cancellation, nothing would remove the inlet again.
     if isActive { inlets.append(inlet) }
     return inlet
   }
@@ -69,7 +69,7 @@
     switch completion {
     case .finished:
       finishIfDone()
-      // As long as its values wait, another upstream would only add to them.
+      // While values of this inlet wait, `flatMap` doesn't start another upstream, which would only add to them.
       inlet.finishesLate = inlet.waiting > 0
       if isActive, !inlet.finishesLate { inletFinished() }
     case .failure:
@@ -91,7 +91,7 @@
   @inlinable override func demanded(_ demand: Subscribers.Demand) {
     self.demand += demand
     guard !isDraining else { return }
-    // Not `isEmpty`, for which the queue's type would be looked up: requests are served where it is not known.
+    // Not `isEmpty`: in unspecialized code, which serves requests, it would look up the queue's type.
     if waiting.count > 0 { drain() }
     if isActive, self.demand == .unlimited {
       for inlet in inlets where inlet.isLive && !inlet.isUnlimited {
@@ -124,8 +124,7 @@
     if isActive, !isOpen, inlets.isEmpty, waiting.count == 0, directDeliveries == 0 { end(.finished) }
   }
 
-  /// Reports the waiting values, and completes. Values can be waiting only at a failure. Values that were requested
-  /// before it are being delivered, and come first.
+  /// Reports the waiting values as dropped and fails, after the values that are being delivered.
   @inlinable final func fail(_ completion: Subscribers.Completion<Failure>) {
     guard isActive else { return }
     if isDraining, waiting.count > 0 {
@@ -163,7 +162,7 @@
   @inlinable static func receive(_ input: Output, _ inlet: Inlet<Self>) -> Subscribers.Demand {
     inlet.owner.receive(input, inlet)
   }
-  /// As in Combine, values of an upstream that continues after its completion pass as long as the others run.
+  /// As in Combine, if an upstream delivers values after its completion, they pass while other upstreams run.
   @inlinable static func takesStray(afterEnding: Bool) -> Bool { true }
   @inlinable static func ended(_ completion: Subscribers.Completion<Failure>, _ inlet: Inlet<Self>) {
     inlet.owner.ended(completion, inlet)

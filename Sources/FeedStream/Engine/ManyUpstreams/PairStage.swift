@@ -5,7 +5,7 @@
 /// **Demand:** passes to both upstreams. A request made while a value is being delivered is returned to the upstream
 /// that delivers.
 @usableFromInline final class PairStage<Rule: PairRule, Failure: Error>: Junction<Rule.Output, Failure> {
-  /// The subscriber, until the completion; `isActive` checks that without copying it.
+  /// The rule and its values; `nil` once the stream is over.
   @exclusivity(unchecked) @usableFromInline var rule: Rule?
   /// True when an upstream has ended.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false
@@ -16,7 +16,7 @@
   /// The demand that the subscriber requested while a value was being delivered.
   @exclusivity(unchecked) @usableFromInline var asked = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var failure: Failure?
-  /// Combinations made within a delivery, while there was demand for them. Pairs wait in the rule's own queues.
+  /// Combinations that were made during a delivery, for which there is demand. Pairs wait in the rule's own queues.
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Rule.Output>()
 
   @inlinable init(_ down: ErasedSubscriber<Rule.Output, Failure>, _ rule: Rule) {
@@ -24,7 +24,7 @@
     super.init(Rule.joins.name, down)
   }
 
-  /// Subscribes to both, and then delivers the subscription.
+  /// Subscribes to both upstreams, and then delivers the subscription.
   @inlinable func start<A: Publisher<Rule.First, Failure>, B: Publisher<Rule.Second, Failure>>(_ a: A, _ b: B) {
     let (first, second) = (Inlet<FirstPort<Rule, Failure>>(self), Inlet<SecondPort<Rule, Failure>>(self))
     self.first = first
@@ -71,8 +71,8 @@
     }
   }
 
-  /// Keeps the combination made within a delivery, if there is demand for it. If there is none, the next may replace
-  /// it.
+  /// Keeps a combination that was made during a delivery, if there is demand for it. Otherwise, the next combination
+  /// may replace it.
   @inlinable @inline(never) func hold() {
     if demand > waiting.count, rule!.hasNext { waiting.append(rule!.next()) }
   }
@@ -81,7 +81,7 @@
     while isActive, let value = waiting.popFirst() { pass(value) }
   }
 
-  /// Delivers the completion that is due, unless the subscriber has no subscription yet or is being served.
+  /// Delivers the completion if it is due, unless a delivery is in progress or the subscriber has no subscription yet.
   @inlinable func endIfDone() {
     guard hasEnding, !isDelivering, let rule, let first, let second else { return }
     if let failure {
@@ -97,8 +97,8 @@
     endIfDone()
   }
 
-  /// Records the failure of one upstream, unless the other's completion came first. No value follows it, even while it
-  /// waits.
+  /// Records the failure of one upstream, unless the other's completion already ends the stream. No value follows the
+  /// failure, even while it waits.
   @inlinable @inline(never) func failed(_ error: Failure, _ inlet: AnyInlet) {
     guard let rule, let first, let second else { return }
     let isOver = rule.isExhausted(

@@ -1,8 +1,8 @@
-/// Subscribes to one upstream at a time; the next takes over the demand that the last has not served. It is the base of
-/// `append`, `switchToLatest` and everything that subscribes again.
+/// Subscribes to one upstream at a time; the next takes over the demand that the last has not served. The base of
+/// `append`, `switchToLatest`, and every operator that subscribes again.
 ///
-/// A subclass decides in `ended` what follows an upstream's completion. When an upstream completes during its
-/// subscription, the loop that subscribes handles that completion, so that the stack stays flat.
+/// A subclass decides in `ended` what follows an upstream's completion. If an upstream completes while the stage
+/// subscribes to it, the subscribing loop starts the next one, so that the stack stays flat.
 @usableFromInline class SequentialStage<Output, Failure: Error>: Junction<Output, Failure> {
   @usableFromInline typealias Upstream = Inlet<SequentialPort<Output, Failure>>
 
@@ -16,7 +16,7 @@
 
   /// Cancels the current upstream and subscribes to another.
   @inlinable final func subscribe(_ attach: @escaping (Upstream) -> Void) {
-    // Not `subscribe` again: the lane of a shared stage is not entered.
+    // Call `subscribeHere`, because `subscribe` would try to enter the gate again.
     guard entry.enter() else { return gate.perform { [self] in subscribeHere(attach) } }
     subscribeHere(attach)
     entry.leave()
@@ -24,7 +24,7 @@
 
   @inlinable final func subscribeHere(_ attach: @escaping (Upstream) -> Void) {
     guard isActive else { return }
-    // Before the cancellation, which may call back into this with a newer one, or cancel this.
+    // Set this before the cancellation, which may call back: with a newer upstream, or to cancel this stage.
     upcoming = attach
     current.take()?.cancel()
     if !isSubscribing { subscribeToUpcoming() }
@@ -51,7 +51,7 @@
 
   // MARK: Upstream
 
-  /// Called when the current upstream has accepted; requests the outstanding demand.
+  /// Called when the current upstream has accepted the subscriber; requests the outstanding demand.
   @inlinable func began(_ inlet: Upstream) {
     guard isActive, inlet === current else { return inlet.cancel() }
     if demand > .none { inlet.request(demand) }
@@ -66,15 +66,15 @@
     return more
   }
 
-  /// The further demand for `inlet`, which has just delivered. If another upstream has replaced it, the demand goes to
-  /// that one; if none has yet, the next receives it when it begins.
+  /// Returns the further demand for `inlet`, which has just delivered. If another upstream has replaced it, that one
+  /// receives the demand; if none has yet, the next receives it when it begins.
   @inlinable final func ask(_ more: Subscribers.Demand, insteadOf inlet: Upstream) -> Subscribers.Demand {
     if inlet === current { return more }
     current?.request(more)
     return .none
   }
 
-  /// Refuses a value beyond the demand.
+  /// Drops and reports a value beyond the demand.
   @inline(never) @usableFromInline final func refuse(_ value: Output) -> Subscribers.Demand {
     if isActive { StreamDiagnostics.dropped(value, name, .noDemand) }
     return .none
@@ -83,8 +83,8 @@
   /// Called when the current upstream has completed.
   @inlinable func ended(_ completion: Subscribers.Completion<Failure>) { end(completion) }
 
-  /// True when an upstream that sends a subscription after its completion is ignored instead of cancelled, as long as
-  /// this runs.
+  /// True if a subscription that an upstream sends after its completion is ignored instead of cancelled while this
+  /// stage runs.
   @usableFromInline var leavesLate: Bool { false }
 
   @inlinable final func endedCurrent(_ completion: Subscribers.Completion<Failure>, _ inlet: Upstream) {
@@ -96,7 +96,7 @@
 
   // MARK: Downstream
 
-  /// As in Combine's `append`.
+  /// Allows requests for zero values, as Combine's `append` does.
   @usableFromInline override var takesNone: Bool { true }
 
   @inlinable override func demanded(_ demand: Subscribers.Demand) {
@@ -130,6 +130,6 @@
     inlet.owner.endedCurrent(completion, inlet)
   }
   @inlinable static func takesStray(afterEnding: Bool) -> Bool { !afterEnding }
-  /// To upstream, the stage and its inlet are one subscriber.
+  /// The stage's identifier: upstream sees the stage and its inlet as one subscriber.
   @usableFromInline static func identifier(of inlet: Inlet<Self>) -> CombineIdentifier { inlet.owner.combineIdentifier }
 }

@@ -25,10 +25,10 @@ extension Publishers {
   @usableFromInline let size: Int
   @usableFromInline let prefetch: Publishers.PrefetchStrategy
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
-  /// True when a completion waits for demand as a value does, as in Combine's buffer.
+  /// True when the completion waits for demand, as a value does; so it does in Combine's buffer.
   @usableFromInline let endingWaits: Bool
   /// Calls `drain()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
-  /// specialized, and delivering the values held would take five times as long.
+  /// specialized, and delivery would take five times as long.
   @usableFromInline let serve: (BufferStage) -> Subscribers.Demand
   @exclusivity(unchecked) @usableFromInline var values = FIFO<Input>()
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
@@ -58,7 +58,7 @@ extension Publishers {
     guard isLive else { return }
     hasBegun = true
     super.began()
-    // Upstream may have ended within the request.
+    // Upstream may have completed during the request.
     if hasEnding { _ = drain() }
   }
 
@@ -71,7 +71,7 @@ extension Publishers {
     return drain()
   }
 
-  /// Delivers a value that needn't wait, without holding it first.
+  /// Delivers a value that needn't wait, without adding it to the buffer.
   @inlinable func deliver(_ input: Input) -> Subscribers.Demand {
     demand.takeOne()
     isDraining = true
@@ -98,9 +98,9 @@ extension Publishers {
       StreamDiagnostics.dropped(input, name, .bufferFull)
       ending = .failure(makeError())
       hasEnding = true
-      // Kept although it is cancelled: as in Combine, values are still requested for those delivered.
+      // Keep `up` after the cancellation: as in Combine, delivered values still lead to requests.
       up?.cancel()
-      // The values held come first; the failure follows when it is requested.
+      // The buffered values come first; the failure follows once there is demand for it.
       return false
     }
   }
@@ -136,7 +136,7 @@ extension Publishers {
 
   /// Delivers the requested values, in order, then the completion.
   ///
-  /// - Returns: the number of values that can be held again.
+  /// - Returns: the number of places that have become free in the buffer.
   @inlinable func drain() -> Subscribers.Demand {
     guard !isDraining else { return .none }
     isDraining = true
@@ -153,7 +153,7 @@ extension Publishers {
 
   @inline(never) @usableFromInline func endIfDrained() {
     guard isLive, hasBegun, let ending else { return }
-    // Values that nobody has requested do not delay a failure.
+    // Unrequested values do not delay a failure.
     switch ending {
     case .finished: if values.isEmpty, demand > .none || !endingWaits { finish(ending) }
     case .failure:

@@ -1,9 +1,9 @@
 extension Publishers {
-  /// The error types of an operator whose closure may throw: the closure's, upstream's, and the operator's own. There
-  /// are two modes: ``NonThrowing`` and ``Throwing``.
+  /// The error types of an operator whose closure may throw: the closure's, upstream's, and the operator's own. The
+  /// modes are ``NonThrowing`` and ``Throwing``.
   ///
-  /// With it, `removeDuplicates` and `tryRemoveDuplicates` are one publisher and one stage: a closure that cannot throw
-  /// has the error type `Never`, and the compiler removes the code for errors.
+  /// Modes allow `removeDuplicates` and `tryRemoveDuplicates` to share one publisher and one stage: a closure that
+  /// cannot throw has the error type `Never`, and the compiler removes the code for errors.
   public protocol FailureMode<UpstreamFailure>: SendableMetatype {
     associatedtype UpstreamFailure: Error
     /// The type of the errors that the closure throws.

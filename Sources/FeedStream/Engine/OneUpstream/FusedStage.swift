@@ -1,7 +1,7 @@
 /// The form of a stateless operator: a value that wraps the next subscriber and changes only the values.
 ///
-/// The subscription passes through unchanged, so demand, cancellation and the rules concern only upstream and the
-/// subscriber below. If `Failure` differs from the downstream's, the stage has its own `receive(completion:)`.
+/// The subscription passes through unchanged, so upstream and the subscriber below handle demand and cancellation
+/// between them. If `Failure` differs from the downstream's, the stage has its own `receive(completion:)`.
 @usableFromInline
 protocol FusedStage<Downstream>: Subscriber, Traceable, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
   CustomReflectable
@@ -28,8 +28,8 @@ extension FusedStage where Failure == Downstream.Failure {
 }
 
 extension Subscriber {
-  /// True when the operator above must erase this subscriber. Operators that do not fuse with their own kind (as `map`
-  /// does) must not nest: from three levels on, they are no longer specialized (250 ns per value instead of 6).
+  /// True when the operator above must erase this subscriber. Operators that do not fuse with their own kind, unlike
+  /// `map`, must not nest: from three levels on, they are no longer specialized (250 ns per value instead of 6).
   @inlinable static var isFused: Bool { @inline(__always) get { fusedStages > 0 } }
 
   /// True when a stateless operator above this subscriber must erase it before wrapping it.

@@ -1,7 +1,8 @@
 /// A stage that may have one value to deliver after upstream's completion: it delivers the value once the subscriber
 /// has requested it, and then finishes.
 ///
-/// As in Combine, a finish without a value also waits for the request, if there might have been a value.
+/// As in Combine, the stage waits for the request even if it finishes without a value, as long as there could have been
+/// one.
 @usableFromInline class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
   private var last: Output?
   /// True if upstream has completed and there is no demand yet.
@@ -9,7 +10,7 @@
 
   /// Ends with `value`, if any: immediately when `isAsked`, otherwise on the next request.
   ///
-  /// - Parameter cancelling: true if upstream has not completed by itself.
+  /// - Parameter cancelling: true if upstream has not completed and must be cancelled.
   @usableFromInline final func finish(with value: Output?, isAsked: Bool, cancelling: Bool = false) {
     guard isLive else { return }
     phase = .draining
@@ -61,12 +62,12 @@
 
   /// Delivers a value that was requested from upstream.
   ///
-  /// - Returns: the demand to return to upstream.
+  /// - Returns: the subscriber's further demand, to return to upstream.
   @inlinable final func pass(_ value: Output) -> Subscribers.Demand {
     demand.takeOne(for: self)
     let more = down.receive(value)
     guard more > .none else { return .none }
-    // The stream may have ended while the value was being delivered.
+    // The stream may have completed while the value was being delivered.
     guard isLive else {
       requested(more)
       return .none

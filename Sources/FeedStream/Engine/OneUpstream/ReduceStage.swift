@@ -2,8 +2,8 @@
 /// `allSatisfy`. It requests everything from upstream, delivers the result once the subscriber has requested it, and
 /// finishes.
 ///
-/// The rule updates the result with each value and returns true when it is settled: then upstream is cancelled. With a
-/// `nil` result the stage finishes without a value.
+/// The rule updates the result with each value. When it returns true, the result is settled, and upstream is cancelled.
+/// With a `nil` result, the stage finishes without a value.
 @usableFromInline
 final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueStage<Output, Mode.Failure>, Subscriber {
   @usableFromInline typealias Failure = Mode.UpstreamFailure
@@ -15,7 +15,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
   @usableFromInline let rule: Rule
   @exclusivity(unchecked) @usableFromInline var result: NonReentrant<Output?>
   @exclusivity(unchecked) @usableFromInline private(set) var isAsked = false
-  /// True when upstream has finished while the rule is handling a value, which still counts.
+  /// True when upstream has finished while the rule is handling a value. The result includes that value.
   @exclusivity(unchecked) @usableFromInline var hasEndedWithin = false
 
   /// - Parameters:
@@ -74,7 +74,7 @@ final class ReduceStage<Input, Output, Mode: Publishers.FailureMode>: LastValueS
     result = NonReentrant(nil)
   }
 
-  /// Does nothing, because everything has been requested from upstream.
+  /// Makes no request, because everything has been requested from upstream.
   override func asked(for demand: Subscribers.Demand) { isAsked = true }
 
   override func tell(_ facts: inout StreamFacts) {

@@ -1,22 +1,22 @@
-/// The life cycle that every stateful operator shares.
+/// Implements the life cycle that all stateful operators share.
 ///
 /// A stage sits between an upstream subscription and one subscriber. It is generic over *values* only: its subscriber
 /// is erased to functions, so that repeating an operator in a chain does not nest its types. A subclass adds its state
 /// and one rule: `receive(_:)`. The rules of the protocol are implemented here: the first subscription wins, there is
 /// one completion, nothing follows a completion, `cancel()` is final and idempotent.
 ///
-/// A stage keeps its subscriber as long as it lives itself, and releases its upstream at the completion. A subscriber
+/// A stage keeps its subscriber until it is released itself, and releases its upstream at the completion. A subscriber
 /// breaks the retain cycle by releasing its subscription, as ``Subscribers/Sink`` does.
 @usableFromInline class Stage<Output, Failure: Error>: GuardedSubscription {
-  /// `begun`: live, but the first event is still to come from an upstream that may deliver on any thread. `draining`:
-  /// upstream has completed, but the subscriber has not received everything yet.
+  /// `begun`: live, but without an event yet, from an upstream that may deliver on any thread. `draining`: upstream has
+  /// completed, but the subscriber has not received everything yet.
   @usableFromInline enum Phase { case waiting, begun, live, draining, ended }
 
   /// The treatment of strays: events that upstream sends against the rules, before its subscription or after the
   /// completion.
   ///
-  /// Combine's operators differ here. Each operator here behaves like Combine's, as long as it adds no violation
-  /// itself: an operator without a buffer passes on every event of a misbehaving upstream.
+  /// Combine's operators differ in this treatment, and each operator here follows its counterpart, as long as it adds
+  /// no violation of its own: an operator without a buffer passes on every event of a misbehaving upstream.
   @usableFromInline enum Strays {
     /// Nothing passes.
     case ignored
@@ -42,7 +42,7 @@
 
   // MARK: Upstream's side
 
-  /// Accepts the first subscription and delivers itself as the subscription; refuses any other.
+  /// Accepts the first subscription and delivers this stage as the subscription; refuses any other.
   @inlinable func receive(subscription: any Subscription) {
     guard phase == .waiting else {
       subscription.cancel()
@@ -80,15 +80,15 @@
     return true
   }
 
-  /// Delivers itself as the subscription; an operator that starts with its own request overrides this.
+  /// Delivers this stage as the subscription. An operator that starts with its own request overrides this.
   @inlinable func began() { down.receive(subscription: self) }
 
-  /// True when an event that arrives is expected. Off the hot path, `takesStray()` decides about an unexpected value.
+  /// True when an arriving event is expected. `takesStray()` decides about an unexpected value, off the hot path.
   @inlinable final var takesEvents: Bool {
     @inline(__always) get { phase == .live || phase == .begun && begin() }
   }
 
-  /// True when an event is expected.
+  /// True when events are expected.
   @inlinable final var isLive: Bool { @inline(__always) get { phase == .live || phase == .begun } }
 
   @usableFromInline var strays: Strays { .ignored }
@@ -130,7 +130,7 @@
     down.receive(completion: completion)
   }
 
-  /// Completes the stream from inside: cancels upstream, then completes downstream.
+  /// Completes the stream before upstream does: cancels upstream, then completes downstream.
   @inlinable @inline(never) final func stop(_ completion: Subscribers.Completion<Failure>) {
     guard isLive || phase == .waiting && strays == .earlyPass else { return }
     phase = .ended
@@ -152,7 +152,7 @@
     down.receive(completion: .finished)
   }
 
-  /// Releases held values and cancels scheduled work: the stream has completed or was cancelled.
+  /// Releases held values and cancels scheduled work. Called when the stream has completed or was cancelled.
   @usableFromInline func forget() {}
 
   // MARK: Downstream's side

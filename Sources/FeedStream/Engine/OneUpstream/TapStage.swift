@@ -8,7 +8,7 @@
     case completion(Subscribers.Completion<Failure>)
     case cancel
     case request(Subscribers.Demand)
-    /// Demand returned after a value.
+    /// Demand that the subscriber returned after a value.
     case answer(Subscribers.Demand)
   }
 

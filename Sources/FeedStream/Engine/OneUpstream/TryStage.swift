@@ -1,7 +1,6 @@
-/// The stage of every operator whose closure may throw and that keeps no state: `tryMap`, `tryFilter`, `tryCompactMap`
-/// …
+/// The stage of all stateless operators whose closure may throw: `tryMap`, `tryFilter`, `tryCompactMap` …
 ///
-/// `body` does the operator's work and passes its result on; an error that it throws cancels upstream and becomes the
+/// `body` does the operator's work and passes on its result. An error that it throws cancels upstream and becomes the
 /// failure.
 @usableFromInline final class TryStage<Input, UpstreamFailure: Error, Output>: Stage<Output, any Error>, Subscriber {
   @usableFromInline typealias Failure = UpstreamFailure

@@ -6,6 +6,6 @@
 
   override func cancelled() { onCancel.take()?() }
   override var takesNone: Bool { true }
-  // The buffer below is the source.
+  // The map shows the buffer below as the source.
   override func tell(_ facts: inout StreamFacts) { facts.isTransparent = true }
 }

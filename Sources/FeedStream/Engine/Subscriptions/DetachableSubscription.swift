@@ -6,7 +6,7 @@ final class DetachableSubscription: Subscription, CustomStringConvertible, Custo
 {
   private let name: StaticString
   @usableFromInline let combineIdentifier: CombineIdentifier
-  /// Locked: a stage below a publisher of the user's may complete on one thread while another cancels.
+  /// Locked, because a stage below a user's publisher may complete on one thread while another thread cancels.
   private let held: Locked<(any Subscription)?>
 
   init(_ name: StaticString, _ stage: any Subscription) {

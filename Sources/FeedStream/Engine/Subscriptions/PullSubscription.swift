@@ -3,24 +3,24 @@
   associatedtype Value
   associatedtype Failure: Error
 
-  /// Called when more values are requested than are held. The source delivers or holds them now or later, or completes
-  /// the subscription.
+  /// Called when more values are requested than the subscription holds. The source calls `deliver` or `hold`, now or
+  /// later, or completes the subscription.
   ///
-  /// Called with each request for which nothing is held, even while the source is still looking for an earlier one.
+  /// Called for each request that no held value can serve, even while the source is still working on an earlier one.
   ///
-  /// - Returns: true to be called again immediately if more values are requested than it has delivered now.
+  /// - Returns: true to be called again immediately if more values are requested than this call has supplied.
   func wanted(by subscription: PullSubscription<Value, Failure>) -> Bool
 
   /// Called when the subscriber has cancelled.
   func cancelled(_ subscription: PullSubscription<Value, Failure>)
 }
 
-/// The subscription of a source outside of the engine: it counts the demand, holds values that were produced too early,
-/// and guards delivery against re-entry.
+/// The subscription of a source outside of the engine: it counts the demand, holds values that were produced before
+/// they were requested, and guards delivery against re-entry.
 ///
 /// A request made while a value is being delivered is added to the demand and served by the running loop, so the stack
 /// stays flat. The subscription retains the source until it completes or is cancelled.
-// Final: a class that is not public cannot be subclassed in another module.
+// Final, because a class that is not public cannot be subclassed in another module.
 @usableFromInline package final class PullSubscription<Output, Failure: Error>: GuardedSubscription {
   private let name: StaticString
   @exclusivity(unchecked) @usableFromInline var down: ErasedSubscriber<Output, Failure>?
@@ -53,13 +53,13 @@
     self.run = run
   }
 
-  /// Delivers itself as the subscription.
+  /// Delivers this subscription to the subscriber.
   package func begin() { down?.receive(subscription: self) }
 
-  /// True when ``deliver(_:)`` would not hold a value.
+  /// True when ``deliver(_:)`` would deliver a value immediately instead of holding it.
   @inlinable package var takesNow: Bool { demand > .none && held.isEmpty && !isDelivering }
 
-  /// True until it has completed or was cancelled.
+  /// True until the subscription has completed or was cancelled.
   @inlinable package var isLive: Bool { down != nil }
 
   // MARK: The source's side
@@ -123,7 +123,7 @@
   }
 
   override func cancelled() {
-    // Released after the change: what it releases may call back.
+    // Release the objects after the change, because their release may call back.
     let old = (down.take(), held.take(), source.take())
     ending = nil
     old.2?.cancelled(self)

@@ -1,7 +1,7 @@
 /// The subscription of a publisher with one result: a value, which is delivered with the completion once it is
 /// requested, or a failure, which is delivered immediately.
 ///
-/// The result may exist from the start (`Just`) or come later (`Future`, work off the loop).
+/// The result may exist from the start (`Just`) or arrive later (`Future`, work off the loop).
 @usableFromInline package class ResultSubscription<Output, Failure: Error>: GuardedSubscription {
   private let name: StaticString
   @exclusivity(unchecked) @usableFromInline final var down: ErasedSubscriber<Output, Failure>?
@@ -36,9 +36,9 @@
     self.serve = serve
   }
 
-  /// Delivers itself as the subscription, and then the result, if there is one and it may be delivered.
+  /// Delivers this subscription to the subscriber, and then the result, if there is one and it may be delivered.
   ///
-  /// - Parameter work: cancelled with the subscription, while there is no result.
+  /// - Parameter work: the work that produces the result; cancelled with the subscription.
   @inlinable package final func begin(_ work: (any Cancellable)? = nil) {
     if result == nil { self.work = work }
     isOpen = true

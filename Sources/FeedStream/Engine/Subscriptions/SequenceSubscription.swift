@@ -1,8 +1,8 @@
 /// The subscription of a publisher that produces its values on request, in a loop.
 ///
 /// It counts the demand and guards the loop against re-entry: a request made while a value is being delivered is added
-/// to the demand and served by the running loop, so that pulling a million values one by one keeps the stack flat. The
-/// loop itself is a function that is formed where its types are known.
+/// to the demand and served by the running loop, so the stack stays flat even if a million values are requested one by
+/// one. The loop itself is a function that is formed where its types are known.
 @usableFromInline final class SequenceSubscription: GuardedSubscription {
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isActive = true
@@ -15,11 +15,11 @@
   private let ending: Any?
 
   /// - Parameters:
-  ///   - name: its description when no longer active.
+  ///   - name: the subscription's description once it is no longer active.
   ///   - supply: the object that `produce` and `show` take.
-  ///   - ending: the later completion, for mirrors, if there is more than one kind.
+  ///   - ending: the completion, for mirrors; `nil` if the publisher can only finish.
   ///   - produce: delivers as long as `isActive` and `demand` allow, and calls `end()` before its completion.
-  ///   - show: describes it while active.
+  ///   - show: returns the content of `supply`, for descriptions and mirrors.
   @usableFromInline init(
     _ name: StaticString, _ supply: AnyObject, ending: Any?,
     produce: @escaping (AnyObject, SequenceSubscription) -> Void, show: @escaping (AnyObject) -> Any
@@ -31,7 +31,7 @@
     self.show = show
   }
 
-  /// Releases everything, because there are no more values. Call it before the completion is delivered.
+  /// Releases everything, because there are no more values. Call this before you deliver the completion.
   @usableFromInline func end() {
     isActive = false
     supply = nil
@@ -49,14 +49,14 @@
   override func cancelled() { end() }
 
   override func tell(_ facts: inout StreamFacts) {
-    // Its description is its elements.
+    // Not `description`, which lists the elements.
     facts.name = "\(name)"
     facts.below = (supply as? any Traceable)?.below
     facts.demand = demand
     facts.isOver = !isActive
   }
 
-  // As in Combine, a request for none does nothing on a sequence.
+  // As in Combine, a sequence ignores a request for zero values.
   override var takesNone: Bool { true }
 
   private var shown: Any? { supply.map { show($0) } }
@@ -74,7 +74,7 @@
   @usableFromInline let subscriber: S
   @usableFromInline let completion: Subscribers.Completion<S.Failure>
   @exclusivity(unchecked) @usableFromInline var iterator: Elements.Iterator
-  /// One element ahead, so that the completion comes with the last element and not with a further request.
+  /// The next element, read in advance, so that the completion follows the last element without a further request.
   @exclusivity(unchecked) @usableFromInline var upcoming: Elements.Element
 
   /// `nil` when there are no elements.
@@ -93,10 +93,10 @@
     var element = upcoming
     while source.isActive, source.demand > .none {
       if source.demand == .unlimited {
-        // Unlimited, so nothing is counted; nothing returns to the iterator, which need not be kept.
+        // With unlimited demand, nothing is counted, and the loop may use up a copy of the iterator.
         var rest = iterator
         while let next = rest.next() {
-          // The sequence may be a user's code, and cancel.
+          // The iterator may be a user's code that cancels the stream.
           guard source.isActive else { return }
           _ = subscriber.receive(element)
           guard source.isActive else { return }

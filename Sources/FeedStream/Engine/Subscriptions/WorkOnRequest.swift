@@ -1,14 +1,14 @@
-/// Work with one result that starts when the result is requested; a subscription of ``WorkOnRequest`` runs it.
+/// Work with one result that starts when the result is requested. A subscription of ``WorkOnRequest`` runs it.
 package protocol RequestedWork<Output, Failure>: Cancellable {
   associatedtype Output
   associatedtype Failure: Error
 
-  /// Starts the work. It calls `settle` once, on the stream's thread, unless it is cancelled first; then it releases
-  /// it.
+  /// Starts the work, which calls `settle` once, on the stream's thread, and releases it; or only releases it, if the
+  /// work is cancelled first.
   func start(_ settle: @escaping (Result<Output, Failure>) -> Void)
 }
 
-/// The publisher of one result: each subscription makes its own work and starts it with the first request.
+/// A publisher of one result: each subscription makes its own work and starts it with the first request.
 ///
 /// **Demand:** the value is delivered with the completion. **Failure:** the work's. **Cancellation:** cancels the work.
 package struct WorkOnRequest<Work: RequestedWork>: Publisher {

@@ -1,9 +1,9 @@
 /// A value in transit from the task that made it to the stream's home.
-// @unchecked: the task hands it over permanently, as `sending` says where it is made.
+// @unchecked: the task gives the value away permanently, as the initializer's `sending` requires.
 struct Carried<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: consuming sending Value) { self.value = value }
 
-  /// It is for a caller that knows that it runs on one thread at a time, as the user of a queue guarantees.
+  /// For a caller that is itself sure that one thread at a time uses the value.
   init(uncheckedly value: Value) { self.value = value }
 }

@@ -1,14 +1,14 @@
 /// A queue: first in, first out; adding and removing cost O(1) amortized.
 ///
-/// Its first element is stored separately, as most queues here hold one element or none (with only the ring, `zip` took
-/// 14 ns per value). The others are in a ring. Its storage doubles when full and stays when empty, so that a queue that
-/// becomes empty repeatedly does not allocate.
+/// The first element is stored separately, because most queues here hold at most one element (with only the ring, `zip`
+/// took 14 ns per value). The others are in a ring. The ring's storage doubles when it is full and is kept when it is
+/// empty, so that a queue that repeatedly becomes empty does not allocate.
 @frozen @usableFromInline package struct FIFO<Element> {
   // The capacity is always a power of two, or zero.
   @usableFromInline var storage: ContiguousArray<Element?> = []
   @usableFromInline var head = 0
   @usableFromInline var count = 0
-  // Stored last, so that the offsets of the other properties do not depend on its type.
+  // Stored last, so that the other properties' offsets do not depend on this property's type.
   @usableFromInline var first: Element?
 
   @inlinable package init() {}
@@ -42,7 +42,7 @@
 
   @inlinable package mutating func popFirst() -> Element? { count > 0 ? removeFirst() : nil }
 
-  /// - Precondition: it is not empty.
+  /// - Precondition: the queue is not empty.
   @inlinable package mutating func removeFirst() -> Element {
     count &-= 1
     let element = first.unsafelyUnwrapped
@@ -70,7 +70,7 @@
     return element
   }
 
-  // Inlinable, and so specialized: otherwise moving the elements takes longer than everything else.
+  // Inlinable, so that it is specialized: otherwise, moving the elements would take longer than everything else.
   @inlinable @inline(never) mutating func grow() {
     let capacity = max(8, storage.count * 2)
     storage = ContiguousArray(unsafeUninitializedCapacity: capacity) { buffer, initialized in

@@ -13,8 +13,9 @@ extension HeapEntry {
 
 /// A priority queue: adding and taking cost O(log n).
 ///
-/// A heap with four branches. It isn't the heap of swift-collections, which can remove only the first and the last
-/// entry. Entries are moved, not copied, within the array's storage, which saves a retain and a release at every level.
+/// A heap with four branches per node. The heap of swift-collections can't take its place, because it can remove only
+/// the first and the last entry. Entries are moved, not copied, within the array's storage, which saves a retain and a
+/// release at every level.
 @frozen @usableFromInline package struct Heap<Entry: HeapEntry> {
   @usableFromInline var entries: ContiguousArray<Entry> = []
 
@@ -32,10 +33,10 @@ extension HeapEntry {
     siftUp(entries.count - 1)
   }
 
-  /// - Precondition: it is not empty.
+  /// - Precondition: the heap is not empty.
   @inlinable @discardableResult package mutating func removeFirst() -> Entry { remove(at: 0) }
 
-  /// Removes the entry at the index that it last received.
+  /// Removes the entry at `place`, the index that it last received.
   @inlinable @discardableResult package mutating func remove(at place: Int) -> Entry {
     var taken = entries.removeLast()
     if place < entries.count {

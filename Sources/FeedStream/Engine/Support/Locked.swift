@@ -6,10 +6,10 @@
   import Darwin
 #endif
 
-/// The system's mutex, for code that must hold it across calls that a closure would hide from the optimizer.
-// @unchecked: the system's mutex may be used by several threads.
+/// The system's mutex, for code in which a closure with the critical section would hinder the optimizer.
+// @unchecked: several threads may use the system's mutex.
 @usableFromInline final class SystemMutex: @unchecked Sendable {
-  // Never moved, as the system requires.
+  // Allocated, because the system requires that a mutex is never moved.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
   @usableFromInline init() {
@@ -32,14 +32,14 @@
   }
 }
 
-/// A state that several threads share and one thread at a time uses.
+/// State that several threads share and that one thread at a time uses.
 ///
-/// It isn't the standard library's `Mutex`: on Linux, the thread sanitizer doesn't see its operations and reports false
-/// races, whereas it knows the system's mutex.
+/// This isn't the standard library's `Mutex`, because on Linux the thread sanitizer doesn't see that mutex's operations
+/// and reports false races. It knows the system's mutex.
 // @unchecked: the state is used only with the mutex held, and the initializer's caller gives it away.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
   @exclusivity(unchecked) private var state: State
-  // Never moved, as the system requires.
+  // Allocated, because the system requires that a mutex is never moved.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
   package init(_ state: consuming sending State) {
@@ -53,7 +53,7 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Runs `body` with the lock held; `body` must not call back into this.
+  /// Runs `body` with the lock held; `body` must not use this lock.
   package func withLock<R>(_ body: (inout State) throws -> R) rethrows -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

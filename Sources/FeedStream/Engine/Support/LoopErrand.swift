@@ -1,5 +1,5 @@
-/// Work in transit to another home, which may be closed before it arrives: one of two closures runs, once.
-// @unchecked: run by that home, or released by nobody who has run it.
+/// Work in transit to another home, which may be closed before the work arrives. One of two closures runs, once.
+// @unchecked: either the home runs it, or the last owner releases it; never both at once.
 final class LoopErrand: @unchecked Sendable {
   private let work: () -> Void
   private let dropped: () -> Void
@@ -22,8 +22,8 @@ final class LoopErrand: @unchecked Sendable {
 }
 
 extension StreamDomain {
-  /// Runs `work` here, later; `dropped` instead, if the domain is closed. Safe from any thread.
-  // Not inlined: what a closed loop drops is released here, not later.
+  /// Runs `work` in this domain, later; runs `dropped` instead if the domain is closed. Safe from any thread.
+  // Not inlined, so that work dropped by a closed loop is released here and not later.
   @inline(never)
   func bring(_ work: @escaping @Sendable () -> Void, dropped: @escaping @Sendable () -> Void) {
     let errand = LoopErrand(work, dropped: dropped)

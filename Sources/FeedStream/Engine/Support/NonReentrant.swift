@@ -1,4 +1,4 @@
-/// State that a stage passes to a closure, which may change it; reentrant calls can't access it meanwhile.
+/// State that a stage passes to a closure, which may change it. Meanwhile, reentrant calls can't access the state.
 @frozen @usableFromInline struct NonReentrant<Value> {
   /// `nil` while the closure has it.
   @usableFromInline private(set) var value: Value?

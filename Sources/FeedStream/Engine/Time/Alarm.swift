@@ -6,17 +6,17 @@
   private let start: (@escaping () -> Void) -> any Cancellable
   private let scheduler: Any.Type
   private let hold: CrossedHome?
-  /// Admits one thread at a time, and brings each firing to where the stage lives; `nil` where the scheduler does so.
+  /// Admits one thread at a time, and moves each firing to the stage's home; `nil` if the scheduler does so.
   @exclusivity(unchecked) private var gate: ThreadGate?
-  /// Checked where the scheduler calls, as in `ScheduledStage`, unless there is a gate.
+  /// Checks the thread when the scheduler calls, as in `ScheduledStage`, unless there is a gate.
   @exclusivity(unchecked) private var place = SubjectConfinement()
-  /// Distinguishes the timer of an earlier setting from the current one.
+  /// The number of the current setting, which distinguishes its timer from earlier ones.
   @exclusivity(unchecked) private var setting: UInt64 = 0
   @exclusivity(unchecked) private var timer: (any Cancellable)?
 
   /// - Parameters:
   ///   - scheduler: the type of the scheduler, for messages.
-  ///   - hold: is held while the alarm is set.
+  ///   - hold: keeps the loop running while the alarm is set.
   ///   - start: schedules work that runs once, or until its first run cancels it.
   @usableFromInline init(
     of scheduler: Any.Type, hold: CrossedHome? = nil, start: @escaping (@escaping () -> Void) -> any Cancellable
@@ -30,7 +30,7 @@
   @inlinable convenience init<Context: Scheduler>(
     _ interval: Context.SchedulerTimeType.Stride, _ scheduler: Context, _ options: Context.SchedulerOptions?
   ) {
-    // A queue has no thread that a stream could live on: what fires there goes home.
+    // No stream can live on a queue, so an action that fires there is moved to the stream's home.
     if scheduler.isQueue {
       let timer = OneShot(HomeScheduler.ofCaller(scheduler), options: options)
       self.init(of: Context.self) { timer.start(in: interval, $0) }
@@ -42,12 +42,12 @@
 
   @usableFromInline var isSet: Bool { timer != nil }
 
-  /// From now on the alarm fires within the gate of the stage that sets it, there and nowhere else.
+  /// From now on, makes the alarm fire within the gate of the stage that sets it.
   func fire(within gate: ThreadGate) { self.gate = gate }
 
-  /// Runs `action` when the time has come.
+  /// Sets the alarm, which runs `action` when it fires.
   ///
-  /// - Parameter repeats: whether the alarm stays set, and fires again each time that the scheduler repeats its work.
+  /// - Parameter repeats: true if the alarm stays set and fires again each time the scheduler repeats the work.
   @usableFromInline func set(repeats: Bool = false, _ action: @escaping () -> Void) {
     if gate == nil { place.checkScheduled(by: scheduler) }
     setting &+= 1

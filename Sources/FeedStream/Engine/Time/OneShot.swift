@@ -1,7 +1,7 @@
 /// A scheduler that can cancel work that runs once.
 ///
-/// Combine's schedulers can cancel only repeated work. Both schedulers here can, so that a cancelled `delay` of an hour
-/// neither keeps its loop running nor counts as leftover work.
+/// Combine's schedulers can cancel only repeated work. This library's schedulers can also cancel work that runs once,
+/// so that a cancelled `delay` of an hour neither keeps its loop running nor counts as leftover work.
 package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   /// Runs `action` at `date`, once, unless cancelled first.
   ///
@@ -20,17 +20,17 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
     _ scheduler: Context, tolerance: Context.SchedulerTimeType.Stride? = nil, options: Context.SchedulerOptions? = nil
   ) {
     self.scheduler = scheduler
-    // Asked once: a cast costs more than the call.
+    // Cast once, because a cast costs more than the call.
     revoking = scheduler as? any RevokingScheduler<Context.SchedulerTimeType>
     self.tolerance = tolerance
     self.options = options
   }
 
-  /// Whether the scheduler can cancel work that runs once.
+  /// True if the scheduler can cancel work that runs once.
   var canBeCanceled: Bool { revoking != nil }
 
-  /// If the scheduler can't cancel it, the work runs and must have no effect; until then, it retains its captured
-  /// values, as in Combine.
+  /// Schedules `action` at `date`. If the scheduler can't cancel it, a cancelled action still runs, and must have no
+  /// effect. Until then, it retains its captured values, as in Combine.
   ///
   /// - Returns: a cancellable that cancels the work.
   @usableFromInline
@@ -46,8 +46,8 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
     run(after: scheduler.now.advanced(by: interval), action)
   }
 
-  /// If the scheduler can't cancel it, the work repeats every `period` until it is cancelled, which its first run must
-  /// do.
+  /// Schedules `action` at `date`. If the scheduler can't cancel work that runs once, the action repeats every
+  /// `period`, and its first run must cancel it.
   @usableFromInline
   func start(
     at date: Context.SchedulerTimeType, period: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void
@@ -57,10 +57,10 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
       after: date, interval: period, tolerance: tolerance ?? scheduler.minimumTolerance, options: options, action)
   }
 
-  /// Schedules the work after `interval`.
+  /// Schedules `action` after `interval`.
   @usableFromInline
   func start(in interval: Context.SchedulerTimeType.Stride, _ action: @escaping () -> Void) -> any Cancellable {
-    // The period can be anything but zero.
+    // The period doesn't matter, but must not be zero.
     start(
       at: scheduler.now.advanced(by: interval), period: interval > .zero ? interval : .nanoseconds(1), action)
   }

@@ -1,19 +1,19 @@
 /// A stage that passes on its events later, on a scheduler: `receive(on:)`, `delay`, `timeout`.
 ///
-/// Every value and the completion join one queue, and each schedules one call of `deliverNext()`: the queue sets the
-/// order, the scheduler only the time. The values in the queue have been requested, which limits their number.
-/// `cancel()` empties the queue, and calls that are still scheduled find nothing to deliver.
+/// Every value, and then the completion, joins one queue and schedules one call of `deliverNext()`: the queue sets the
+/// order, the scheduler only the time. The demand limits the number of values in the queue. `cancel()` empties the
+/// queue, and calls that are still scheduled find nothing to deliver.
 ///
-/// The stage stays live, and keeps its upstream, until the completion has been delivered: until then it can be
-/// cancelled. Scheduled work reaches the stage through a `Turn`, which is empty when nothing waits, and when the
-/// scheduled work has been cancelled.
+/// The stage stays live, keeps its upstream, and can be cancelled until the completion has been delivered. Scheduled
+/// work reaches the stage through a `Turn`, which is empty when no event waits, and after the scheduled work has been
+/// cancelled.
 @usableFromInline class ScheduledStage<Input, Failure: Error>: Stage<Input, Failure> {
   @usableFromInline let name: StaticString
   /// Schedules an action for the time at which a value received now is due; returns a cancellable if the scheduler can
   /// cancel it.
   @usableFromInline final let schedule: (@escaping () -> Void) -> (any Cancellable)?
   @usableFromInline final let turn: Turn
-  /// Is held while work waits on a scheduler that isn't known here.
+  /// Keeps the loop running while work waits on a third-party scheduler.
   @usableFromInline final let hold: CrossedHome?
   /// Calls `deliverNext()`, as long as an event waits.
   @usableFromInline final let serve: () -> Void
@@ -23,7 +23,7 @@
   /// True when upstream may still deliver.
   @exclusivity(unchecked) @usableFromInline final var isOpen = true
   @exclusivity(unchecked) @usableFromInline final var ending = Subscribers.Completion<Failure>.finished
-  /// The thread is checked when the scheduler calls, even in release builds, because a user's scheduler may call on any
+  /// Checks the thread when the scheduler calls, even in release builds, because a user's scheduler may call on any
   /// thread.
   @exclusivity(unchecked) @usableFromInline final var place = SubjectConfinement()
 
@@ -83,13 +83,13 @@
     }
   }
 
-  /// A request for zero values is passed on, because the publisher that serves the demand decides about it.
+  /// Passes on a request for zero values: the publisher that serves the demand decides whether it traps.
   override var takesNone: Bool { true }
 
   override func forget() {
     if !works.isEmpty { turn.stage = nil }
     while let work = works.popFirst() { work.cancel() }
-    // A scheduler that can't cancel its work still has it.
+    // A scheduler that can't cancel work still has it; don't let that keep the loop running.
     hold?.leave()
     _ = waiting.take()
   }

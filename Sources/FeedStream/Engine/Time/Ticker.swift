@@ -1,9 +1,9 @@
 /// Ticks at a regular interval, at most once per wake-up.
 ///
 /// A tick is due one interval after the last one was due. If the scheduler is so late that the next tick is already
-/// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall. A scheduler of
-/// somebody else's repeats the work itself, as for Combine's timers: it keeps the timer's place among what is due at the
-/// same time, and decides what becomes of missed ticks.
+/// due, the missed ticks are skipped and the interval starts from now: there is no burst after a stall. A third-party
+/// scheduler repeats the work itself, as for Combine's timers. It decides the order of timers that are due together,
+/// and what happens to missed ticks.
 @usableFromInline final class Ticker<Context: Scheduler> {
   private let interval: Context.SchedulerTimeType.Stride
   private let scheduler: Context
@@ -11,7 +11,7 @@
   private let due: Due
   private let schedulerRepeats: Bool
   private var isSetting = false
-  /// Is held from the start to the stop.
+  /// Keeps the loop running from `start` until the ticker is stopped.
   private let hold: CrossedHome?
 
   /// The time when the next tick is due; a separate object, so that the alarm does not keep the ticker alive.
@@ -51,7 +51,7 @@
       guard !schedulerRepeats else { return tick(now) }
       let next = due.date.advanced(by: interval)
       due.date = next > now ? next : now.advanced(by: interval)
-      // Set before the tick, which may stop it.
+      // Set the alarm before the tick, which may stop the ticker.
       waitForNext(tick)
       tick(now)
     }

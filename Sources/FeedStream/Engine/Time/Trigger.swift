@@ -1,9 +1,9 @@
 /// A stage's subscription to a publisher whose values only set the time: `sample(on:)`, `window(on:)`, `retry(when:)`.
 @usableFromInline final class Trigger<Failure: Error>: GatedStage {
   private let name: StaticString
-  /// The stage's.
+  /// The stage's gate.
   @usableFromInline let gate: ThreadGate
-  /// The identifier of its subscriber: the stage's own, or none.
+  /// The identifier that the publisher sees: the stage's, or `nil` for the inlet's own.
   fileprivate let identifier: CombineIdentifier?
   fileprivate let demand: Subscribers.Demand
   @exclusivity(unchecked) private var fired: (() -> Void)?
@@ -59,7 +59,7 @@
     reset = nil
   }
 
-  /// Ignores the publisher, which is no longer needed, until it is cancelled with the stream.
+  /// Ignores the publisher, which is no longer needed; the subscription is cancelled with the stream.
   @usableFromInline func rest() { reset?() }
 
   fileprivate func fire() { fired?() }

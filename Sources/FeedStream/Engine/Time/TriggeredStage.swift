@@ -1,4 +1,4 @@
-/// A stage that acts on the signals of another publisher: `sample`, `collect` and `window` by trigger or by time.
+/// A stage that acts on the values of another publisher: `sample`, and `collect` and `window` by trigger or by time.
 @usableFromInline class TriggeredStage<Output, Failure: Error>: Stage<Output, Failure>, GatedStage {
   @usableFromInline final let gate = ThreadGate()
   private let name: StaticString
@@ -13,7 +13,7 @@
 
   @usableFromInline func triggered() {}
   @usableFromInline func triggerEnded() { stop(.finished) }
-  /// True as long as there is something to trigger.
+  /// True while the stage still needs the trigger.
   @usableFromInline var needsTrigger: Bool { phase != .ended }
 
   // MARK: The trigger
