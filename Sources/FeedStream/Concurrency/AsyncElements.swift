@@ -1,19 +1,18 @@
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-  /// A publisher of this sequence's elements, which awaits an element only when a value has been requested.
+  /// A publisher of this sequence's elements, which awaits an element only after a value has been requested.
   ///
   ///     demand      1-----3----
   ///     elements    ---a------b--c--|
   ///     downstream  ---a------b--c--|     (b is not awaited before it is asked for, nor the end)
   ///
-  /// If you subscribe on an ``EventLoop``, or on a thread whose loop does not run yet, it delivers there; elsewhere, it
+  /// If you subscribe on an ``EventLoop``, or on a thread whose loop does not run yet, it delivers there. Elsewhere, it
   /// delivers on the threads on which its elements arrive. While an element is awaited, the loop keeps running, unless
   /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
-  /// **Demand:** passed on: the next element, or the end, is awaited when the previous one has been delivered and
+  /// **Demand:** passed on: the next element, or the end, is awaited once the previous element has been delivered and
   /// another is requested. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that
-  /// iterates.
-  /// **Policy:** an element that arrives after the cancellation is dropped by design. An element whose loop is closed
-  /// is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and the sequence is not iterated further.
+  /// iterates. **Policy:** an element that arrives after the cancellation is dropped by design. An element whose loop
+  /// is closed is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and the sequence is not iterated further.
   public var publisher: Publishers.AsyncElements<Self> { Publishers.AsyncElements(elements: self) }
 }
 
@@ -33,7 +32,7 @@ extension Publishers {
   }
 }
 
-/// Iterates in its own task, which waits for demand before it awaits an element.
+/// Iterates the sequence in a task that waits for demand before it awaits an element.
 // @unchecked: used at the stream's home only, except the gate, which has a lock.
 @usableFromInline
 final class AsyncElementsSource<Elements: AsyncSequence & Sendable>: GuardedSubscription, @unchecked Sendable
@@ -97,7 +96,7 @@ where Elements.Element: Sendable {
     }
   }
 
-  /// The loop is closed: nothing arrives any more.
+  /// Reports an element that can't be delivered, because the loop is closed.
   private func lose(_ element: Elements.Element) {
     if !Task.isCancelled { StreamDiagnostics.dropped(element, "AsyncElements", .terminated) }
   }

@@ -1,16 +1,16 @@
 /// The publisher of an asynchronous sequence, and its home.
-// @unchecked: `attach` is called at home only, and without a home where the caller vouches that the stream lives.
+// @unchecked: `attach` is called at home only; without a home, the caller must iterate where the stream lives.
 @usableFromInline struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let attach: (AsyncRelay<Output, Failure>) -> Void
-  /// Retained by sequences that may still be iterated; `nil` if no loop waits for it.
+  /// Retained by the sequences that may still be iterated; `nil` if no loop waits for them.
   private let unread: UnreadValues?
 
   /// - Parameters:
-  ///   - loop: the loop on which the publisher lives; by default, the one where this is made.
-  ///   - attach: subscribes to the publisher; formed where its type is known, so that the operators above stay
-  ///     specialized.
-  ///   - publisher: the publisher, which says whether its loop waits for it.
+  ///   - loop: the loop on which the publisher lives; by default, the loop of the calling code.
+  ///   - attach: subscribes to the publisher; formed where the publisher's type is known, so that the operators above
+  ///     stay specialized.
+  ///   - publisher: the publisher, which may say that its loop should not wait for it.
   @usableFromInline init(
     on loop: EventLoop? = nil, _ publisher: some Publisher, attach: @escaping (AsyncRelay<Output, Failure>) -> Void
   ) {
@@ -35,7 +35,7 @@
   }
 }
 
-/// Cancels the subscription when nothing iterates any more.
+/// Cancels the subscription when the last iterator is released.
 final class RelayLease<Output: Sendable, Failure: Error>: Sendable {
   let relay: AsyncRelay<Output, Failure>
 

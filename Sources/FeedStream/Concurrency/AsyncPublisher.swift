@@ -7,17 +7,17 @@ extension Publisher where Failure == Never, Output: Sendable {
   ///     next()      x----x----------x
   ///     returns     --a--------b----nil
   ///
-  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is used on its loop only. Made elsewhere, it
-  /// must be iterated where the stream lives, which the compiler cannot check; see `values(on:)`. Each iterator makes a
-  /// new subscription. The loop keeps running until a task iterates it or it is released, unless
-  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// If you make the sequence on an ``EventLoop``, you may iterate it anywhere: the stream is used only on its loop. If
+  /// you make it elsewhere, iterate it where the stream lives, which the compiler cannot check; see `values(on:)`. Each
+  /// iterator makes a new subscription. The loop keeps running until a task iterates the sequence or the sequence is
+  /// released, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** one value for each call of `next()`. **Failure:** none. **Cancellation:** cancelling the task, or
   /// releasing the iterator, cancels the subscription. **Policy:** holds nothing; upstream decides what happens to a
-  /// value that nobody awaits. One that is on its way when the task is cancelled is dropped and reported.
+  /// value that no task awaits. A value that is in transit when the task is cancelled is dropped and reported.
   @inlinable public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
 
-  /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their
+  /// The values of a stream that lives on `loop`, as an asynchronous sequence. For streams that are set up before their
   /// loop runs.
   ///
   /// **Demand, failure, cancellation, policy:** as in `values`.

@@ -1,8 +1,9 @@
 /// Connects a stream with the tasks that await its values: requests one value for each waiting task.
 ///
 /// The stream's side and the waiting side may be on different threads. Every use of the stream (subscribing,
-/// requesting, cancelling) runs at the stream's home; the two sides meet under the lock. While a task handles a value
-/// or the completion, the stream's loop continues until the task requests the next one, or releases its iterator.
+/// requesting, cancelling) runs at the stream's home; the lock guards the state that both sides share. While a task
+/// handles a value or the completion, the stream's loop keeps running until the task requests the next value or
+/// releases its iterator.
 @usableFromInline final class AsyncRelay<Input: Sendable, Failure: Error>: Subscriber, Cancellable, Sendable {
   typealias Answer = Result<Input?, Failure>
   typealias Waiter = UnsafeContinuation<Answer, Never>
@@ -10,7 +11,7 @@
   private enum Phase {
     case waiting
     case subscribed(any Subscription)
-    /// Cancelled, but not yet at the stream.
+    /// Cancelled, but the cancellation has not reached the stream yet.
     case leaving(any Subscription)
     case ended
 
@@ -25,11 +26,11 @@
   private struct State {
     var phase = Phase.waiting
     var waiters = FIFO<Waiter>()
-    /// The number of values that tasks await and that have not been requested yet.
+    /// The number of awaited values that have not been requested from the stream yet.
     var owed = 0
-    /// A failure that arrived when no task was waiting.
+    /// A failure that arrived while no task was waiting.
     var failure: Failure?
-    /// True while the loop is kept running.
+    /// True while this relay keeps the loop running.
     var isHolding = true
     /// The lane in which the stream delivers, if that is on a queue.
     var lane: SerialLane?
@@ -44,7 +45,7 @@
       isHolding = true
     }
 
-    /// - Returns: true if the loop was kept running; the caller must end that.
+    /// - Returns: true if the relay kept the loop running; the caller must then call the home's `letGo()`.
     mutating func letGo() -> Bool {
       defer { isHolding = false }
       return isHolding
@@ -86,7 +87,7 @@
       return (state.failure.map { .failure($0) } ?? .success(nil), state.letGo())
     }
     if let answer { waiter.resume(returning: answer) } else { atHome { self.request(atMost: 1) } }
-    // Only now: the request is on its way.
+    // Let go only now, when the request is in transit and keeps the loop running.
     if wasHolding { home.letGo() }
   }
 
@@ -110,8 +111,8 @@
     if let lane = state.withLock({ $0.lane }) { lane.perform(action) } else { home.run(action) }
   }
 
-  /// Requests the values that tasks wait for. There is one request for each waiting task, so that the stream always
-  /// sees the same requests, whatever their timing.
+  /// Requests the values that tasks wait for. Each waiting task causes one request, so that the stream sees the same
+  /// requests regardless of timing.
   private func request(atMost limit: Int) {
     let request: (any Subscription, Int)? = state.withLock { state in
       guard case .subscribed(let subscription) = state.phase, state.owed > 0 else { return nil }
@@ -156,8 +157,8 @@
     if let waiter {
       waiter.resume(returning: .success(input))
     } else {
-      // The task was cancelled on another thread, or a publisher delivers before it has handed over a subscription: then
-      // the tasks would wait forever.
+      // Either the task was cancelled on another thread, or the publisher delivers without a subscription. In that case
+      // the tasks would wait forever, so dismiss them.
       StreamDiagnostics.dropped(input, "values", .terminated)
       state.withLock { $0.takeWaiters() }.dismiss()
     }

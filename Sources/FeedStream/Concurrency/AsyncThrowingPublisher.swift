@@ -7,10 +7,10 @@ extension Publisher where Output: Sendable {
   ///     next()      x----x--------x
   ///     returns     --a--------#  nil
   ///
-  /// Made on an ``EventLoop``, it may be iterated anywhere: the stream is used on its loop only. Made elsewhere, it
-  /// must be iterated where the stream lives, which the compiler cannot check; see `values(on:)`. Each iterator makes a
-  /// new subscription. The loop keeps running until a task iterates it or it is released, unless
-  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// If you make the sequence on an ``EventLoop``, you may iterate it anywhere: the stream is used only on its loop. If
+  /// you make it elsewhere, iterate it where the stream lives, which the compiler cannot check; see `values(on:)`. Each
+  /// iterator makes a new subscription. The loop keeps running until a task iterates the sequence or the sequence is
+  /// released, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** one value for each call of `next()`. **Failure:** thrown once; then there are no more values.
   /// **Cancellation:** cancelling the task, or releasing the iterator, cancels the subscription. **Policy:** holds
@@ -18,7 +18,7 @@ extension Publisher where Output: Sendable {
   /// when the task is cancelled is dropped and reported.
   @inlinable public var values: AsyncThrowingPublisher<Self> { AsyncThrowingPublisher(self) }
 
-  /// The values as an asynchronous sequence, of a stream that lives on `loop`: for streams that are set up before their
+  /// The values of a stream that lives on `loop`, as an asynchronous sequence. For streams that are set up before their
   /// loop runs.
   ///
   /// **Demand, failure, cancellation, policy:** as in `values`.
@@ -31,7 +31,7 @@ extension Publisher where Output: Sendable {
 public struct AsyncThrowingPublisher<Upstream: Publisher>: AsyncSequence, Sendable
 where Upstream.Output: Sendable {
   public typealias Element = Upstream.Output
-  // Untyped, as in Combine: a typed failure crashes Swift 6.3 where a caller rethrows it.
+  // Untyped, as in Combine: with a typed failure, Swift 6.3 crashes where a caller rethrows the error.
   public typealias Failure = any Error
 
   @usableFromInline let origin: AsyncOrigin<Element, Upstream.Failure>

@@ -1,5 +1,5 @@
 extension Create.Emitter where Output: Sendable {
-  /// Sends to this emitter from any thread: for callbacks on other threads.
+  /// A sender to this emitter that any thread may use, for callbacks on other threads.
   ///
   /// While this sender exists, and the subscription is neither cancelled nor completed, ``EventLoop/run(_:)`` does not
   /// return, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.

@@ -5,12 +5,12 @@ extension Future {
   ///       download(url) { promise($0) }     // on whatever thread it answers
   ///     }
   ///
-  /// The result is delivered where the future was made: on the loop that runs on that thread or belongs to it. While a
-  /// subscriber waits for a promise that is still held, the loop keeps running, unless ``Publisher/keepsLoopAlive(_:)``
-  /// says otherwise. A future made without a loop is fulfilled on the thread that calls the promise.
+  /// The result is delivered where the future was made: on the loop that the thread runs or owns. While a subscriber
+  /// waits and the promise is still retained, the loop keeps running, unless ``Publisher/keepsLoopAlive(_:)`` says
+  /// otherwise. A future made without a loop is fulfilled on the thread that calls the promise.
   ///
-  /// **Bad input:** a second result is dropped and reported to ``StreamDiagnostics/onDrop(_:)``, and so is a result
-  /// whose loop is closed. A promise that is released without being called leaves the subscribers waiting, as in
+  /// **Bad input:** a second result, and a result whose loop is closed, are dropped and reported to
+  /// ``StreamDiagnostics/onDrop(_:)``. If the promise is released without being called, subscribers keep waiting, as in
   /// Combine, but the loop does not wait.
   ///
   /// - Parameter attemptToFulfill: runs immediately; calls the promise it receives, now or later.
@@ -23,7 +23,7 @@ extension Future {
 }
 
 extension Future {
-  /// Makes a future of the result of `work`, in a task that starts immediately.
+  /// Runs `work` in a task that starts immediately, and delivers its result.
   ///
   ///     let answer = Future { await model.answer(to: question) }
   ///     let page = Future { try await session.page(at: url) }
@@ -39,7 +39,7 @@ extension Future {
     let waits = OutsideWaits()
     self.init(waits)
     let home = waits.home
-    // Weak: the future is released when nothing holds it and nobody waits for it.
+    // Weak, so that the task doesn't keep a future alive that has no owner and no subscriber.
     let future = WeakFuture(self)
     home.beginWaiting()
     waits.task = home.task {
@@ -53,7 +53,7 @@ extension Future {
         home.stopWaiting()
         future.future?.fulfill(result.value)
       }
-      // A task that is cancelled had nobody to tell.
+      // Don't report a cancelled task's result: nothing was waiting for it.
       if !hasArrived, !Task.isCancelled { StreamDiagnostics.dropped(result.value, "Future", .terminated) }
     }
   }
@@ -61,11 +61,11 @@ extension Future {
 
 /// The state of a future whose result comes from outside the stream.
 private final class OutsideWaits: FutureWaits {
-  // In a lane of several threads, a result would bring its thread to all that waits there.
+  // No home in a lane without a queue: the thread that brings the result would run all the work that waits in the lane.
   let home = SerialLane.current?.isForAnyThread == true ? StreamHome(domain: nil) : .current
-  /// The task that fulfills it; cancelled when the future is released.
+  /// The task that fulfills the future; cancelled when the future is released.
   var task: Task<Void, Never>?
-  /// True while a promise may still be called and a subscriber waits for it.
+  /// True while the promise may still be called. `isAwaited`: a subscriber waits for the result.
   private var isHeld = false
   private var isAwaited = false
   private var isWaiting = false
@@ -92,13 +92,13 @@ private final class OutsideWaits: FutureWaits {
   }
 }
 
-/// A promise that several threads may call. It retains its future, as in Combine.
-// @unchecked: what it holds is touched and released at the future's home only.
+/// A promise that any thread may call. It retains its future, as in Combine.
+// @unchecked: the objects that it holds are used and released at the future's home only.
 private final class HeldPromise<Output, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome
   private let held: Held
 
-  // @unchecked: as the promise.
+  // @unchecked: for the same reason as the promise.
   private final class Held: @unchecked Sendable {
     var future: Future<Output, Failure>?
     let waits: OutsideWaits
@@ -120,7 +120,7 @@ private final class HeldPromise<Output, Failure: Error>: @unchecked Sendable {
 
   func fulfill(_ result: Result<Output, Failure>) {
     guard home.domain?.isHere == false else { return deliver(result) }
-    // The caller has given the result away.
+    // Safe to carry, because the caller has given the result away.
     let given = Carried(uncheckedly: result)
     let errand = LoopErrand {
       self.deliver(given.value)

@@ -1,5 +1,6 @@
 extension Publisher {
-  /// With `false`, lets ``EventLoop/run(_:)`` return even while the streams above wait for something outside the loop.
+  /// With `false`, lets ``EventLoop/run(_:)`` return even while the streams above wait for a result from outside of the
+  /// loop.
   ///
   ///     upstream    --a--b--|
   ///     keepsLoopAlive(false)
@@ -8,9 +9,9 @@ extension Publisher {
   ///     let changes = sockets.changes.publisher.keepsLoopAlive(false).sink { … }
   ///     loop.run()      // returns when everything else is done
   ///
-  /// By default the loop waits for `values` until a task iterates them, for an asynchronous sequence that is awaited,
-  /// the tasks of `mapAsync`, a future's task or promise, and a `Create`'s sender. Timers are the loop's own work and
-  /// are not affected. Passes everything on.
+  /// By default, the loop waits for `values` that no task has iterated yet, for an asynchronous sequence that is being
+  /// awaited, for the tasks of `mapAsync`, for a future's task or promise, and for a `Create`'s sender. Timers are the
+  /// loop's own work and are not affected. All events pass through.
   ///
   /// **Demand, failure, cancellation:** pass through. **Policy:** holds nothing.
   @inlinable public func keepsLoopAlive(_ keeps: Bool) -> Publishers.KeepsLoopAlive<Self> {
@@ -31,7 +32,7 @@ extension Publishers {
       self.keeps = keeps
     }
 
-    /// The subscriber subscribes to upstream itself: only streams set up within the call are affected.
+    /// Subscribes `subscriber` directly to upstream: only streams that are set up during this call are affected.
     @inlinable public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       attach { upstream.receive(subscriber: subscriber) }
     }

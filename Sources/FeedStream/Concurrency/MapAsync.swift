@@ -1,21 +1,21 @@
 /// The order in which an asynchronous operator delivers its results.
 public enum AsyncOrder: Hashable, Sendable {
-  /// The order of their values.
+  /// The order of the values that they belong to.
   case preserved
-  /// The order in which they are ready.
+  /// The order in which the results become ready.
   case asCompleted
 }
 
 extension Publisher where Output: Sendable {
-  /// Delivers the result of `transform` for each value in a task, several at a time.
+  /// Runs `transform` for each value in a task, several at a time, and delivers the results.
   ///
   ///     upstream    --1--2--3-----|
   ///     mapAsync(limit: 2)
   ///     downstream  -----1---2--3-|
   ///
-  /// On an ``EventLoop``, or on a thread whose loop does not run yet, the results are delivered there, and the loop
-  /// keeps running while a task runs, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Without a loop, they are
-  /// delivered one at a time, on the threads on which the tasks end.
+  /// If you subscribe on an ``EventLoop``, or on a thread whose loop does not run yet, the results are delivered there,
+  /// and the loop keeps running while a task runs, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise. Without a
+  /// loop, they are delivered one at a time, on the threads on which the tasks end.
   ///
   /// **Demand:** `limit` values are requested from upstream, and one more with each result delivered. **Failure:**
   /// passes through after the results of the earlier values. **Cancellation:** cancels the tasks. **Policy:** a result
@@ -24,7 +24,7 @@ extension Publisher where Output: Sendable {
   ///
   /// - Parameters:
   ///   - limit: the maximum number of values to process at the same time; more than zero.
-  ///   - order: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
+  ///   - order: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
   ///   - transform: runs in a separate task for each value.
   @inlinable public func mapAsync<T>(
     limit: Int, order: AsyncOrder = .preserved, _ transform: @escaping @Sendable (Output) async -> sending T
@@ -32,8 +32,8 @@ extension Publisher where Output: Sendable {
     Publishers.MapAsync(self, limit, order, transform)
   }
 
-  /// Delivers the result of `transform` for each value in a task, several at a time, and fails with the first error it
-  /// throws.
+  /// Runs `transform` for each value in a task, several at a time, delivers the results, and fails with the first error
+  /// that it throws.
   ///
   ///     upstream    --1--2--3-----|
   ///     tryMapAsync(limit: 2)   (throws on 2)
@@ -86,7 +86,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   @usableFromInline typealias Failure = Mode.UpstreamFailure
 
   /// A value's position in the order of results.
-  // @unchecked: as the stage.
+  // @unchecked: for the same reason as the stage.
   private final class Place: @unchecked Sendable {
     var result: Result<Output, Mode.RuleError>?
     var task: Task<Void, Never>?
@@ -96,7 +96,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
   private let order: AsyncOrder
   private let transform: @Sendable (Input) async throws(Mode.RuleError) -> sending Output
   private let home = StreamHome.currentOrLane
-  /// With `.preserved`, all positions; with `.asCompleted`, those that have a result.
+  /// With `.preserved`, the places of all values; with `.asCompleted`, only those that have a result.
   private var places = FIFO<Place>()
   private var working: [ObjectIdentifier: Place] = [:]
   private var demand = Subscribers.Demand.none
@@ -149,7 +149,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
 
   private func settle(_ place: Place, _ result: Result<Output, Mode.RuleError>) {
     guard working.removeValue(forKey: ObjectIdentifier(place)) != nil else { return }
-    // Delivered first: it may start something that is waited for in its turn.
+    // Update after the delivery, which may start more work that the loop must wait for.
     defer { updateWaiting() }
     guard isLive else { return }
     place.result = result
@@ -179,7 +179,7 @@ final class MapAsyncStage<Input: Sendable, Output, Mode: Publishers.FailureMode>
     }
   }
 
-  /// Keeps the loop running while a task runs whose result is needed.
+  /// Keeps the loop running while the stage needs the result of a running task.
   private func updateWaiting() {
     guard working.isEmpty == isWaiting else { return }
     isWaiting.toggle()

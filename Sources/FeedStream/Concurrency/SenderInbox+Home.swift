@@ -5,14 +5,14 @@ extension SenderInbox {
     updateWaiting()
   }
 
-  /// Called when subscribers have attached, requested values or cancelled. It may be within a delivery, so everything
-  /// follows on a later turn.
+  /// Called when subscribers have attached, requested values or cancelled. This may happen during a delivery, so
+  /// waiting values are delivered on a later turn.
   func changed() {
     if mutex.withLock({ !waiting.isEmpty }) { noteChange() } else { updateWaiting() }
   }
 
-  /// Delivers the values that have arrived and that arrive meanwhile, up to a limit after which the loop gets time for
-  /// other work.
+  /// Delivers the values that have arrived, and those that arrive meanwhile, up to a limit, after which the loop gets
+  /// time for other work.
   @inlinable func takeAll() {
     let deliver = target.deliver
     var count = 0
@@ -22,11 +22,11 @@ extension SenderInbox {
       mutex.unlock()
       count += running.count
       for index in running.indices { deliver(running[index]) }
-      // The memory of a large burst is freed with it.
+      // Keep the memory, unless a large burst has used it.
       running.removeAll(keepingCapacity: running.count <= 65_536)
       mutex.lock()
     }
-    // Without waiting values and without a completion, this is all.
+    // Without waiting values or a completion, there is no more to do.
     if isPlain {
       let isAgain = !pending.isEmpty
       isScheduled = isAgain
@@ -68,7 +68,7 @@ extension SenderInbox {
     }
   }
 
-  /// Keeps the loop running while a value may arrive that a subscriber waits for.
+  /// Keeps the loop running while a value may arrive for which a subscriber waits.
   func updateWaiting() {
     let (isOpen, isWaited) = mutex.withLock {
       while !waiting.isEmpty, waiting[0].answer == nil { _ = waiting.popFirst() }

@@ -1,15 +1,15 @@
-/// Holds values that have been sent to a stream and have not reached it yet.
+/// Holds the values that have been sent to a stream and have not reached it yet.
 ///
-/// Values gather under a mutex until the loop takes them all. A sender wakes the loop only when nothing is scheduled;
-/// while the loop is busy with the values, no wake-up is needed. The scheduled work holds a ``LoopErrand``; if that is
-/// released without having run, the loop is closed.
+/// A mutex guards the values until the loop takes all of them. A sender wakes the loop only when no delivery is
+/// scheduled or running. The scheduled work is a ``LoopErrand``: if it is released without having run, the loop is
+/// closed.
 // @unchecked: the mutex guards what several threads use; the rest is used at the stream's home only.
 @usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {
-  // Under the mutex.
+  // Guarded by the mutex.
   @usableFromInline let mutex = SystemMutex()
   @exclusivity(unchecked) @usableFromInline var pending = ContiguousArray<Output>()
   @exclusivity(unchecked) @usableFromInline var isScheduled = false
-  /// True when another value is accepted: no completion has been sent, and the loop is not closed.
+  /// True while values are accepted: no completion has been sent, and the loop is not closed.
   @exclusivity(unchecked) @usableFromInline var isOpen = true
   /// True when there are only plain values to deliver: no waiting value and no completion.
   @exclusivity(unchecked) @usableFromInline var isPlain = true
@@ -17,19 +17,19 @@
   @exclusivity(unchecked) var ending: Subscribers.Completion<Failure>?
   @exclusivity(unchecked) var waiting = FIFO<WaitingValue>()
 
-  // At home.
+  // Used at home only.
   @exclusivity(unchecked) @usableFromInline var running = ContiguousArray<Output>()
   @exclusivity(unchecked) var isWaiting = false
   @usableFromInline let target: SenderTarget<Output, Failure>
 
   let domain: any StreamDomain
   let keepsLoopAlive: Bool
-  /// Calls `takeAll()`: formed where the types are known.
+  /// Calls `takeAll()`. Formed where the types are known, so that the call is specialized.
   private let serve: (SenderInbox) -> Void
 
   /// A value that waits until it is requested.
   final class WaitingValue: @unchecked Sendable {
-    // @unchecked: what changes is under the inbox's mutex.
+    // @unchecked: the inbox's mutex guards the variables.
     let value: Output
     var answer: UnsafeContinuation<SendOutcome, Never>?
     var isCancelled = false
@@ -65,8 +65,8 @@
     if domain.isHere { remains.clear() } else { domain.bring { remains.clear() } }
   }
 
-  /// The rest of an inbox, moved to the stream's home to be released there.
-  // @unchecked: nobody else has it.
+  /// The contents of a released inbox, which are moved to the stream's home to be released there.
+  // @unchecked: no other code has a reference to it.
   private final class Remains: @unchecked Sendable {
     private let key: ObjectIdentifier
     private let isWaiting: Bool
@@ -180,11 +180,11 @@ extension SenderInbox {
     }
     guard let answer else { return }
     answer.resume(returning: .cancelled)
-    // It stays in its place without an answer; the loop checks if it still has to wait.
+    // The value stays in the queue without a continuation. Make the loop check whether it still has to wait.
     noteChange()
   }
 
-  /// Called when the loop is closed: nothing arrives any more.
+  /// Called when the loop is closed: drops the values and refuses new ones.
   func abandon() {
     var lost = ContiguousArray<Output>()
     let waiting = mutex.withLock {
@@ -204,7 +204,7 @@ extension SenderInbox {
     while let value = values.popFirst() { mutex.withLock { value.answer.take() }?.resume(returning: outcome) }
   }
 
-  /// Makes the loop check again.
+  /// Makes the loop check the state again.
   func noteChange() {
     let mustWake = mutex.withLock {
       isPlain = false

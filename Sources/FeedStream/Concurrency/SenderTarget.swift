@@ -1,4 +1,4 @@
-/// The target of a sender, where the stream lives.
+/// The stream's end of a sender, used at the stream's home only.
 @usableFromInline struct SenderTarget<Output, Failure: Error> {
   @usableFromInline let deliver: (Output) -> Void
   @usableFromInline let deliverTold: (Output) -> Delivery
@@ -16,13 +16,13 @@
   }
 }
 
-/// The target's state that a sender needs.
+/// The state of the target that a sender needs.
 @usableFromInline struct SenderTargetState {
-  /// True if a value sent now has demand.
+  /// True if there is demand for a value.
   let isWanted: () -> Bool
   /// True if there is a subscriber that waits for values.
   let isAlive: () -> Bool
   let isEnded: () -> Bool
-  /// Registers a function that is called when any of these may have changed; `nil` removes it.
+  /// Registers a function that is called when any of the above may have changed; `nil` removes it.
   let watch: (_ key: ObjectIdentifier, _ changed: (() -> Void)?) -> Void
 }

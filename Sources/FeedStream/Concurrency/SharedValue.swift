@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that several threads read and that seldom changes, such as a configuration or a list of chat rooms.
+/// A value that several threads read and that rarely changes, such as a configuration or a list of chat rooms.
 ///
 ///     let greeting = SharedValue("Hello")
 ///     let servers = try HTTPServer.Group(at: address, on: group) { server in
@@ -25,7 +25,7 @@ public final class SharedValue<Value: Sendable>: Sendable {
 
   /// Changes the value atomically. Safe from any thread.
   ///
-  /// - Parameter change: must not use this value in any other way.
+  /// - Parameter change: changes the value; it must not use this object.
   @discardableResult public func update<R>(_ change: (inout Value) throws -> R) rethrows -> R {
     try state.withLock { value in
       defer { changes.add(1, ordering: .releasing) }

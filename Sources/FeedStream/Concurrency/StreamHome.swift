@@ -1,5 +1,5 @@
-/// The place where a stream lives: the loop, or the virtual time, of the thread where it was made; without either,
-/// wherever its caller is.
+/// The place where a stream lives: the loop, or the virtual time, of the thread where it was made. Without either, the
+/// stream is used on the caller's thread.
 struct StreamHome: Sendable {
   let domain: (any StreamDomain)?
   /// True if the stream's pending results keep its loop running.
@@ -18,14 +18,14 @@ struct StreamHome: Sendable {
     StreamHome(domain: Home.current ?? SerialLane())
   }
 
-  /// Runs `work` where the stream lives: immediately if that is here, otherwise when its domain runs it.
+  /// Runs `work` where the stream lives: immediately if the calling thread is there, otherwise later.
   func run(_ work: @escaping @Sendable () -> Void) {
     guard let domain, !domain.isHere else { return work() }
     guard keepsLoopAlive else { return domain.bring { Home.$isKeeping.withValue(false, operation: work) } }
     domain.bring(work)
   }
 
-  /// Keeps the loop running until `stopWaiting()` has been called the same number of times. Call it at home only.
+  /// Keeps the loop running until `stopWaiting()` has been called the same number of times. Call this at home only.
   func beginWaiting() { if keepsLoopAlive { domain?.beginWaiting() } }
   func stopWaiting() { if keepsLoopAlive { domain?.stopWaiting() } }
 
@@ -35,14 +35,14 @@ struct StreamHome: Sendable {
 }
 
 extension StreamHome {
-  /// Starts a task of a stream that lives here: in virtual time if that is its home.
+  /// Starts a task for a stream that lives here; in virtual time, on that time's executor.
   func task(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     Task(executorPreference: domain?.taskExecutor) { await work() }
   }
 
   /// Runs `work` where the stream lives.
   ///
-  /// - Returns: true if it has run; false if it never will, because the loop is closed.
+  /// - Returns: true if `work` has run; false if it never will, because the loop is closed.
   func perform(_ work: @escaping @Sendable () -> Void) async -> Bool {
     await withUnsafeContinuation { continuation in
       let errand = LoopErrand {

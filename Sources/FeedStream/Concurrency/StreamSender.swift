@@ -7,12 +7,12 @@
 ///       sender.send(completion: .finished)
 ///     }
 ///
-/// The stream receives everything on its loop, on a later turn. The values that one thread sends with one sender keep
-/// their order. A burst wakes the loop once.
+/// The stream receives all values on its loop, on a later turn. The values that one thread sends with one sender keep
+/// their order. A burst of values wakes the loop once.
 ///
 /// **Result:** `send(_:)` returns true if the stream's loop will receive the value. On the loop, the value is sent to
-/// the subject, and a value without a receiver is reported to ``StreamDiagnostics/onDrop(_:)``. In asynchronous code
-/// `await sender.send(_:)` waits for demand, and returns the result.
+/// the subject; if no subscriber receives it, it is reported to ``StreamDiagnostics/onDrop(_:)``. In asynchronous code,
+/// `await sender.send(_:)` waits for demand and returns the result.
 ///
 /// **Keeping the loop running:** while the stream has a subscriber, a sender keeps ``EventLoop/run(_:)`` from returning
 /// until the completion is sent or the last copy of the sender is released, unless it was made with `keepsLoopAlive:
@@ -28,7 +28,7 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
   /// from a task, with `await`.
   ///
   /// - Returns: true if the loop will receive the value; false if this sender has sent a completion or its loop is
-  ///   closed. Then the value is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
+  ///   closed, in which case the value is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable @discardableResult public func send(_ value: Output) -> Bool { inbox.post(value) }
 
   /// The same as `send(_:)` without `await`, for asynchronous code that must not wait.
@@ -36,14 +36,16 @@ public struct StreamSender<Output: Sendable, Failure: Error>: Sendable {
 
   /// Ends the stream, after the values that this sender has sent. Safe from any thread.
   ///
-  /// - Returns: true if the loop will receive the completion; false if there has been one, or the loop is closed.
+  /// - Returns: true if the loop will receive the completion; false if one has already been sent, or the loop is
+  ///   closed.
   @discardableResult public func send(completion: Subscribers.Completion<Failure>) -> Bool { inbox.post(completion) }
 
   /// Sends `value` as soon as there is a subscriber and every subscriber has requested a value.
   ///
-  /// Values of several tasks take turns. **Cancellation:** cancelling the task stops the wait; the value is not sent.
+  /// If several tasks wait, their values are sent in turn. **Cancellation:** cancelling the task stops the wait; the
+  /// value is not sent.
   ///
-  /// - Returns: the result.
+  /// - Returns: the outcome; see ``SendOutcome``.
   @discardableResult public func send(_ value: Output) async -> SendOutcome { await inbox.sendWhenWanted(value) }
 }
 
@@ -67,17 +69,18 @@ public enum SendOutcome: Equatable, Sendable {
 // MARK: - Of a subject
 
 extension Subject where Output: Sendable {
-  /// Makes a sender for any thread to this subject, which lives on the loop that the calling thread runs or owns.
+  /// A sender to this subject that any thread may use. The subject lives on the loop that the calling thread runs or
+  /// owns.
   ///
-  /// - Precondition: there is such a loop; if not, name it with `sender(on:)`.
+  /// - Precondition: there is such a loop. If there isn't, pass the loop to `sender(on:)`.
   @inlinable public var sender: StreamSender<Output, Failure> { makeSender(nil, true) }
 
-  /// Makes a sender for any thread to this subject, which lives on `loop`.
+  /// Makes a sender that any thread may use to this subject, which lives on `loop`.
   ///
   /// - Parameters:
   ///   - loop: an ``EventLoop``, or virtual time.
-  ///   - keepsLoopAlive: true when ``EventLoop/run(_:)`` continues while the subject has a subscriber and this sender
-  ///     may send.
+  ///   - keepsLoopAlive: true to keep ``EventLoop/run(_:)`` from returning while the subject has a subscriber and this
+  ///     sender may send.
   @inlinable public func sender(
     on loop: any LoopScheduler, keepsLoopAlive: Bool = true
   ) -> StreamSender<Output, Failure> {
@@ -95,8 +98,8 @@ extension Subject where Output: Sendable {
 }
 
 extension SenderTargetState {
-  /// The state of a subject, for a sender. A subject of another library gives no information: every value counts as
-  /// having demand.
+  /// The state of a subject, for a sender. The state of a third-party subject is unknown: every value counts as
+  /// requested.
   @usableFromInline init(ofSubject subject: AnyObject) {
     guard let watched = subject as? any WatchedSubject else {
       self.init(isWanted: { true }, isAlive: { true }, isEnded: { false }, watch: { _, _ in })

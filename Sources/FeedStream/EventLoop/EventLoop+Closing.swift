@@ -4,9 +4,9 @@ extension EventLoop {
   /// Closes the loop and everything on it; scheduled work is dropped without running, except jobs of tasks and actors.
   ///
   /// Queued jobs, and those that they enqueue, run first, so that no task waits forever. The loop waits for offloaded
-  /// work that has started, and drops its completion. Handles are closed. Afterwards no descriptor and no memory of
-  /// libuv remains; ``execute(_:file:line:)`` and ``schedule(options:_:)`` are ignored. A job that arrives later still
-  /// runs, on the thread that enqueues it, one at a time. Releasing the loop closes it, too. Idempotent.
+  /// work that has started, and drops its completion. Handles are closed, and all descriptors and memory of libuv are
+  /// freed. Afterwards, ``execute(_:file:line:)`` and ``schedule(options:_:)`` do nothing. Jobs that arrive later still
+  /// run, one at a time, on the threads that enqueue them. Releasing the loop closes it, too. Idempotent.
   ///
   /// - Precondition: called by the loop's owner, not from within ``run(_:)``.
   public func close() {
@@ -23,15 +23,15 @@ extension EventLoop {
 
   /// Runs jobs that arrived at the closed loop, until there are none. Only the holder of `lateJobs` may call this.
   func runLateJobs() {
-    // Code that enqueues on an executor does not retain it: a job may release the actor that was the last to hold the
-    // loop. Balanced below; the optimizer must not remove this retain.
+    // Code that enqueues a job does not retain the executor, and the job may release the actor that holds the last
+    // reference to the loop. Retain the loop explicitly: the optimizer must not remove this retain.
     let held = Unmanaged.passRetained(self)
     defer { held.release() }
     let owner = self.owner.exchange(CurrentDomain.threadNumber, ordering: .relaxed)
     runner.store(currentThread(), ordering: .relaxed)
     let leave = { [self] in
       runner.store(0, ordering: .relaxed)
-      // Only its jobs are this thread's, not what else lived here.
+      // This thread only runs jobs; it doesn't own the other objects that lived on the loop.
       self.owner.store(owner, ordering: .relaxed)
     }
     while let job = lateJobs.next(orLeave: leave) { run(job) }
@@ -63,7 +63,7 @@ extension EventLoop {
     self.closers = [:]
     for closer in closers.values { closer() }
     for offload in waitingForThreads { offload.abandon() }
-    // Released only after everything is closed: what they hold may call back into this when it is released.
+    // Release these only after everything is closed, because their release may call back into the loop.
     let unrun = (timers.removeAll(), waitingForThreads)
     var unread = Mailbox.Mail()
     mailbox.collect(into: &unread)

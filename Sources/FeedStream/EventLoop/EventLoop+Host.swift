@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// Runs a loop on which ``EventLoop/run(_:)`` is never called: one turn whenever there is work.
+/// Runs a loop in place of ``EventLoop/run(_:)``: one turn whenever there is work.
 package protocol LoopHost: AnyObject, Sendable {
   /// True when the calling code may use the loop.
   var isHere: Bool { get }
@@ -13,7 +13,7 @@ extension EventLoop {
   /// A loop for `host` to run, for the lifetime of the process.
   convenience init(host: any LoopHost) {
     self.init(owner: 0, host: host)
-    // Not one of those that somebody has to close.
+    // Don't count this loop among the open ones: it is never closed.
     EventLoop.open.subtract(1, ordering: .relaxed)
     runsUntilStopped = true
     updateWaiting()
@@ -22,9 +22,10 @@ extension EventLoop {
   /// A descriptor that is readable when there is work for a turn.
   var backendDescriptor: Int32 { uv_backend_fd(uv) }
 
-  /// Runs one turn, which does not wait.
+  /// Runs one turn without waiting for events.
   ///
-  /// - Returns: the milliseconds after which the next turn is due, unless an event happens first; negative for never.
+  /// - Returns: the number of milliseconds until the next turn is due, unless an event occurs first; negative if none
+  ///   is due.
   func runHostedTurn() -> Int {
     let outer = enter()
     defer { leave(outer) }

@@ -19,7 +19,7 @@ enum MainQueue {
 
   #if os(Linux)
     /// A descriptor that is readable when the queue has work; `nil` if the process can't open it.
-    // Dispatch makes it with the first need, keeps it, and ends the process when it cannot: so somebody looks first.
+    // Dispatch opens it on first use and keeps it. If it can't, it ends the process, so check first.
     static func descriptor() -> Int32? {
       if let known = known.withLock({ $0 }) { return known }
       guard clibuv_may_open() else { return nil }
@@ -33,9 +33,9 @@ enum MainQueue {
     // Used only on the main thread.
     nonisolated(unsafe) private(set) static var isServing = false
 
-    /// Runs the queue's work. Call it on the main thread; during the queue's own work, it does nothing.
+    /// Runs the queue's work. Call this on the main thread; during the queue's own work, it does nothing.
     ///
-    /// - Returns: true if there was any.
+    /// - Returns: true if there was any work.
     static func serve(_ descriptor: Int32) -> Bool {
       guard !isServing, clibuv_take_event(descriptor) else { return false }
       isServing = true
@@ -44,8 +44,8 @@ enum MainQueue {
       return true
     }
 
-    /// Serves the queue, and returns true if that is possible: a run loop may already be serving it, and be waiting for
-    /// the current call to return.
+    /// Serves the queue, and returns true if that works. It doesn't if a run loop is already serving the queue and
+    /// waits for the current call to return.
     static func canServe(_ descriptor: Int32) -> Bool {
       let hasRun = Locked(false)
       DispatchQueue.main.async { hasRun.withLock { $0 = true } }
@@ -55,21 +55,21 @@ enum MainQueue {
 }
 
 #if os(Linux)
-  // What run loops of CoreFoundation use to serve the main queue ("4CF").
+  // The functions with which CoreFoundation's run loops serve the main queue ("4CF").
   @_silgen_name("_dispatch_get_main_queue_handle_4CF") private func mainQueueHandle() -> Int32
   @_silgen_name("_dispatch_main_queue_callback_4CF") private func drainMainQueue(_ unused: UnsafeMutableRawPointer?)
 #endif
 
 /// A loop's watch of the main queue.
 struct MainQueueService {
-  // Freed in its close callback, like every handle of a loop.
+  // Freed in the handle's close callback, like all handles of a loop.
   fileprivate var watch: UnsafeMutablePointer<uv_poll_t>?
   fileprivate var descriptor: Int32 = -1
   /// The thread that last ran the loop, and whether it is the main thread.
   fileprivate var thread: UInt = 0
   fileprivate(set) var isOnMainThread = false
   fileprivate(set) var isServing = false
-  /// True if the current run blocks the main queue, because it was called in code of that queue.
+  /// True if the current run blocks the main queue, because code of that queue called it.
   fileprivate(set) var isBlocked = false
 }
 
@@ -86,7 +86,7 @@ extension EventLoop {
         mainQueue.isOnMainThread && !MainQueue.isServing && watchMainQueue()
         && (mode == .oneTurn || MainQueue.canServe(mainQueue.descriptor))
       mainQueue.isBlocked = !mainQueue.isServing && MainQueue.isHere
-      // Readable until it is read, which nobody would do.
+      // Stop watching: the descriptor would stay readable, because this loop doesn't read it.
       if !mainQueue.isServing, let watch = mainQueue.watch { uv_poll_stop(watch) }
     #endif
   }
@@ -119,7 +119,7 @@ extension EventLoop {
 
   /// Runs the work on the main queue, if this loop serves it.
   ///
-  /// - Returns: true if there was any.
+  /// - Returns: true if there was any work.
   @discardableResult func serveMainQueue() -> Bool {
     #if os(Linux)
       mainQueue.isServing && MainQueue.serve(mainQueue.descriptor)

@@ -1,12 +1,12 @@
 extension StreamDiagnostics {
   /// The streams of all loops of the process, and those of the calling thread without a loop.
   ///
-  /// Each loop reads its own streams on its next turn. A loop that has not done so after `limit`, because it is blocked
-  /// or not running, is named in ``StreamMap/silentLoops``, and its streams are missing.
+  /// Each loop reads its own streams on its next turn. A loop that doesn't do so within `limit`, because it is blocked
+  /// or not running, is listed in ``StreamMap/silentLoops``, and its streams are missing.
   ///
   /// - Parameters:
-  ///   - loop: the loop on which the map is delivered; the calling code runs on it or owns it. The loop keeps running
-  ///     until then.
+  ///   - loop: the loop on which the map is delivered, which the calling thread runs or owns. It keeps running until
+  ///     then.
   ///   - limit: the maximum time to wait for the other loops; a second by default.
   ///   - nodes: the maximum number of nodes per loop.
   public static func snapshot(
@@ -20,7 +20,7 @@ extension StreamDiagnostics {
   }
 }
 
-/// Waits for the maps of other loops. Lives on its own loop, to which the others send theirs.
+/// Waits for the maps of other loops. Lives on one loop, to which the others send their maps.
 private final class MapCollector {
   private let loop: EventLoop
   private let nodes: Int
@@ -40,7 +40,7 @@ private final class MapCollector {
     let others = LiveMap.loops.filter { $0.domain !== loop }
     for other in others { if let domain = other.domain { missing[ObjectIdentifier(domain)] = other.label } }
     guard !missing.isEmpty else { return deliver(map) }
-    // The alarm keeps this alive until everything has arrived.
+    // The alarm retains this collector until everything has arrived.
     alarm = loop.once(after: limit) { [self] in finish() }
     let receiver = OnLoopReference(self)
     for case let domain? in others.map(\.domain) {

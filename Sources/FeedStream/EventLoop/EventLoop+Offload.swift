@@ -1,12 +1,13 @@
 extension EventLoop {
   /// Runs blocking or heavy work on libuv's thread pool and delivers its result on the loop.
   ///
-  /// The pool belongs to the process. It has four threads, or the number in the environment variable
-  /// `UV_THREADPOOL_SIZE` when it is first used; work waits while all of them are busy. If the system has no threads
-  /// left, the work waits for one, for at most half a second. After that, it runs on the loop, one piece per turn: this
-  /// delays everything else, but the work completes.
+  /// All loops of the process share the pool. It has four threads, or as many as the environment variable
+  /// `UV_THREADPOOL_SIZE` says when the pool is first used; work waits while all of them are busy. If the system has no
+  /// threads left, the work waits for one, for at most half a second. After that, it runs on the loop, one piece per
+  /// turn: this delays everything else, but the work completes.
   ///
-  /// The loop runs until the work has ended, even when it is cancelled. Dropping the result does not cancel the work.
+  /// The loop keeps running until the work has ended, even when it is cancelled. Dropping the returned cancellable does
+  /// not cancel the work.
   ///
   /// - Parameters:
   ///   - work: runs on a thread of the pool.
@@ -20,8 +21,8 @@ extension EventLoop {
     return offload
   }
 
-  /// The number of pieces of work that the loop has offloaded and that have not ended: those that run on the pool's threads,
-  /// and those that wait for a thread.
+  /// The number of pieces of offloaded work that have not ended: those that run on the pool's threads, and those that
+  /// wait for a thread.
   public var offloadedCount: Int {
     checkOwner("offloadedCount")
     return offloadsInPool + waitingForThreads.count
@@ -39,8 +40,8 @@ extension EventLoop {
     offload.start()
   }
 
-  /// Starts the waiting work as soon as there are threads, or without them if there are none for too long. Otherwise, a
-  /// save would never complete, nor would a program that completes its saves before it exits.
+  /// Starts the waiting work as soon as there are threads, or on the loop if there are none until `deadline`. Without
+  /// this, a save would never complete, and a program that waits for its saves would never exit.
   private func waitForThreads(until deadline: StreamInstant) {
     let pause = StreamInstant.Stride.milliseconds(hasDoneWithoutThreads ? 0 : 50)
     _ = addTimer(at: now.advanced(by: pause)) { [unowned self] in
@@ -52,7 +53,7 @@ extension EventLoop {
       } else if hasDoneWithoutThreads || now >= deadline {
         hasDoneWithoutThreads = true
         waitingForThreads[0].runOnLoop()
-        // Only now: work that its completion requests comes after it.
+        // Remove it only now, so that work that its completion offloads comes after it.
         waitingForThreads.removeFirst()
         if !waitingForThreads.isEmpty { waitForThreads(until: deadline) }
       } else {

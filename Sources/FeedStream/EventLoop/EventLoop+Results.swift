@@ -1,7 +1,7 @@
 internal import CLibUV
 
 extension EventLoop {
-  /// Runs `work` on the loop, and waits for it: immediately if the calling thread is running the loop.
+  /// Runs `work` on the loop and waits for its result; immediately if the calling thread is running the loop.
   ///
   /// - Returns: the result of `work`; `nil` if the loop is closed.
   @discardableResult package func result<T: Sendable>(of work: @escaping @Sendable () -> T) -> T? {
@@ -20,10 +20,10 @@ extension EventLoop {
   }
 }
 
-/// Holds one thread until another opens it.
-// @unchecked: the system's semaphore may be used by several threads.
+/// Blocks one thread until another opens the gate.
+// @unchecked: several threads may use the system's semaphore.
 private final class Gate: @unchecked Sendable {
-  // Never moved, as the system requires.
+  // Allocated, because the system requires that a semaphore is never moved.
   private let semaphore = UnsafeMutablePointer<uv_sem_t>.allocate(capacity: 1)
 
   init() {

@@ -4,7 +4,7 @@ extension EventLoop: LoopScheduler {
   public typealias SchedulerTimeType = StreamInstant
   public typealias SchedulerOptions = Never
 
-  /// The time of the monotonic clock; safe from any thread.
+  /// The time of the monotonic clock. Safe from any thread.
   public var now: StreamInstant { StreamInstant(nanoseconds: Int64(bitPattern: uv_hrtime())) }
 
   /// Zero: timers are as exact as possible, at most about a millisecond late on an idle loop.
@@ -28,8 +28,8 @@ extension EventLoop: LoopScheduler {
 
   /// Runs `action` at `date` and then every `interval` after that, without drift.
   ///
-  /// After a stall (a long callback, a suspended machine) it runs once and skips the ticks that were missed, keeping
-  /// the rhythm that `date` set.
+  /// After a stall (a long callback, a suspended machine) the action runs once, and missed ticks are skipped; later
+  /// ticks stay aligned to `date`.
   ///
   /// - Precondition: `interval` is positive.
   public func schedule(
@@ -39,7 +39,7 @@ extension EventLoop: LoopScheduler {
     checkOwner()
     precondition(
       interval.nanoseconds > 0, "EventLoop.schedule: the interval must be greater than zero, not \(interval)")
-    // A rhythm that began before time zero would have to catch up.
+    // A repetition that started before time zero would have to catch up.
     return addTimer(at: max(date, StreamInstant(nanoseconds: 0)), every: interval, action)
   }
 }
@@ -60,7 +60,7 @@ extension EventLoop {
     var jobs = TurnQueue<UnownedJob>()
     fileprivate var running = TurnQueue<Action>()
     fileprivate var runningJobs = TurnQueue<UnownedJob>()
-    /// True when the idle handle is active, which keeps the loop alive and makes the next turn follow without waiting.
+    /// True when the idle handle is active: it keeps the loop alive, and the next turn follows without waiting.
     fileprivate var isIdling = false
   }
 
@@ -105,8 +105,8 @@ extension EventLoop {
 extension EventLoop {
   /// The state of the one libuv timer that serves the whole queue.
   struct Timing {
-    /// The time when timers are checked next, in nanoseconds: a whole millisecond, for which libuv's timer is set;
-    /// `.min` for the next turn, `.max` for never.
+    /// The time of the next check of timers, in nanoseconds: a whole millisecond, for which libuv's timer is set;
+    /// `.min` for the next turn, `.max` for none.
     var lookAt = Int64.max
     /// The time for which timers are currently firing.
     var firing: StreamInstant?
@@ -136,8 +136,8 @@ extension EventLoop {
     timing.lookAt = .max
   }
 
-  /// Makes sure that timers are checked at `date`: by libuv's timer, whose milliseconds are rounded up, or, if `date`
-  /// has already passed, on the next turn. Waiting for the end of its millisecond would be late.
+  /// Makes sure that timers are checked at `date`: by libuv's timer, rounded up to a millisecond, or on the next turn
+  /// if `date` has already passed, because rounding would make it later still.
   private func arm(for date: StreamInstant) {
     guard !isClosed else {
       timers.removeAll()
@@ -152,8 +152,8 @@ extension EventLoop {
     let (lookAt, overflow) = due.multipliedReportingOverflow(by: 1_000_000)
     guard overflow || lookAt < timing.lookAt else { return }
     timing.lookAt = overflow ? .max : lookAt
-    // libuv counts from the time that it read when the turn began. A timer without a delay, set by a timer, would fire
-    // in the same turn.
+    // libuv counts from the time that it read at the start of the turn. If a timer's action set another without a
+    // delay, that one would fire in the same turn.
     let delay = max(due - Int64(bitPattern: uv_now(uv)), 1)
     uv_timer_start(clock, { EventLoop.of($0!.pointee.loop).fireTimers() }, UInt64(delay), 0)
   }

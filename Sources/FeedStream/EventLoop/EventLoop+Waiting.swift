@@ -1,8 +1,8 @@
 internal import CLibUV
 import Synchronization
 
-/// Keeps the loop running while live streams wait for something outside it (tasks, promises, senders), as offloaded
-/// work does.
+/// Keeps the loop running while live streams wait for results from outside of it (tasks, promises, senders), as it does
+/// for offloaded work.
 extension EventLoop {
   package func beginWaiting() {
     waits += 1
@@ -14,7 +14,7 @@ extension EventLoop {
     if waits == 0 { updateWaiting() }
   }
 
-  /// The wake-up handle keeps libuv's loop running while work may arrive through it.
+  /// Lets the wake-up handle keep libuv's loop running while work may arrive through it.
   func updateWaiting() {
     guard !isClosed else { return }
     let handle = UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self)
@@ -26,12 +26,12 @@ extension EventLoop {
   package func whenClosed(_ key: ObjectIdentifier, _ action: (() -> Void)?) { closers[key] = action }
 }
 
-/// Counts the values in transit from a loop to a queue or a task. Their arrival wakes the loop only if it has nothing
-/// else to do, so a crossing value costs two additions.
+/// Counts the values in transit from a loop to a queue or a task. The loop is woken for their arrival only if it has
+/// nothing else to do, so the counting costs two additions per value.
 struct Holds: ~Copyable {
   fileprivate let queue = Atomic(0)
   fileprivate let mainQueueOrTask = Atomic(0)
-  /// True once the loop has had nothing to do except wait for them.
+  /// True once the loop has had nothing left to do but wait for these values.
   let isAwaited = Atomic(false)
 
   fileprivate borrowing func add(_ place: HoldingPlace) {
@@ -41,7 +41,7 @@ struct Holds: ~Copyable {
     }
   }
 
-  /// - Returns: true if it was the last one and the loop waits for it.
+  /// - Returns: true if this was the last value and the loop waits for it.
   fileprivate borrowing func subtract(_ place: HoldingPlace) -> Bool {
     let left =
       switch place {
@@ -70,14 +70,14 @@ extension EventLoop {
 
   /// True when the loop, which has nothing else to do, must continue until the values in transit have arrived.
   func mustHold() -> Bool {
-    // Before the look: from now on, the last to arrive says so.
+    // Store this before checking: from now on, the last value to arrive wakes the loop.
     holds.isAwaited.store(true, ordering: .sequentiallyConsistent)
     updateWaiting()
     if isHeld { watchForReaders() }
     return isHeld
   }
 
-  /// Warns, after a second, of values that no task iterates and for which the loop waits.
+  /// Warns, after a second, of `values` for which the loop waits and that no task iterates.
   private func watchForReaders() {
     guard Warnings.areOn, readerAlarm == nil, subscriptions?.isWaitingForReaders() == true else { return }
     readerAlarm = scheduleOnce(after: now.advanced(by: .seconds(1))) { [unowned self] in
@@ -86,13 +86,13 @@ extension EventLoop {
   }
 }
 
-/// Maps threads to their open loops: a stream that is subscribed to before its thread's loop runs lives on that loop.
+/// Finds the open loops of threads: a stream that is subscribed to before its thread's loop runs lives on that loop.
 enum ThreadLoops {
   private struct Entry {
     weak var loop: EventLoop?
   }
 
-  // Made by the first loop.
+  // Initialized by the first loop.
   private static let entries = {
     CurrentDomain.resting = { ThreadLoops.ofCallingThread }
     CurrentDomain.hasLoop = { ThreadLoops.isOwner(number: $0) }
@@ -112,15 +112,15 @@ enum ThreadLoops {
 
   /// True when the thread with this number owns an open loop.
   static func isOwner(number: UInt) -> Bool {
-    // Taken out of the lock, as below.
+    // Copied, so that they are released outside of the lock; see below.
     let loops = entries.withLock { entries in entries.compactMap(\.loop) }
     return loops.contains { $0.owner.load(ordering: .relaxed) == number }
   }
 
   /// The newest open loop that the calling thread owns.
   static var ofCallingThread: EventLoop? {
-    // Taken out of the lock: the last reference may be released here, and a loop that is released calls back into the
-    // list.
+    // Copied, so that they are released outside of the lock: a loop whose last reference is released here uses the list
+    // again.
     let loops = entries.withLock { entries in entries.compactMap(\.loop) }
     return loops.last(where: \.isHere)
   }

@@ -8,9 +8,9 @@ internal import CLibUV
 
 /// The handle by which other threads wake the loop.
 ///
-/// On Linux, it is an eventfd, not `uv_async_t`: in libuv 1.44, a loop that is woken by one spins until the sender's
-/// system call has returned. If both share a processor, a round trip takes 50 to 80 µs in C with `uv_async_t`, and 7 to
-/// 15 µs with an eventfd.
+/// On Linux, it is an eventfd, not a `uv_async_t`: with the latter in libuv 1.44, the woken loop spins until the
+/// sender's system call has returned. If both share a processor, a round trip in C takes 50 to 80 µs with `uv_async_t`,
+/// and 7 to 15 µs with an eventfd.
 extension EventLoop {
   /// - Returns: 0, or a libuv error.
   func openWakeUp() -> Int32 {
@@ -29,7 +29,7 @@ extension EventLoop {
     #endif
   }
 
-  /// Wakes the loop. Safe from any thread while the mailbox permits it.
+  /// Wakes the loop. Safe from any thread, but only the mailbox may call it, which knows whether the handle is open.
   func wake() {
     #if os(Linux)
       clibuv_set_event(wakeUpDescriptor)
@@ -38,7 +38,7 @@ extension EventLoop {
     #endif
   }
 
-  /// Call it once libuv has closed the handle and no thread wakes the loop any more.
+  /// Frees the descriptor. Call this after libuv has closed the handle, when no thread can wake the loop any more.
   func closeWakeUp() {
     #if os(Linux)
       clibuv_close_event(wakeUpDescriptor)

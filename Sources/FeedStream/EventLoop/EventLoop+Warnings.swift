@@ -1,21 +1,22 @@
 internal import CLibUV
 import Synchronization
 
-/// The measurement of a loop's turns, for the warning of those that are too long, and for the map.
+/// Measures a loop's turns, for warnings of long turns and for the map.
 struct TurnWatch {
-  // Freed in its close callback, like every handle of a loop.
+  // Freed in the handle's close callback, like all handles of a loop.
   fileprivate var handle: UnsafeMutablePointer<uv_prepare_t>?
   fileprivate var isWatching = false
-  /// The facts that the monitor reads; made when the loop first runs with warnings on.
+  /// The state that the monitor reads; made when the loop first runs with warnings on.
   fileprivate var state: TurnState?
   /// Receives the length of each turn (``EventLoop/onTurn(_:)``).
   fileprivate var onTurn: ((Duration) -> Void)?
-  /// The time when the current turn began, and for how long the loop had waited until then, in nanoseconds.
+  /// The start of the current turn, and the time that the loop had spent waiting until then, in nanoseconds.
   fileprivate var mark: (began: UInt64, waited: UInt64) = (0, 0)
 }
 
 extension EventLoop {
-  /// Called when a run begins, on the thread that runs. Without warnings and without the map, a loop measures nothing.
+  /// Called when a run begins, on the thread that runs the loop. Without warnings, the map, or a handler, the loop
+  /// measures nothing.
   func beginWatchingTurns() {
     turnWatch.isWatching = (Warnings.watch || turnWatch.onTurn != nil) && watchTurns()
     guard turnWatch.isWatching else {
@@ -36,7 +37,7 @@ extension EventLoop {
     turnWatch.state?.end()
   }
 
-  /// The loop is being closed.
+  /// Called when the loop is being closed.
   func forgetTurns() {
     if let state = turnWatch.state.take() { TurnMonitor.shared.remove(state) }
   }
@@ -66,18 +67,19 @@ extension EventLoop {
     onTurn(.nanoseconds(Int64(clamping: length)))
   }
 
-  /// Calls `handler` before each wait of the loop, with the time for which the turn has run since the last wait, without
-  /// the waiting itself. During that time, timers and I/O are late.
+  /// Calls `handler` before each wait of the loop with the length of the turn: the time since the last wait ended,
+  /// during which timers and I/O were delayed.
   ///
-  /// There is one handler, and none by default; `nil` removes it. It runs on the loop, and is part of the next turn.
+  /// There is one handler at most, and none by default; `nil` removes it. It runs on the loop, and its time counts for
+  /// the next turn.
   public func onTurn(_ handler: ((Duration) -> Void)?) {
     checkOwner("onTurn")
     turnWatch.onTurn = handler
     if isCurrent { beginWatchingTurns() }
   }
 
-  /// The number of active handles of libuv: timers, sockets, files that are watched, and others that keep the loop
-  /// running. All timers of the loop are one.
+  /// The number of active libuv handles that keep the loop running, such as sockets and watched files. All timers of
+  /// the loop share one handle.
   public var activeHandleCount: Int {
     checkOwner("activeHandleCount")
     return isClosed ? 0 : Int(uv.pointee.active_handles)
@@ -97,7 +99,7 @@ extension EventLoop {
   }
 }
 
-/// The present turn of a loop. Written by the loop's thread, and read by the monitor's.
+/// The current turn of a loop, written by the loop's thread and read by the monitor's.
 final class TurnState: Sendable {
   private let began = Atomic<UInt64>(0)
   private let waited = Atomic<UInt64>(0)
@@ -108,9 +110,9 @@ final class TurnState: Sendable {
   struct Turn {
     let number: UInt64
     let began: UInt64
-    /// For how long the loop had waited in all until then, in nanoseconds.
+    /// The total time that the loop had spent waiting until then, in nanoseconds.
     let waited: UInt64
-    /// The kernel's number of the thread that runs it.
+    /// The kernel's ID of the thread that runs the turn.
     let thread: Int32
   }
 
@@ -120,7 +122,7 @@ final class TurnState: Sendable {
   }
 
   func next(waited: UInt64) {
-    // In this order: a reader that sees a part of it takes the turn for shorter than it is.
+    // In this order, a reader that sees only some of the stores takes the turn to be shorter than it is.
     began.store(uv_hrtime(), ordering: .relaxed)
     self.waited.store(waited, ordering: .releasing)
     turn.add(1, ordering: .releasing)
@@ -130,7 +132,7 @@ final class TurnState: Sendable {
 
   var isRunning: Bool { thread.load(ordering: .sequentiallyConsistent) != 0 }
 
-  /// The present turn; `nil` when the loop does not run.
+  /// The current turn; `nil` when the loop is not running.
   func read() -> Turn? {
     let number = turn.load(ordering: .acquiring)
     let waited = self.waited.load(ordering: .acquiring)

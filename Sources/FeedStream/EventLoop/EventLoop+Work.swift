@@ -1,6 +1,6 @@
 internal import CLibUV
 
-// Work from other threads.
+// Work that arrives from other threads.
 extension EventLoop {
   @inline(never) static func refuse(_ function: StaticString) -> Never {
     halt(
@@ -10,8 +10,8 @@ extension EventLoop {
   /// Runs `action` on the loop; the actions of one thread run in the order in which it posts them. Safe from any
   /// thread.
   ///
-  /// The action runs when the loop runs; a loop that isn't running keeps it until then. A posted action does not keep
-  /// the loop running before it arrives. A closed loop drops the action; debug builds write a warning.
+  /// A loop that isn't running keeps the action until it runs. An action that has not arrived yet does not keep the
+  /// loop running. A closed loop drops the action, and debug builds write a warning.
   ///
   /// - Parameters:
   ///   - action: runs on the loop.
@@ -47,9 +47,9 @@ extension EventLoop {
 
   /// Runs the work that other threads have posted.
   ///
-  /// - Returns: true if there was any.
+  /// - Returns: true if there was any work.
   @discardableResult func collectMail() -> Bool {
-    // Empty: only this function, which does not call itself, leaves anything in it.
+    // `received` is empty here: only this function fills it, and it never calls itself.
     mailbox.collect(into: &received)
     if received.stopRequested {
       received.stopRequested = false

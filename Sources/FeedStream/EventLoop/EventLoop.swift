@@ -7,10 +7,10 @@ import Synchronization
 ///     loop.schedule(after: loop.now.advanced(by: .seconds(1))) { print("a second later") }
 ///     loop.run()  // Prints "a second later"
 ///
-/// It is a ``Scheduler``, so that timing operators run on it, and a Swift `SerialExecutor`, so that an actor can live
-/// on it. Everything except ``execute(_:file:line:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent`` belongs
-/// to one thread, and traps on any other. Until the loop runs, that is the thread that created it; then, the thread
-/// that runs it.
+/// An event loop is a ``Scheduler``, so that time operators run on it, and a Swift `SerialExecutor`, so that an actor
+/// can live on it. Everything except ``execute(_:file:line:)``, ``enqueue(_:)``, ``stop()``, ``now`` and ``isCurrent``
+/// belongs to one thread, and traps on any other: first to the thread that created the loop, then to the thread that
+/// last ran it.
 ///
 /// Each turn of the loop fires the timers that are due, runs the work that was scheduled before the turn began, and
 /// then waits for I/O. Work scheduled during a turn waits for the next one, so that I/O and timers never starve.
@@ -22,9 +22,9 @@ import Synchronization
 public final class EventLoop: @unchecked Sendable {
   /// The condition under which ``run(_:)`` returns.
   public enum RunMode: Sendable {
-    /// When nothing is left to do: no scheduled work, timer, open handle that keeps the loop alive, or offloaded work,
-    /// nothing outside that a live stream waits for (an asynchronous sequence, a task, a promise, a sender), and
-    /// nothing on its way to a queue, a run loop or a task.
+    /// When nothing is left to do: there is no scheduled work, timer, offloaded work, or open handle that keeps the
+    /// loop alive; no live stream waits for a result from outside (an asynchronous sequence, a task, a promise, a
+    /// sender); and no value is in transit to a queue, a run loop or a task.
     case untilIdle
     /// When ``stop()`` is called; until then the loop waits for work from other threads.
     case untilStopped
@@ -38,14 +38,14 @@ public final class EventLoop: @unchecked Sendable {
   let clock: UnsafeMutablePointer<uv_timer_t>
   let idle: UnsafeMutablePointer<uv_idle_t>
   let wakeUp: UnsafeMutablePointer<WakeUpHandle>
-  /// Written before any other thread knows the loop.
+  /// Written before any other thread has access to the loop.
   var wakeUpDescriptor: Int32 = -1
 
   let mailbox = Mailbox()
   let lateJobs = LateJobs()
   var received = Mailbox.Mail()
-  /// The number of the thread that owns the loop, which no other thread has had; 0 before it runs, and if a host runs
-  /// it.
+  /// The process-wide unique number of the thread that owns the loop; 0 for a loop of an ``EventLoopThread`` before it
+  /// runs, and for a loop with a host.
   let owner: Atomic<UInt>
   /// Runs the loop instead of its owner; see `EventLoop+Host.swift`.
   let host: (any LoopHost)?
@@ -75,10 +75,10 @@ public final class EventLoop: @unchecked Sendable {
   @exclusivity(unchecked) var timing = Timing()
   var waitingForThreads = ContiguousArray<Offload>()
   @exclusivity(unchecked) var offloadsInPool = 0
-  /// True when the last wait for threads was in vain.
+  /// True when the last wait for threads ended without any.
   var hasDoneWithoutThreads = false
   let gate = OffloadGate()
-  /// Private state that the handles of higher layers share on this loop.
+  /// State that handles of higher layers share on this loop.
   @exclusivity(unchecked) var shared: AnyObject?
 
   /// Makes a loop that belongs to the calling thread.
@@ -114,23 +114,23 @@ public final class EventLoop: @unchecked Sendable {
       handle.assumingMemoryBound(to: uv_handle_t.self).pointee.data = nil
     }
     uv_unref(UnsafeMutableRawPointer(wakeUp).assumingMemoryBound(to: uv_handle_t.self))
-    // One closure for all timers. A timer that can still be cancelled is in the queue of a loop that exists.
+    // One closure for all timers. It can't outlive the loop: a timer that can still be cancelled is in its queue.
     timerWasCancelled = { [unowned self] _ in removeCancelledTimer() }
     EventLoop.open.add(1, ordering: .relaxed)
     ThreadLoops.add(self)
   }
 
-  /// Runs once, because a process may have been started without standard streams.
+  /// Opens missing standard streams, once, because a process may have been started without them.
   private static let fillStandardStreams: Void = clibuv_fill_standard_streams()
 
-  /// The number of the process's open loops: for tests, which must leave none.
+  /// The number of open loops in the process. For tests, which must leave none open.
   package static let open = Atomic(0)
 
   deinit {
     if !isClosed { tearDown() }
   }
 
-  /// The loop in a callback from libuv.
+  /// The loop that belongs to libuv's loop, for libuv's callbacks.
   static func of(_ uv: UnsafeMutablePointer<uv_loop_t>!) -> EventLoop {
     Unmanaged.fromOpaque(uv.pointee.data).takeUnretainedValue()
   }
@@ -142,18 +142,18 @@ extension EventLoop: StreamDomain {
   /// True when the calling thread owns the loop, and may use objects that live on it.
   package var isHere: Bool {
     if let host { return host.isHere }
-    // The system's name for a thread is cheaper to request, and good while the thread runs the loop: another thread may get it
-    // later.
+    // `isCurrent` compares the system's ID of the thread, which is cheaper to read. The ID may be reused, but not while
+    // the thread runs the loop.
     return isCurrent || owner.load(ordering: .relaxed) == CurrentDomain.threadNumber
   }
 
   /// Runs the loop on the calling thread, which owns it from now on.
   ///
-  /// After it returns the loop can be run again.
+  /// After this returns, the loop can be run again.
   ///
-  /// On the main thread it serves the main queue as well, and with it the main actor: a `Task` of `main.swift` that
-  /// awaits values runs while the loop does. In code of the main queue, it can't: an asynchronous `main` uses ``main``
-  /// or an ``EventLoopThread``.
+  /// On the main thread, the loop also serves the main queue, and with it the main actor: a `Task` of `main.swift` that
+  /// awaits values runs while the loop does. It can't do so if code of the main queue calls this: in an asynchronous
+  /// `main`, use ``main`` or an ``EventLoopThread``.
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
@@ -178,8 +178,8 @@ extension EventLoop: StreamDomain {
       endWatchingTurns()
       return
     }
-    // The wake-up handle alone does not keep libuv's loop alive, nor does the main queue's, so what arrived after its
-    // last check is taken here.
+    // Neither the wake-up handle nor the main queue's handle keeps libuv's loop alive, so work may have arrived after
+    // libuv's last check. Handle it here.
     repeat {
       uv_run(uv, UV_RUN_DEFAULT)
     } while !isStopping
@@ -220,7 +220,7 @@ extension EventLoop: StreamDomain {
   /// True when the calling thread is running this loop.
   public var isCurrent: Bool { runner.load(ordering: .relaxed) == currentThread() }
 
-  /// The loop that the calling thread is running, the innermost if there are several.
+  /// The loop that the calling thread is running; the innermost one if runs are nested.
   public static var current: EventLoop? { CurrentDomain.get() as? EventLoop }
 
   /// Traps on a thread that does not own the loop.
@@ -229,7 +229,7 @@ extension EventLoop: StreamDomain {
       SubscriptionWatch.somethingHappens()
     #endif
     if !isHere { EventLoop.refuse(function) }
-    // Between turns its host does not look at it.
+    // Between turns, the host doesn't notice new work by itself.
     if let host, !isCurrent { host.wake() }
   }
 }

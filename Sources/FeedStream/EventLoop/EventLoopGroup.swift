@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Event loops on their own threads, which start and end together, to use several cores.
+/// Event loops on their own threads, which start and shut down together, to use several cores.
 ///
 ///     let group = try EventLoopGroup()
 ///     images.parallelMap(on: group) { thumbnail(of: $0) }
 ///       .sink { show($0) }
 ///
-/// A stream still lives on one loop and takes no lock. Values cross between loops only through these operators:
+/// Each stream still lives on one loop, without locks. Values cross between loops only through these operators:
 /// ``Publisher/parallelMap(on:width:limit:ordering:_:)``, ``Publisher/parallel(on:width:limit:_:)`` and
 /// ``Publisher/receive(on:)``.
 ///
@@ -16,8 +16,8 @@ public final class EventLoopGroup: Sendable {
   public enum Choice: Hashable, Sendable {
     /// Each loop in turn.
     case roundRobin
-    /// The loop with the least work of ``Publisher/parallelMap(on:width:limit:ordering:_:)`` and
-    /// ``Publisher/parallel(on:width:limit:_:)``; in turn if several have equally little.
+    /// The loop with the least work from ``Publisher/parallelMap(on:width:limit:ordering:_:)`` and
+    /// ``Publisher/parallel(on:width:limit:_:)``; the next in turn if several have equally little.
     case leastLoaded
   }
 
@@ -32,9 +32,8 @@ public final class EventLoopGroup: Sendable {
   /// - Parameters:
   ///   - count: the number of loops, at least one.
   ///   - name: the threads' name in debuggers, followed by a number; Linux keeps 15 bytes of both.
-  ///   - isPinned: true to keep each thread on one processor. If the kernel refuses that, it chooses the processors
-  ///     itself.
-  /// - Throws: if the system has no thread left; the threads that were started have ended.
+  ///   - isPinned: true to pin each thread to one processor. If the kernel refuses, the threads are not pinned.
+  /// - Throws: if the system has no thread left; threads that were already started are shut down first.
   public init(
     count: Int = EventLoopGroup.availableProcessors, name: String = "loop", isPinned: Bool = false
   ) throws(EventLoopError) {
@@ -48,7 +47,7 @@ public final class EventLoopGroup: Sendable {
     rails = loops.map { Rail($0) }
   }
 
-  /// A group of places that are not loops: virtual ones.
+  /// Makes a group of domains that are not event loops, for virtual time.
   package init(of domains: [any StreamDomain]) {
     threads = []
     loops = []
@@ -79,17 +78,17 @@ public final class EventLoopGroup: Sendable {
     for thread in threads { thread.shutdown() }
   }
 
-  /// Shuts down on a thread of its own, for callers that must not block.
+  /// Shuts down on a separate thread, for callers that must not block.
   package func shutdown(_ ended: @escaping @Sendable () -> Void) {
     let work: @Sendable () -> Void = { [self] in
       shutdown()
       ended()
     }
-    // Without threads, blocking is better than no end.
+    // If the system has no threads left, blocking is better than not shutting down.
     do throws(EventLoopError) { try Thread(name: "shutdown", work).detach() } catch { work() }
   }
 
-  /// This many of the rails, those with the least work first.
+  /// At most `width` rails, starting with the one that has the least work.
   func rails(_ width: Int?) -> [Rail] {
     guard let width, width < rails.count else { return rails }
     let first = nextIndex(.leastLoaded)
@@ -112,7 +111,7 @@ extension EventLoopGroup {
   /// One loop of a group, and the amount of its work.
   final class Rail: Sendable {
     let domain: any StreamDomain
-    /// The number of pieces of work in transit to it or running there.
+    /// The number of pieces of work that are in transit to the loop or running there.
     let load = Atomic(0)
 
     init(_ domain: any StreamDomain) { self.domain = domain }

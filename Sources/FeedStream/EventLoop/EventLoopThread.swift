@@ -6,21 +6,22 @@ internal import CLibUV
 ///     thread.loop.execute { print("on the loop") }
 ///     thread.shutdown()
 ///
-/// Releasing it shuts it down, too.
+/// Releasing the object shuts it down, too.
 public final class EventLoopThread: Sendable {
-  /// The loop; reach it with ``EventLoop/execute(_:file:line:)`` or through an actor that lives on it.
+  /// The thread's loop. Run code on it with ``EventLoop/execute(_:file:line:)`` or through an actor that lives on it.
   public let loop: EventLoop
   private let thread: Thread
 
   /// Starts the thread and its loop.
   ///
-  /// - Parameter name: the name in debuggers; Linux keeps 15 bytes of it.
+  /// - Parameter name: the thread's name in debuggers; Linux keeps its first 15 bytes.
   /// - Throws: when the system has no thread left.
   public convenience init(name: String = "event-loop") throws(EventLoopError) {
     try self.init(name: name, processor: nil)
   }
 
-  /// - Parameter processor: keeps the thread on this one of the processors that the process may use; `nil` for any.
+  /// - Parameter processor: the index, among the processors that the process may use, of the one to pin the thread to;
+  ///   `nil` for no pinning.
   init(name: String, processor: Int?) throws(EventLoopError) {
     let loop = EventLoop(owner: 0)
     self.loop = loop
@@ -35,7 +36,7 @@ public final class EventLoopThread: Sendable {
 
   deinit {
     loop.stop()
-    // The last reference can be released on the loop itself, which cannot wait for its own end.
+    // The last reference may be released on the loop itself, whose thread cannot join itself.
     if loop.isCurrent { thread.detach() } else { thread.join() }
   }
 

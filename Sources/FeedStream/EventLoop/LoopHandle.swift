@@ -1,15 +1,17 @@
 internal import CLibUV
 
-/// The base of every handle of a loop: it belongs to the loop's thread, closes once, and closes when it is released.
+/// The base class of a loop's handles. A handle belongs to the loop's thread, closes only once, and closes when it is
+/// released.
 ///
-/// A closed handle makes no more calls; libuv's memory for it is freed in libuv's close callback, on a later turn.
+/// A closed handle doesn't call its handler any more. Its memory in libuv is freed in libuv's close callback, on a
+/// later turn.
 public class LoopHandle: Cancellable {
   /// The handle's loop.
   public let loop: EventLoop
-  /// True when it is closed.
-  @exclusivity(unchecked) public private(set) var isClosed = false  // Read for each write, on one thread.
+  /// True when the handle is closed.
+  @exclusivity(unchecked) public private(set) var isClosed = false  // Read for each write, always on one thread.
 
-  // Points to a handle that lives until its close callback; used only while `isClosed` is false.
+  // libuv's handle, which lives until its close callback; used only while `isClosed` is false.
   let handle: UnsafeMutablePointer<uv_handle_t>
 
   /// Allocates libuv's structure and lets `start` initialize it.
@@ -43,7 +45,7 @@ public class LoopHandle: Cancellable {
     }
   }
 
-  /// Stops it permanently. Idempotent; after it returns, its handler is not called.
+  /// Stops the handle permanently. Idempotent; after this returns, the handler is not called.
   public func close() {
     guard !isClosed else { return }
     if !loop.isClosed { loop.checkOwner() }
@@ -63,10 +65,10 @@ public class LoopHandle: Cancellable {
     uv_close(handle) { UnsafeMutableRawPointer($0!).deallocate() }
   }
 
-  /// The Swift side of a handle in a callback from libuv, which makes no calls after `uv_close`.
+  /// The object of a libuv handle, for libuv's callbacks. libuv makes no such calls after `uv_close`.
   static func of<Raw>(_ raw: UnsafeMutablePointer<Raw>!) -> Self {
     let data = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: uv_handle_t.self).pointee.data!
-    // libuv calls back with a handle as its own kind has started it.
+    // Safe because each class starts its own kind of libuv handle with its own callback.
     return unsafeDowncast(Unmanaged<LoopHandle>.fromOpaque(data).takeUnretainedValue(), to: Self.self)
   }
 }

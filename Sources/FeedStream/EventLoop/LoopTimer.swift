@@ -1,7 +1,7 @@
 /// A timer that can be set repeatedly: one handler, at most one deadline.
 ///
-/// It is for libraries that manage their own timeouts, such as libcurl, and set it again each time. It fires among the
-/// loop's other timers, in the order of deadlines, and closes when it is released.
+/// It is for libraries that manage their own timeouts, such as libcurl, and that set the timer again each time. It
+/// fires in order of deadlines with the loop's other timers, and closes when it is released.
 public final class LoopTimer: Cancellable {
   /// The timer's loop.
   public let loop: EventLoop
@@ -19,7 +19,8 @@ public final class LoopTimer: Cancellable {
   /// True if the timer is set.
   public var isActive: Bool { work?.action != nil }
 
-  /// Sets the timer, and replaces its deadline. Without a delay it fires on the next turn of the loop, not on this one.
+  /// Sets the timer, replacing its deadline. With a delay of zero, it fires on the next turn of the loop, not on this
+  /// one.
   public func start(after delay: StreamInstant.Stride) {
     loop.checkOwner()
     work?.cancel()
@@ -31,7 +32,7 @@ public final class LoopTimer: Cancellable {
     }
   }
 
-  /// Sets the timer by a `Duration`.
+  /// Sets the timer, with a `Duration`.
   @_documentation(visibility: internal) @_disfavoredOverload public func start(after delay: Duration) {
     start(after: StreamInstant.Stride(delay))
   }

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Holds the work that other threads post to a loop, and decides when to wake it.
 ///
-/// A sender wakes the loop only when it finds the mailbox empty, because emptying it takes everything. The loop is
-/// woken outside of the lock, so that it does not wake up into a lock that is held; meanwhile `sendersInFlight` keeps
-/// the loop's handle alive.
+/// A sender wakes the loop only when it finds the mailbox empty, because the loop always takes all the mail. The sender
+/// wakes it outside of the lock, so that the loop doesn't have to wait for the lock. Meanwhile, `sendersInFlight` keeps
+/// the wake-up handle open.
 final class Mailbox: Sendable {
   /// The work that has arrived.
   struct Mail: ~Copyable {
@@ -27,7 +27,7 @@ final class Mailbox: Sendable {
 
   /// Adds work; `wake` runs when the loop must be woken for it.
   ///
-  /// - Returns: false if the mailbox is closed and refuses it.
+  /// - Returns: false if the mailbox is closed; the work is then refused.
   func post(_ add: (inout Mail) -> Void, wake: () -> Void) -> Bool {
     let receipt = state.withLock { state -> Receipt in
       if state.isClosed { return .closed }

@@ -2,21 +2,21 @@ internal import CLibUV
 import Synchronization
 
 /// One piece of work on the thread pool.
-// @unchecked: the owner uses the work before and after libuv has the request, and one thread of the pool uses it in
-// between, separated by libuv's locks; only the owner uses the rest.
+// @unchecked: the loop's thread uses the work before and after libuv has the request, and one thread of the pool in
+// between, separated by libuv's locks. Only the loop's thread uses the rest.
 @usableFromInline class Offload: Cancellable, @unchecked Sendable {
   private enum State { case waiting, queued, over }
 
-  // Unsafe but correct: the loop is used only before the work is over, and a loop that closes ends all its work first.
+  // Safe because the loop is used only until the work is over, and a closing loop ends all its work first.
   private unowned(unsafe) let loop: EventLoop
   private let gate: OffloadGate
-  // Owned by libuv until it has called back; libuv keeps this object until then.
+  // libuv owns the request until it calls back, and the request retains this object until then.
   private let request = UnsafeMutablePointer<uv_work_t>.allocate(capacity: 1)
   @exclusivity(unchecked) private var state = State.waiting
   private let steps: Steps
 
-  /// The steps that need the generic subclass's types. They are functions that are formed where the types are known.
-  /// Methods would look the types up in the generic class's table, five times for each piece of work.
+  /// The steps that need the generic subclass's types, as functions that are formed where the types are known. Methods
+  /// would look up the types at run time, five times per piece of work.
   @frozen @usableFromInline struct Steps {
     /// Runs the work. Called on a thread of the pool.
     @usableFromInline let perform: (Offload) -> Void
@@ -57,7 +57,7 @@ import Synchronization
         offload._withUnsafeGuaranteedRef { if !$0.gate.isClosed { $0.steps.perform($0) } }
       },
       { request, _ in
-        // A loop that closes waits for all its requests, and exists until then.
+        // The loop still exists: it waits for all its requests before it closes.
         EventLoop.of(request!.pointee.loop).offloadsInPool -= 1
         Unmanaged<Offload>.fromOpaque(request!.pointee.data).takeRetainedValue().finish()
       })
@@ -70,7 +70,7 @@ import Synchronization
     loop.checkOwner()
     if state == .waiting { return abandon() }
     state = .over
-    // Succeeds only when the work has not begun; either way libuv calls back on the loop.
+    // Succeeds only if the work has not begun. Either way, libuv calls back on the loop.
     _ = request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { uv_cancel($0) }
     steps.dropCompletion(self)
   }
@@ -101,11 +101,11 @@ import Synchronization
 }
 
 /// The work with its types, specialized where it is requested.
-// @unchecked: as `Offload`; its owner, its pool thread and libuv's locks also guard what is added here.
+// @unchecked: the properties added here follow the same rule as those of `Offload`.
 @usableFromInline final class OffloadOf<T: Sendable>: Offload, @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var work: (@Sendable () -> T)?
   @exclusivity(unchecked) @usableFromInline var completion: ((T) -> Void)?
-  /// It is boxed, because the type of an optional result would be looked up when this is released.
+  /// Boxed, because releasing an optional `T` would look up its type at run time.
   @exclusivity(unchecked) @usableFromInline var result: Box<T>?
 
   @inlinable init(on loop: EventLoop, _ work: @escaping @Sendable () -> T, _ completion: @escaping (T) -> Void) {
@@ -116,8 +116,8 @@ import Synchronization
 
   @inlinable func perform() {
     result = work.map { Box($0()) }
-    // Objects that only the work still holds (a large body) are released here: releasing them on the loop would take
-    // its time.
+    // Release objects that only the work still holds (such as a large body) on this thread, because doing so on the
+    // loop would take time.
     work = nil
   }
 

@@ -17,16 +17,16 @@
 ///     words.run { $0.texts.send("sea") }
 ///     let count = await words.get { $0.count }
 ///
-/// The state is made, used and released on the loop, in the order of the calls. It is released, and with it the
-/// subscriptions that it owns, when the handle is cancelled or released, or when the loop closes. The handle does not
-/// keep ``EventLoop/run(_:)`` from returning.
+/// The state is made, used and released on the loop, in the order of the calls. The state and the subscriptions that it
+/// owns are released when the handle is cancelled or released, or when the loop closes. The handle does not keep
+/// ``EventLoop/run(_:)`` from returning.
 ///
-/// In a program without other threads, an object that owns its subscriptions needs no handle.
+/// In a program without other threads, you don't need a handle: an object that owns its subscriptions is enough.
 public final class OnLoop<State>: Sendable, Cancellable {
   /// The loop on which the state lives.
   public let loop: EventLoop
   private let slot: Slot
-  /// The thread that runs the loop, if the handle keeps it running.
+  /// The thread that runs the loop, if the handle keeps that thread running.
   private let thread: EventLoopThread?
 
   /// Makes the state on `loop`, when the loop runs.
@@ -50,7 +50,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
   /// Runs `action` with the state on the loop, on a later turn, after the earlier actions of this handle. Safe from any
   /// thread.
   ///
-  /// After ``cancel()`` it does nothing. On a closed loop, it does nothing either, and debug builds write a warning.
+  /// After ``cancel()``, this does nothing. On a closed loop, it does nothing either, and debug builds write a warning.
   ///
   /// - Parameters:
   ///   - action: runs on the loop.
@@ -85,7 +85,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
   }
 
   /// Holds the state.
-  // @unchecked: used by the loop's thread alone, which runs one piece of work at a time.
+  // @unchecked: used only on the loop's thread, which runs one piece of work at a time.
   private final class Slot: @unchecked Sendable {
     private var state: State?
     private var isOver = false
@@ -99,7 +99,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
     func use(_ action: (inout State) -> Void) {
       guard var taken = state.take() else { return }
       action(&taken)
-      // An action may have closed over something that cancels this.
+      // The action may have cancelled the handle.
       if !isOver { state = taken }
     }
 
@@ -111,7 +111,7 @@ public final class OnLoop<State>: Sendable, Cancellable {
   }
 
   /// Completes with `nil` when it is released without a result, because the work that holds it may be dropped.
-  // @unchecked: one thread at a time has it.
+  // @unchecked: one thread at a time owns it.
   private final class Answer<T>: @unchecked Sendable {
     private var continuation: UnsafeContinuation<T?, Never>?
 

@@ -2,8 +2,9 @@ internal import CLibUV
 
 /// Watches a socket, a pipe or another descriptor that supports polling.
 ///
-/// The descriptor still belongs to its caller: stop or close the watch before closing it. A descriptor can have one
-/// watch on a loop at a time, and the watch makes it non-blocking. An event is a hint: a read can still find nothing.
+/// The caller still owns the descriptor: stop or close the watch before you close the descriptor. A descriptor can have
+/// one watch on a loop at a time, and the watch makes it non-blocking. An event is a hint: a read can still find no
+/// data.
 public final class PollHandle: LoopHandle {
   /// The conditions for which a descriptor is watched.
   public struct Events: OptionSet, Hashable, Sendable {
@@ -35,7 +36,7 @@ public final class PollHandle: LoopHandle {
     try super.init(on: loop, as: .watchDescriptor, uv_poll_t.self) { uv_poll_init($0, $1, fileDescriptor) }
   }
 
-  /// Watches for `events` instead of the earlier ones.
+  /// Starts watching for `events`, in place of the previous ones.
   ///
   /// - Precondition: the handle is open.
   public func start(_ events: Events, _ handler: @escaping Handler) throws(EventLoopError) {

@@ -8,9 +8,9 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// The processors that this process may use: those of its affinity, within its control group's share of time.
+/// The processors that this process may use: those of its affinity mask, limited by its control group's quota.
 enum Processors {
-  /// Their number when first requested, at least 1.
+  /// The number of processors when this was first read, at least 1.
   static let available: Int = {
     #if os(Linux)
       let allowed = Int(clibuv_allowed_processors())
@@ -23,7 +23,7 @@ enum Processors {
 
   /// The number of processors that a control group's quota allows, rounded up; `nil` without a quota.
   ///
-  /// - Parameter text: a `cpu.max` of control groups 2: "max 100000", or microseconds per microseconds.
+  /// - Parameter text: a `cpu.max` of control groups v2: "max 100000", or a quota and a period, both in microseconds.
   static func share(ofQuota text: String) -> Int? {
     let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
     guard numbers.count == 2, numbers[0] > 0, numbers[1] > 0 else { return nil }

@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// Watches for a signal; closing or releasing it restores the signal's former handling.
+/// Watches for a signal. Closing or releasing the handle restores the previous action for the signal.
 public final class SignalHandle: LoopHandle {
   /// The signal's number.
   public let number: Int32
@@ -27,13 +27,14 @@ extension EventLoop {
   ///
   ///     let interrupt = try loop.signal(SIGINT) { loop.stop() }
   ///
-  /// Signals that arrive faster than the loop turns may be reported once. Several watches of one signal all receive it.
+  /// Several signals that arrive within one turn of the loop may be reported once. If a signal has several watches, all
+  /// of them receive it.
   ///
   /// - Parameters:
-  ///   - number: such as `SIGINT`.
-  ///   - keepsLoopAlive: true when the loop keeps running only to wait for the signal.
+  ///   - number: the signal's number, such as `SIGINT`.
+  ///   - keepsLoopAlive: true to keep the loop running even when it waits only for the signal.
   ///   - handler: runs on the loop.
-  /// - Returns: ends the watch when cancelled or released.
+  /// - Returns: a handle that ends the watch when cancelled or released.
   /// - Throws: when the signal cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist.
   public func signal(
     _ number: Int32, keepsLoopAlive: Bool = false, _ handler: @escaping () -> Void

@@ -8,10 +8,10 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// Another thread's stack, which that thread takes in a signal handler.
+/// A request for another thread's stack, which that thread captures in a signal handler.
 struct StackRequest {
   #if os(Linux)
-    // Freed only when the thread has written it.
+    // Freed only after the thread has written it.
     private let memory: UnsafeMutablePointer<clibuv_stack>
 
     /// - Returns: `nil` when the thread can't be interrupted.
@@ -24,7 +24,8 @@ struct StackRequest {
       }
     }
 
-    /// The addresses of the calls, from the innermost. Waits for them, at most two seconds: a busy system may not run the thread sooner.
+    /// The addresses of the calls, innermost first. Waits for them for at most two seconds, because a busy system may
+    /// not run the thread sooner.
     func frames() -> [UInt] {
       for _ in 0..<2_000 {
         if clibuv_is_taken(memory) {
@@ -35,7 +36,8 @@ struct StackRequest {
         }
         uv_sleep(1)
       }
-      // The thread blocks the signal, and may write to the memory whenever it no longer does.
+      // The thread is blocking the signal, and may still write to the memory when it unblocks the signal, so the memory
+      // is leaked.
       return []
     }
   #else
@@ -46,7 +48,7 @@ struct StackRequest {
 
 /// The time for which a thread was ready to run while the system ran others.
 enum ProcessorDelay {
-  /// In nanoseconds; 0 where the system does not say.
+  /// The delay of `thread` in nanoseconds; 0 if the system doesn't report it.
   static func of(_ thread: Int32) -> UInt64 {
     let fields = contents(ofTask: thread, "schedstat").split(separator: " ")
     return fields.count > 1 ? UInt64(fields[1]) ?? 0 : 0
@@ -62,7 +64,7 @@ enum ThreadNames {
   }
 }
 
-/// A short file about a thread of this process; empty if there is none.
+/// The contents of a short file in `/proc` about a thread of this process; empty if there is no such file.
 private func contents(ofTask thread: Int32, _ file: String) -> String {
   let descriptor = open("/proc/self/task/\(thread)/\(file)", O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return "" }

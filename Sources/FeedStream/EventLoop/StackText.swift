@@ -6,22 +6,22 @@
   import Darwin
 #endif
 
-/// A stack as text: each call by its name, and its place in the file for `addr2line`.
+/// A stack as text: the name of each call, and its position in the file for `addr2line`.
 struct StackText {
-  /// The calls, from the innermost to the loop's `run`.
+  /// The calls, innermost first, up to the loop's `run`.
   private(set) var lines: [String] = []
-  /// The outermost call of code that isn't this library's.
+  /// The outermost call in code outside of this library.
   private(set) var culprit = ""
 
   init(_ frames: [UInt]) {
     for symbol in SymbolTable.symbols(at: frames) {
       let name = symbol.name.map(Self.readable)
-      // What is above is known: the thread, and the program that runs the loop.
+      // Leave out the callers of `run`, which are the same for every turn.
       if let name, name.hasPrefix("FeedStream.EventLoop.run(") || name == "uv_run" { break }
       lines.append("\(name ?? "?") (\(symbol.file)+0x\(String(symbol.offset, radix: 16)))")
       if let mangled = symbol.name, mangled.hasPrefix("$s"), !Self.isOurs(mangled) { culprit = mangled }
     }
-    // Inlined code has no name, so the deepest line that is there decides.
+    // If no call qualifies, because of inlining for example, use the innermost line.
     if culprit.isEmpty { culprit = lines.last ?? "" }
     lines = Array(lines.prefix(24))
   }
@@ -40,7 +40,7 @@ struct StackText {
   }
 }
 
-// The standard library exports it for backtraces.
+// Exported by the standard library for backtraces.
 @_silgen_name("swift_demangle")
 private func swiftDemangle(
   _ name: UnsafePointer<CChar>, _ length: UInt, _ buffer: UnsafeMutablePointer<CChar>?,

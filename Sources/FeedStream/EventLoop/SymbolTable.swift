@@ -8,13 +8,13 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// The names of functions at addresses of this process: from the symbol tables of the program's file and its libraries', as the
-/// linker loads only the names that other files need.
+/// Finds the names of functions at addresses in this process. It reads the symbol tables in the files of the program
+/// and its libraries, because only names that other files need are loaded into memory.
 enum SymbolTable {
   struct Symbol {
-    /// As the linker knows it; `nil` if there is none.
+    /// The mangled name; `nil` if there is none.
     var name: String?
-    /// The file, and the address in it.
+    /// The name of the file. `offset` is the address in it.
     var file = "?"
     var offset: UInt
   }
@@ -32,7 +32,7 @@ enum SymbolTable {
         symbols[index].file = String(name.split(separator: "/").last ?? "?")
         symbols[index].offset = address - UInt(bitPattern: image.base)
         if let symbol = image.symbol { symbols[index].name = String(cString: symbol) }
-        // The program's own path may be relative to a folder that it has left.
+        // The program's own path may be relative to a folder that is no longer the current one.
         byFile[name.hasPrefix("/") ? name : "/proc/self/exe", default: []].append(index)
       }
       for (path, indices) in byFile { read(path, indices, addresses, &symbols) }
@@ -53,7 +53,7 @@ enum SymbolTable {
       let file = UnsafeRawBufferPointer(start: memory, count: Int(info.st_size))
       let head = file.loadUnaligned(as: Elf64_Ehdr.self)
       guard file.prefix(5).elementsEqual([0x7F, 0x45, 0x4C, 0x46, 2]) else { return }
-      // Not relocatable: its addresses are those of the process.
+      // The file isn't position-independent: its addresses are those of the process.
       let isFixed = head.e_type == UInt16(ET_EXEC)
       let sections = (0..<Int(head.e_shnum)).compactMap {
         entry(file, Int(head.e_shoff) + $0 * Int(head.e_shentsize), as: Elf64_Shdr.self)

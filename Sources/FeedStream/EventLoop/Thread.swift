@@ -1,19 +1,19 @@
 internal import CLibUV
 
-/// A thread of the operating system that runs one closure and is joined or detached once.
+/// A system thread that runs one closure and is joined or detached once.
 final class Thread: Sendable {
   private struct Body {
     let name: String
     let run: @Sendable () -> Void
   }
 
-  // The thread to wait for; none after the first wait. The lock makes later callers wait for that end too.
+  // The thread to join; `nil` after the first join. Because of the lock, other callers wait for that join too.
   private let handle: Locked<UInt?>
 
   /// - Throws: when the system has no thread left.
   init(name: String, _ run: @escaping @Sendable () -> Void) throws(EventLoopError) {
     let body = UnsafeMutablePointer<Body>.allocate(capacity: 1)
-    // Moved out by the new thread, which frees the memory.
+    // The new thread moves the body out and frees the memory.
     body.initialize(to: Body(name: String(decoding: name.utf8.prefix(15), as: UTF8.self), run: run))
     var thread = uv_thread_t()
     let code = uv_thread_create(
@@ -33,7 +33,7 @@ final class Thread: Sendable {
     handle = Locked(clibuv_thread_to_int(thread))
   }
 
-  /// Waits for the thread's end. Safe to call again, and from several threads.
+  /// Waits until the thread ends. Safe to call again, and from several threads.
   func join() {
     handle.withLock { handle in
       guard let number = handle else { return }

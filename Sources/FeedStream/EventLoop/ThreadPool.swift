@@ -1,14 +1,14 @@
 internal import CLibUV
 import Synchronization
 
-/// Prevents a lack of threads from ending the process: libuv aborts when it cannot start its pool's threads.
+/// Checks for available threads before libuv starts its pool: libuv aborts the process if it can't start the threads.
 enum ThreadPool {
   private static let hasStarted = Atomic<Bool>(false)
 
-  /// True if the pool has its threads, or the system has enough for the pool to start them now.
+  /// True if the pool has its threads, or if the system has enough threads left to start it now.
   ///
-  /// Checked once, by starting and ending as many threads as the pool will have. Before libuv starts its own, the
-  /// threads could be lost again to other code; libuv offers nothing better.
+  /// The check starts and ends as many threads as the pool will have, and is not repeated once it has succeeded. Other
+  /// code could still take the threads before libuv starts its own, but libuv offers no better way.
   static var isAvailable: Bool {
     if hasStarted.load(ordering: .acquiring) { return true }
     guard canStartThreads(size) else { return false }

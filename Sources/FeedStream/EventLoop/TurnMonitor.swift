@@ -8,14 +8,15 @@ import Synchronization
 #endif
 
 extension StreamDiagnostics {
-  /// Warns of turns of loops that are longer than `limit`, with the stack that holds the loop: longer than 100 ms by default.
+  /// Sets the limit for turns of loops, 100 ms by default. A longer turn causes a warning with the stack of the loop's
+  /// thread.
   ///
-  /// Where warnings are on (``writeWarnings(_:)``), a thread looks at the running loops, several times per limit. It reports a
-  /// turn while that lasts. Time in which the loop waits doesn't count, nor does time in which the system runs other programs on
-  /// the thread's processor.
+  /// While warnings are on (``writeWarnings(_:)``), a thread checks the running loops several times per limit, and
+  /// reports a long turn while it lasts. Time that the loop spends waiting doesn't count, nor does time during which
+  /// the thread is ready but the system runs others.
   ///
-  /// To take the stack, it sends the signal `SIGURG` to the loop's thread, on Linux only. A call such as `usleep` may then return
-  /// early with `EINTR`. A program that handles `SIGURG` itself gets the report without a stack.
+  /// To capture the stack, which works only on Linux, it sends the signal `SIGURG` to the loop's thread. A call such as
+  /// `usleep` may then return early with `EINTR`. If the program handles `SIGURG` itself, reports have no stack.
   ///
   /// - Parameter limit: at least a millisecond; `nil` for no such warning.
   public static func warnOfTurns(longerThan limit: Duration?) {
@@ -27,15 +28,15 @@ extension StreamDiagnostics {
   }
 }
 
-/// Looks at the turns of all loops from a thread of its own, and reports those that are too long.
+/// Checks the turns of all loops from a separate thread, and reports those that are too long.
 final class TurnMonitor: Sendable {
   static let shared = TurnMonitor()
 
   private struct Entry {
-    // Unsafe but correct: an entry is removed, with the lock held, before its loop's memory is freed.
+    // Safe because an entry is removed, with the lock held, before its loop's memory is freed.
     nonisolated(unsafe) let uv: UnsafeMutablePointer<uv_loop_t>
     let state: TurnState
-    /// The turn that was seen last, and for how long its thread had waited for a processor then.
+    /// The turn that was last checked, and the time for which its thread had waited for a processor until then.
     var seen: UInt64 = 0
     var delay: UInt64 = 0
     var reported: UInt64 = 0
@@ -44,7 +45,7 @@ final class TurnMonitor: Sendable {
 
   private let entries = Locked<[Entry]>([])
   private let isAsleep = Atomic(false)
-  // Never destroyed.
+  // Never destroyed, because the monitor lives as long as the process.
   nonisolated(unsafe) private let alarm = UnsafeMutablePointer<uv_sem_t>.allocate(capacity: 1)
 
   private init() {
@@ -63,15 +64,15 @@ final class TurnMonitor: Sendable {
 
   func remove(_ state: TurnState) { entries.withLock { $0.removeAll { $0.state === state } } }
 
-  /// After the state of a loop says that it runs.
+  /// Called when a loop has begun to run, after its state says so.
   func aLoopRuns() { if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { uv_sem_post(alarm) } }
 
-  /// Lets the calling thread be asked for its stack.
+  /// Allows the monitor to request the calling thread's stack.
   ///
-  /// - Returns: the kernel's number of the thread, never 0.
+  /// - Returns: the kernel's ID of the thread, never 0.
   static func admitThread() -> Int32 {
     #if os(Linux)
-      // Threads that a dispatch queue has started block all signals.
+      // Threads of dispatch queues block all signals.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGURG)
@@ -94,7 +95,7 @@ final class TurnMonitor: Sendable {
         rest = 0
         isAsleep.store(true, ordering: .sequentiallyConsistent)
         if entries.withLock({ $0.contains { $0.state.isRunning } }) {
-          // Either this sees that a loop runs, or the loop sees that this sleeps.
+          // Either this thread sees that a loop runs, or the loop sees that this thread sleeps.
           if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { continue }
         }
         uv_sem_wait(alarm)
@@ -102,14 +103,14 @@ final class TurnMonitor: Sendable {
     }
   }
 
-  /// A turn that is too long, and the stack of its thread, as soon as that is taken.
+  /// A turn that is too long, and the request for its thread's stack.
   private struct LongTurn {
     let state: TurnState
     let turn: TurnState.Turn
     let stack: StackRequest?
   }
 
-  /// - Returns: true when no loop runs, and the turns to report.
+  /// - Returns: whether all loops are idle, and the turns to report.
   private func look(_ limit: Int64) -> (isIdle: Bool, [LongTurn]) {
     entries.withLock { entries in
       var (isIdle, long) = (true, [LongTurn]())
@@ -118,7 +119,7 @@ final class TurnMonitor: Sendable {
         isIdle = false
         let now = uv_hrtime()
         let waited = uv_metrics_idle_time(entries[index].uv) &- turn.waited
-        // Negative when the turn has just ended.
+        // Negative if the turn has just ended.
         let busy = Int64(bitPattern: now &- turn.began &- waited)
         guard busy > 1_000_000, entries[index].reported != turn.number else { continue }
         if entries[index].seen != turn.number {
@@ -130,24 +131,25 @@ final class TurnMonitor: Sendable {
           continue
         }
         (entries[index].reported, entries[index].reportedAt) = (turn.number, now)
-        // Now: a thread whose loop is in the list has not ended.
+        // Request the stack with the lock held: a thread whose loop is in the list has not ended.
         long.append(LongTurn(state: entries[index].state, turn: turn, stack: StackRequest(turn.thread)))
       }
       return (isIdle, long)
     }
   }
 
-  /// The stack; empty when the turn is over, and what was taken may show something else.
+  /// The stack; empty if the turn is already over, because the captured stack may show other work.
   private func stack(of long: LongTurn) -> [UInt] {
     var (longest, request) = ([UInt](), long.stack)
-    // In a function without information for unwinding, the stack ends. A few milliseconds later, the thread is elsewhere.
+    // A captured stack ends at a function without unwind information. Try again a few milliseconds later, when the
+    // thread is probably in another function.
     for _ in 0..<10 {
       guard let frames = request?.frames(), long.state.read()?.number == long.turn.number else { break }
       if frames.count > longest.count { longest = frames }
-      // The loop's own calls are that many.
+      // A longer stack shows more than the loop's own calls.
       if longest.count > 6 { break }
       uv_sleep(7)
-      // With the lock: a thread whose loop is in the list has not ended.
+      // With the lock held, as above.
       request = entries.withLock { _ in
         long.state.read()?.number == long.turn.number ? StackRequest(long.turn.thread) : nil
       }

@@ -1,13 +1,13 @@
-/// The work for the next turn, in order. It only grows until a turn takes everything.
+/// The work for the next turn, in order. It only grows, until a turn takes everything.
 ///
-/// Elements are moved in and out, which an array would not do. They are stored in blocks, so that a burst copies
-/// nothing and its memory is freed when it has run.
+/// Elements are moved in and out, whereas an array would copy them. They are stored in blocks, so that a burst of work
+/// copies no elements and its memory is freed after it has run.
 struct TurnQueue<Element>: ~Copyable {
   private typealias Block = UnsafeMutablePointer<Element>
   private static var blockSize: Int { @inline(__always) get { 256 } }
 
   private var full: ContiguousArray<Block> = []
-  // Initialized up to `used`, and used by nothing else; the full blocks are initialized to their ends.
+  // Initialized up to `used`; all elements of the full blocks are initialized.
   private var last = Block.allocate(capacity: Self.blockSize)
   private var used = 0
 
@@ -35,7 +35,7 @@ struct TurnQueue<Element>: ~Copyable {
     used = 0
   }
 
-  /// Hands everything to `body`, which must not call back into this.
+  /// Passes every element to `body`, which must not use this queue.
   @inline(__always) mutating func drain(_ body: (consuming Element) -> Void) {
     if !full.isEmpty {
       for block in full {
@@ -50,8 +50,8 @@ struct TurnQueue<Element>: ~Copyable {
   }
 }
 
-/// A closure as an element. Without this wrapper, a generic container would wrap each closure in another one on the
-/// heap.
+/// A closure as an element of a queue. Without this wrapper, a generic container would wrap each closure in another
+/// closure on the heap.
 struct Action {
   let run: () -> Void
 }

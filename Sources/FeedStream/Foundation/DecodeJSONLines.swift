@@ -10,23 +10,23 @@ extension Publisher where Output == Chunk {
   ///     decodeJSONLines(Event.self)
   ///     downstream  --Event(1)------Event(2)--|
   ///
-  /// Chunks may end anywhere. Lines end with LF or CR LF, which may be missing after the last line; blank lines are
-  /// skipped. To continue after a line that cannot be decoded:
+  /// Chunks may end anywhere, even within a line. Lines end with LF or CR LF, which may be missing after the last line;
+  /// blank lines are skipped. To continue after a line that cannot be decoded:
   ///
   ///     File("events.jsonl").bytes(on: loop).decodeJSONLines(Event.self, onInvalid: .skip { print($0) })
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
-  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far don't make a
-  /// value.
-  /// **Failure:** upstream's, ``JSONLineError`` for a line that isn't such a value, and
-  /// ``ChunkError/partTooLong(limit:)``; these two cancel upstream, unless such lines are skipped. **Cancellation:**
-  /// passes through. **Policy:** holds one chunk, and a line that is not complete; a line that is skipped is reported.
+  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far don't
+  /// contain another value. **Failure:** upstream's, ``JSONLineError`` for a line that cannot be decoded, and
+  /// ``ChunkError/partTooLong(limit:)``; the latter two cancel upstream, unless such lines are skipped.
+  /// **Cancellation:** passes through. **Policy:** holds one chunk and one incomplete line; a line that is skipped is
+  /// reported.
   ///
   /// - Parameters:
-  ///   - type: the type of a line's value.
+  ///   - type: the type of each line's value.
   ///   - decoder: decodes each line.
   ///   - maxLength: the maximum number of bytes in a line; 1 MiB by default.
-  ///   - onInvalid: decides about a line that cannot be decoded or is too long: the stream fails by default.
+  ///   - onInvalid: the reaction to a line that cannot be decoded or is too long. By default, the stream fails.
   public func decodeJSONLines<Value: Decodable>(
     _ type: Value.Type, decoder: JSONDecoder = JSONDecoder(), maxLength: Int = 1 << 20,
     onInvalid: InvalidJSONLines = .fail
@@ -35,12 +35,12 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// Decides about lines that cannot be decoded: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
+/// The reaction to lines that cannot be decoded: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
 public enum InvalidJSONLines {
   /// The stream fails.
   case fail
-  /// The line is skipped, and reported to the closure, or else to ``StreamDiagnostics/onCaughtError(_:)``. The closure
-  /// may cancel the stream.
+  /// The line is skipped and reported to the closure, or, if there is none, to ``StreamDiagnostics/onCaughtError(_:)``.
+  /// The closure may cancel the stream.
   case skip(_ report: ((JSONLineError) -> Void)? = nil)
 }
 
@@ -54,7 +54,7 @@ public struct JSONLineError: Error, CustomStringConvertible {
   public var description: String { "line \(line): \(cause)" }
 }
 
-/// JSON values, one per line: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
+/// Decodes JSON values, one per line: see ``Publisher/decodeJSONLines(_:decoder:maxLength:onInvalid:)``.
 public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
   public typealias DecodingFailure = any Error
 
@@ -62,7 +62,7 @@ public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
   private var lines: SplittingDecoder
   private let onInvalid: InvalidJSONLines
   private var number = 0
-  /// The rest of a line that was too long is left out.
+  /// True while the rest of a line that is too long is being skipped.
   private var isSkipping = false
 
   /// - Precondition: `maxLength` is more than zero.
@@ -103,7 +103,7 @@ public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
 
   private mutating func decode(_ line: Chunk) throws -> Value? {
     number += 1
-    // JSON's own white space, which is all that a blank line has.
+    // A blank line contains only JSON's white space.
     if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
     do {
       return try decoder.decode(Value.self, from: line.data)
@@ -114,7 +114,7 @@ public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
     }
   }
 
-  /// Reports a skipped line; fails with `failure` if lines aren't skipped.
+  /// Reports a skipped line, or throws `failure` if lines aren't skipped.
   private func skip(_ error: JSONLineError, or failure: any Error) throws {
     guard case .skip(let report) = onInvalid else { throw failure }
     guard let report else { return StreamDiagnostics.caught(error.cause, "decodeJSONLines: line \(error.line)") }
@@ -123,7 +123,7 @@ public struct JSONLineDecoder<Value: Decodable>: ChunkDecoder {
 }
 
 extension Chunk {
-  /// The bytes as `Data`, which shares the memory if there are many.
+  /// The bytes as `Data`, which shares the chunk's memory from 4 KiB on.
   public var data: Data {
     guard count >= 4096 else { return withUnsafeBytes { Data($0) } }
     let memory = memory
@@ -134,7 +134,7 @@ extension Chunk {
 }
 
 extension File {
-  /// - Precondition: `url` is that of a file.
+  /// - Precondition: `url` is a file URL.
   public init(_ url: URL) {
     precondition(url.isFileURL, "File(\(url)): that is not a file; use a URL with the scheme file")
     self.init(url.path)

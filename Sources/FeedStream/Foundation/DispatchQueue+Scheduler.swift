@@ -1,25 +1,26 @@
-// Combine, where it exists, brings types of these names itself.
+// Where Combine exists, it defines types of these names itself.
 #if !canImport(Combine)
   public import Dispatch
   internal import Foundation
 
   /// A dispatch queue as a scheduler, so that code written for Combine runs unchanged.
   ///
-  /// Below `receive(on:)` a queue, a stream runs on the queue: one value at a time and in order, even when the queue is
-  /// concurrent. The part above it stays where it was subscribed to. You can subscribe and cancel on any thread; after
-  /// a cancellation on another thread than the queue's, a running delivery may finish. Use an ``EventLoop`` in new
-  /// code: its streams cross no threads.
+  /// Below a `receive(on:)` with a queue, a stream runs on the queue: one value at a time and in order, even when the
+  /// queue is concurrent. The part above stays where it was subscribed to. You can subscribe and cancel on any thread;
+  /// if you cancel on a thread that isn't the queue's, a delivery that is already running may finish. In new code, use
+  /// an ``EventLoop``, whose streams stay on one thread.
   extension DispatchQueue: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
     package var queueName: String { label }
     package var isHere: (@Sendable () -> Bool)? {
-      // Not by identity: on Linux each use of `DispatchQueue.main` makes an object of its own.
+      // Don't compare identities: on Linux, each use of `DispatchQueue.main` makes a new object.
       guard MainQueue.isMain(self) else { return nil }
       return { DispatchQueue.isMain }
     }
 
-    /// True in code of the main queue: on the main thread, and on others when an asynchronous `main` serves it there.
+    /// True in code of the main queue: on the main thread, and on other threads that serve the queue for an
+    /// asynchronous `main`.
     static var isMain: Bool { Foundation.Thread.isMainThread || MainQueue.isHere }
 
     /// An instant of the queue's clock, which stops while the machine is suspended.
@@ -51,7 +52,7 @@
       public typealias Stride = StreamInstant.Stride
     }
 
-    /// The way in which a queue runs scheduled work.
+    /// The options with which a queue runs scheduled work.
     public struct SchedulerOptions {
       public var qos: DispatchQoS
       public var flags: DispatchWorkItemFlags
@@ -84,7 +85,7 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: a cancellable that stops the repetition; dropping it does not.
+    /// - Returns: a cancellable that stops the repetition. Releasing it doesn't stop the repetition.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -113,7 +114,7 @@
 
       func cancel() {
         timer.cancel()
-        // The handler retains this: without this line neither is released.
+        // The handler and this object retain each other: without this line, neither would be released.
         timer.setEventHandler(handler: nil)
       }
     }

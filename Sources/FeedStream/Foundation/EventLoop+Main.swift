@@ -1,7 +1,7 @@
 internal import Dispatch
 
 extension EventLoop {
-  /// The loop of the main actor: `@MainActor` code makes, touches and awaits streams on it.
+  /// The loop of the main actor: `@MainActor` code makes, uses and awaits streams on it.
   ///
   ///     @MainActor final class Search {
   ///       let texts = PassthroughSubject<String, Never>()
@@ -12,10 +12,10 @@ extension EventLoop {
   ///       }
   ///     }
   ///
-  /// The main queue runs it, one turn whenever there is work, so a program only needs something that serves that queue:
-  /// an asynchronous `main`, `RunLoop.main.run()` or `dispatchMain()`. It belongs to the main queue, which on Linux is
-  /// not always the main thread. Its ``run(_:)``, ``stop()`` and ``close()`` trap, and it does not keep the program
-  /// running.
+  /// The main queue runs the loop, one turn whenever there is work, so a program only needs code that serves that
+  /// queue: an asynchronous `main`, `RunLoop.main.run()` or `dispatchMain()`. The loop belongs to the main queue, which
+  /// on Linux does not always run on the main thread. ``run(_:)``, ``stop()`` and ``close()`` trap on this loop, and it
+  /// does not keep the program running.
   public static let main: EventLoop = {
     let host = MainQueueHost()
     let loop = EventLoop(host: host)
@@ -25,15 +25,15 @@ extension EventLoop {
 }
 
 /// Runs a loop on the main queue.
-// @unchecked: everything is used on the main queue, but for `serve`, which comes before anything else.
+// @unchecked: everything is used on the main queue, except `serve(_:)`, which is called first.
 private final class MainQueueHost: LoopHost, @unchecked Sendable {
   private var loop: EventLoop?
   private var events: (any DispatchSourceRead)?
   private var clock: (any DispatchSourceTimer)?
-  /// True if a turn is scheduled.
+  /// True when a turn has been scheduled.
   private var isComing = false
 
-  /// This isn't "the main thread": on Linux, other threads serve the main queue of an asynchronous `main`.
+  /// True on the main queue, not only on the main thread: on Linux, other threads serve it for an asynchronous `main`.
   var isHere: Bool { MainQueue.isHere }
 
   func serve(_ loop: EventLoop) {
@@ -56,7 +56,7 @@ private final class MainQueueHost: LoopHost, @unchecked Sendable {
   }
 
   private func turn() {
-    // Code of a turn may serve the main queue itself.
+    // Code that runs in a turn may serve the main queue, and thus get here again.
     guard let loop, !loop.isCurrent else { return }
     isComing = false
     let wait = loop.runHostedTurn()

@@ -1,10 +1,10 @@
-// Where Combine exists, Foundation brings types of these names itself.
+// Where Combine exists, Foundation defines types of these names itself.
 #if !canImport(Combine)
   public import Foundation
 
   /// An operation queue as a scheduler, so that code written for Combine runs unchanged.
   ///
-  /// As with a dispatch queue, values are delivered one at a time and in order, whatever its
+  /// As with a dispatch queue, values are delivered one at a time and in order, whatever the queue's
   /// `maxConcurrentOperationCount`.
   extension OperationQueue: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
@@ -42,7 +42,7 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: a cancellable that stops the repetition; dropping it does not.
+    /// - Returns: a cancellable that stops the repetition. Releasing it doesn't stop the repetition.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void

@@ -1,12 +1,12 @@
-// Where Combine exists, Foundation brings types of these names itself.
+// Where Combine exists, Foundation defines types of these names itself.
 #if !canImport(Combine)
   public import Foundation
 
   /// A run loop as a scheduler, so that code written for Combine runs unchanged on a thread that runs one.
   ///
-  /// Use an ``EventLoop`` in new code: it is exact and an executor as well. `RunLoop.main` takes values from any
-  /// thread. Another run loop is for its own thread only: scheduling on it from elsewhere traps. Where an ``EventLoop``
-  /// of the same thread runs instead, it turns the run loop when something scheduled here is due.
+  /// In new code, use an ``EventLoop``, which has exact timers and is also an executor. Any thread may schedule work on
+  /// `RunLoop.main`. Any other run loop is for its own thread only: scheduling on it from another thread traps. If an
+  /// ``EventLoop`` runs on the thread instead of the run loop, it turns the run loop when scheduled work is due.
   extension RunLoop: Scheduler, QueueScheduler {
     @_documentation(visibility: internal)
     @inlinable public static var usesOtherThreads: Bool { true }
@@ -26,13 +26,13 @@
       public func distance(to other: SchedulerTimeType) -> Stride { Stride(other.date.timeIntervalSince(date)) }
       public func advanced(by n: Stride) -> SchedulerTimeType { SchedulerTimeType(date + n.timeInterval) }
 
-      /// The same instant for the main queue, which the main run loop serves.
+      /// The same instant on the clock of the main queue, which the main run loop serves.
       fileprivate var onMainQueue: DispatchQueue.SchedulerTimeType {
         DispatchQueue.main.now.advanced(by: .seconds(max(0, date.timeIntervalSinceNow)))
       }
     }
 
-    /// The modes in which a run loop runs scheduled work.
+    /// The options with which a run loop runs scheduled work.
     public struct SchedulerOptions: Sendable {
       /// The mode in which the loop must run; `.default` without options.
       public var mode: RunLoop.Mode
@@ -44,7 +44,7 @@
     public var minimumTolerance: SchedulerTimeType.Stride { 0 }
 
     public func schedule(options: SchedulerOptions?, _ action: @escaping () -> Void) {
-      // The main run loop serves the main queue, which wakes it, from any thread.
+      // The main run loop serves the main queue, which any thread may use and which wakes the run loop.
       if self == .main, options == nil || !isCurrent { return DispatchQueue.main.schedule(options: nil, action) }
       let work = work(action)
       let mode = options?.mode ?? .default
@@ -68,7 +68,7 @@
 
     /// Runs `action` at `date` and then every `interval`.
     ///
-    /// - Returns: a cancellable that stops the repetition; dropping it does not.
+    /// - Returns: a cancellable that stops the repetition. Releasing it doesn't stop the repetition.
     public func schedule(
       after date: SchedulerTimeType, interval: SchedulerTimeType.Stride, tolerance: SchedulerTimeType.Stride,
       options: SchedulerOptions?, _ action: @escaping () -> Void
@@ -103,8 +103,9 @@
       return Work(action)
     }
 
-    /// True for work of the main run loop from another thread, and while it doesn't run: it serves the main queue when
-    /// it does, and in an asynchronous `main` nothing but that queue is served.
+    /// True if work for the main run loop must go through the main queue: if it comes from another thread, or while the
+    /// run loop isn't running. A running main run loop serves that queue, and an asynchronous `main` serves nothing
+    /// else.
     private func usesMainQueue(_ options: SchedulerOptions?) -> Bool {
       guard self == .main else { return false }
       let mode = options?.mode ?? .default
@@ -113,11 +114,11 @@
 
     private var isCurrent: Bool { RunLoop.current == self }
 
-    /// An action in transit through a run loop, whose closures must be sendable. Unchecked, and correct: the loop runs
-    /// it on its own thread, which is the one that schedules it.
+    /// An action in transit through a run loop, whose closures must be sendable. @unchecked: the loop runs the action
+    /// on its own thread, which is the one that scheduled it.
     ///
-    /// On Linux Foundation never releases a timer or its closure. The values that the action holds are released here,
-    /// so that only the timer itself leaks.
+    /// On Linux, Foundation never releases a timer or its closure. The action's captured values are released here, so
+    /// that only the timer itself leaks.
     private final class Work: @unchecked Sendable {
       private var action: (() -> Void)?
       init(_ action: @escaping () -> Void) { self.action = action }
@@ -133,21 +134,21 @@
       var isDone: Bool { action == nil }
     }
 
-    /// The turns of a run loop that an ``EventLoop`` on the same thread makes, so that work runs no matter which of the
-    /// two runs.
+    /// Turns a run loop from an ``EventLoop`` on the same thread, so that work runs no matter which of the two loops
+    /// runs.
     private final class Turns {
       private let loop: EventLoop
       private let mode: RunLoop.Mode
       private let work: Work
-      /// A timer that repeats.
+      /// The timer of repeated work.
       private let timer: Timer?
       private var next: (any Cancellable)?
 
-      /// `nil` on a thread without such a loop.
+      /// Fails on a thread without such a loop.
       init?(in mode: RunLoop.Mode, for work: Work, _ timer: Timer? = nil) {
         guard let loop = ThreadLoops.ofCallingThread, loop.host == nil else { return nil }
         self.loop = loop
-        // The common modes are several; a run loop runs in one.
+        // `.common` stands for several modes, but a run loop runs in one.
         self.mode = mode == .common ? .default : mode
         self.work = work
         self.timer = timer
@@ -183,7 +184,7 @@
       Hashable,
       Codable, Sendable
     {
-      /// In seconds.
+      /// The duration in seconds.
       public var timeInterval: TimeInterval
 
       public init(_ timeInterval: TimeInterval) { self.timeInterval = timeInterval }

@@ -1,4 +1,4 @@
-// Where Combine exists, Foundation brings types of these names itself.
+// Where Combine exists, Foundation defines types of these names itself.
 #if !canImport(Combine)
   public import Foundation
 
@@ -12,9 +12,9 @@
     /// - Parameters:
     ///   - interval: the time between ticks, in seconds.
     ///   - tolerance: how many seconds late a tick may be.
-    ///   - runLoop: the loop of the thread on which the subscribers live.
+    ///   - runLoop: the run loop of the thread on which the subscribers live.
     ///   - mode: the mode in which that loop must run.
-    ///   - options: present for code written for Combine; the timer runs in `mode`.
+    ///   - options: not used, and present only for code written for Combine; the timer runs in `mode`.
     /// - Precondition: `interval` is more than zero.
     public static func publish(
       every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop, in mode: RunLoop.Mode,

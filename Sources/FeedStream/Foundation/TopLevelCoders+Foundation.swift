@@ -1,4 +1,4 @@
-// Only this folder depends on Foundation: here its coders adopt the protocols of `encode` and `decode`.
+// Only this folder depends on Foundation, so Foundation's coders adopt the protocols of `encode` and `decode` here.
 import Foundation
 
 extension JSONEncoder: TopLevelEncoder {}
