@@ -6,7 +6,8 @@ final class LoopTaskExecutor: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    // A task that never runs would never end: one that a closed loop drops runs where it is dropped.
+    // A job must always run, because its task would never end otherwise: if a closed loop drops the job, it runs where
+    // it is dropped.
     domain.bring {
       job.runSynchronously(on: self.asUnownedTaskExecutor())
     } dropped: {
@@ -16,7 +17,7 @@ final class LoopTaskExecutor: TaskExecutor {
 }
 
 extension EventLoopGroup {
-  /// The executor for the next task: that of virtual time there, otherwise that of the next loop.
+  /// The executor for the next task: the next loop's, or virtual time's own.
   var nextExecutor: any TaskExecutor {
     let rail = nextRail()
     return rail.domain.taskExecutor ?? LoopTaskExecutor(rail.domain)

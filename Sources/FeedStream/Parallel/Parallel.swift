@@ -1,28 +1,27 @@
 extension Publisher where Output: Sendable {
-  /// Distributes the values to the loops of `group`, each with its own pipeline, and delivers the pipelines' values.
+  /// Distributes the values among the loops of `group`, each with its own pipeline, and delivers the pipelines' values.
   ///
   ///     let sizes = images.parallel(on: group) { rail in
   ///       rail.compactMap { try? decode($0) }.filter { $0.isLarge }.map { $0.size }
   ///     }
   ///
-  /// `pipeline` runs once on each loop; its operators and closures live there. A value goes to the pipeline with the
-  /// least to do among those with demand, so a slow one does not delay the others. Results are delivered where the
-  /// stream lives, in the order in which they arrive there; the results of one loop keep their order.
+  /// `pipeline` runs once on each loop; its operators and closures live there. Each value goes to the pipeline that has
+  /// the least work among those with demand, so a slow pipeline does not delay the others. Results are delivered where
+  /// the stream lives, in order of arrival; the results of one loop keep their order.
   ///
-  /// **Demand:** `limit` values are requested from upstream, and more as values are sent to the loops; a pipeline gets
-  /// only what it requests. **Failure:** upstream's passes through each pipeline after its values; the first failure to
-  /// arrive here ends the stream and cancels the rest. **Completion:** when all pipelines have completed. A pipeline
-  /// that completes before upstream gets no more values; when all have, upstream is cancelled. **Cancellation:**
-  /// cancels upstream and all pipelines.
-  /// **Policy:** holds at most `limit` values, and as many results; a result waits for demand. Values that are left
-  /// when pipelines complete early, or whose loop is closed, are dropped and reported to
-  /// ``StreamDiagnostics/onDrop(_:)``.
+  /// **Demand:** `limit` values are requested from upstream, and more as values are sent to the loops; a pipeline
+  /// receives only as many values as it requests. **Failure:** upstream's passes through each pipeline after its
+  /// values; the first failure that a pipeline delivers ends the stream and cancels the rest. **Completion:** when all
+  /// pipelines have completed. A pipeline that completes before upstream receives no more values; when all have
+  /// completed, upstream is cancelled. **Cancellation:** cancels upstream and all pipelines. **Policy:** holds at most
+  /// `limit` values, and as many results; a result waits for demand. Values that are left when pipelines complete
+  /// early, or whose loop is closed, are dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
-  ///   - group: runs the pipelines.
-  ///   - width: the number of of its loops to use; `nil` for all.
-  ///   - limit: the number of values to hold; 256 per loop by default.
-  ///   - pipeline: makes one loop's pipeline of the values that go there.
+  ///   - group: the loops that run the pipelines.
+  ///   - width: the number of loops to use; `nil` for all.
+  ///   - limit: the maximum number of values to hold; 256 per loop by default.
+  ///   - pipeline: makes a loop's pipeline from the publisher of that loop's values.
   @inlinable public func parallel<P: Publisher>(
     on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil,
     _ pipeline: @escaping @Sendable (Publishers.Rail<Output, Failure>) -> P

@@ -1,14 +1,14 @@
 internal import CLibUV
 import Synchronization
 
-/// The loops that work for one subscription, and the work of each.
-// @unchecked: used at the stream's home only, but for the loops' load, which is atomic.
+/// The loops that work for one subscription, and the amount of work of each.
+// @unchecked: used at the stream's home only, except for the loops' load, which is atomic.
 @usableFromInline final class ParallelCrew: @unchecked Sendable {
-  /// The maximum number of pieces of work per loop: one that is running, and one so that the loop needn't wait.
+  /// The maximum number of pieces of work per loop: one that is running, and one that is ready when it ends.
   private static let ahead = 2
-  /// The maximum number of values that cross together before their duration is known.
+  /// The maximum number of values per piece of work until the duration per value is known.
   private static let fewest = 16
-  /// The amount of work that is worth a crossing: many times the cost of waking a loop, but short for a subscriber that
+  /// The target duration of a piece of work: many times the cost of waking a loop, but short for a subscriber that
   /// waits.
   private static let nanoseconds = 100_000.0
 
@@ -16,14 +16,14 @@ import Synchronization
   let home = StreamHome.currentOrLane
   let rails: [EventLoopGroup.Rail]
   private var pieces: [Int]
-  /// The number of pieces of work of all loops.
+  /// The total number of pieces of work of all loops.
   private var total = 0
-  /// True if time passes while work runs; false in virtual time.
+  /// True if durations can be measured; false in virtual time.
   private let isTimed: Bool
-  /// The duration per value, estimated from the latest pieces of work.
+  /// The duration per value in nanoseconds, estimated from the latest pieces of work.
   private var cost = 0.0
   private var isStaying = false
-  /// True while the home's loop is kept running.
+  /// True while this crew keeps the home's loop running.
   private var isWaiting = false
 
   @usableFromInline init(of group: EventLoopGroup, _ width: Int?) {
@@ -35,10 +35,10 @@ import Synchronization
   /// True when the calling code runs where the stream lives.
   @usableFromInline var isHome: Bool { home.domain?.isHere ?? true }
 
-  /// Runs `work` at home: immediately if that is here, otherwise later.
+  /// Runs `work` at home: immediately if the calling code runs there, otherwise later.
   @usableFromInline func atHome(_ work: @escaping @Sendable () -> Void) { home.run(work) }
 
-  /// The loop with the least work; `nil` if each has enough.
+  /// The loop with the least work; `nil` if all loops have enough.
   @usableFromInline func free() -> Int? {
     var best = 0
     for rail in 1..<max(1, pieces.count) where pieces[rail] < pieces[best] { best = rail }
@@ -50,13 +50,13 @@ import Synchronization
     max(1, min(128, count / (Self.ahead * rails.count)))
   }
 
-  /// The number for work whose duration is measured: as much as is worth a crossing.
+  /// The number of values to send together if their duration is measured: enough for the target duration.
   ///
   /// - Parameter limit: the maximum number of values that may be held.
   @usableFromInline func share(of count: Int, within limit: Int) -> Int {
     guard isTimed else { return share(of: count) }
     let wanted = cost > 0 ? Self.nanoseconds / cost : Double(Self.fewest)
-    // Two pieces for each loop, and as much again that waits for them or is on its way out.
+    // Leave room for two pieces per loop, and for as many values again that wait for a loop or are being delivered.
     let most = max(1, limit / (2 * Self.ahead * rails.count))
     return max(1, min(Int(min(wanted, Double(most))), (count + rails.count - 1) / rails.count))
   }
@@ -75,7 +75,7 @@ import Synchronization
   ///
   /// - Parameters:
   ///   - work: runs on the loop.
-  ///   - done: runs at home afterwards.
+  ///   - done: runs at home after the work.
   ///   - lost: runs at home instead if the loop is closed.
   @usableFromInline func send(
     to rail: Int, _ work: @escaping @Sendable () -> Void, done: @escaping @Sendable () -> Void,
@@ -99,13 +99,13 @@ import Synchronization
     atHome { [self] in
       pieces[rail] -= 1
       then()
-      // A loop that waits only for this continues until it has been dealt with.
+      // Only now: the loop must keep running until the result has been handled.
       total -= 1
       updateWaiting()
     }
   }
 
-  /// Keeps the home's loop running until ``leave()``, whether there is work or not.
+  /// Keeps the home's loop running until ``leave()``, even without work.
   func stay() {
     isStaying = true
     updateWaiting()

@@ -1,25 +1,25 @@
 extension Publisher where Output: Sendable {
-  /// Delivers the result of `transform` for each value; the loops of `group` compute the results concurrently.
+  /// Runs `transform` for each value, concurrently on the loops of `group`, and delivers the results.
   ///
   ///     upstream    --1-2-3-4-----|
   ///     parallelMap(on: group)
   ///     downstream  ----1-2-3-4---|
   ///
-  /// Waiting values are sent to a loop in batches: single values while the loops keep up; otherwise about 100 µs of
-  /// work, estimated from the past duration of `transform`. Results are delivered where the stream lives, which keeps
-  /// running while any are being computed, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// While the loops keep up, values are sent to them one at a time; otherwise in batches of about 100 µs of work,
+  /// estimated from the past duration of `transform`. Results are delivered where the stream lives. Its loop keeps
+  /// running while results are being computed, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** `limit` values are requested from upstream, and more as results are delivered. **Failure:** passes
-  /// through after the results of the earlier values. **Cancellation:** computations that have not begun never begin;
-  /// the results of others are discarded. **Policy:** holds at most `limit` values and results. A result waits until it
-  /// is requested and, with `ordering` `.preserved`, for the earlier ones. Values whose loop is closed are dropped and
-  /// reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// through after the results of the earlier values. **Cancellation:** computations that have not begun are dropped;
+  /// the results of running ones are discarded. **Policy:** holds at most `limit` values and results. A result waits
+  /// until it is requested and, with `ordering` `.preserved`, for the earlier ones. Values whose loop is closed are
+  /// dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
-  ///   - group: computes the results.
-  ///   - width: the number of of its loops to use; `nil` for all.
-  ///   - limit: the number of values and results to hold; 1,024 per loop by default.
-  ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
+  ///   - group: the loops that compute the results.
+  ///   - width: the number of loops to use; `nil` for all.
+  ///   - limit: the maximum number of values and results to hold; 1,024 per loop by default.
+  ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
   ///   - transform: runs on a loop of the group.
   @inlinable public func parallelMap<T: Sendable>(
     on group: EventLoopGroup, width: Int? = nil, limit: Int? = nil, ordering: AsyncOrder = .preserved,
@@ -28,8 +28,8 @@ extension Publisher where Output: Sendable {
     Publishers.ParallelMap(self, group, width, limit, ordering, transform)
   }
 
-  /// Delivers the result of `transform` for each value, computed on the loops of `group`, and fails with the first
-  /// error it throws.
+  /// Runs `transform` for each value, concurrently on the loops of `group`, delivers the results, and fails with the
+  /// first error that it throws.
   ///
   ///     upstream    --1-2-3-4-----|
   ///     tryParallelMap(on: group)   (throws on 3)
@@ -50,10 +50,10 @@ extension Publisher where Output: Sendable {
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``.
   ///
   /// - Parameters:
-  ///   - group: runs the tasks, each on the next of its loops.
+  ///   - group: the loops that run the tasks, each task on the next loop in turn.
   ///   - width: the number of values to process at the same time; `nil` for as many as there are loops.
-  ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
-  ///   - transform: runs in a separate task for each value, on a loop of the group until it awaits code that has an
+  ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
+  ///   - transform: runs in a separate task for each value, on a loop of the group, except while it awaits code with an
   ///     executor of its own.
   public func parallelMap<T: Sendable>(
     on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,
@@ -70,9 +70,9 @@ extension Publisher where Output: Sendable {
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/tryMapAsync(limit:order:_:)``.
   ///
   /// - Parameters:
-  ///   - group: runs the tasks, each on the next of its loops.
+  ///   - group: the loops that run the tasks, each task on the next loop in turn.
   ///   - width: the number of values to process at the same time; `nil` for as many as there are loops.
-  ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they are ready.
+  ///   - ordering: `.preserved` keeps the values' order; `.asCompleted` delivers results as they become ready.
   ///   - transform: runs in a separate task for each value.
   public func tryParallelMap<T: Sendable>(
     on group: EventLoopGroup, width: Int? = nil, ordering: AsyncOrder = .preserved,

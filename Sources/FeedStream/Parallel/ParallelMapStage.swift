@@ -1,14 +1,14 @@
 import Synchronization
 
 /// Values in transit to a loop, and their results in transit back.
-// @unchecked: home fills it and hands it over, the loop works on it and hands it back.
+// @unchecked: one thread at a time uses a batch: the home fills it and passes it to a loop, which passes it back.
 @usableFromInline final class ParallelBatch<Input: Sendable, Output: Sendable, RuleError: Error>: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var inputs: ContiguousArray<Input>
   @exclusivity(unchecked) @usableFromInline var outputs = ContiguousArray<Output>()
   @exclusivity(unchecked) @usableFromInline var error: RuleError?
-  /// When the work began and ended, and the number of values.
+  /// The number of values, and the times at which the work began and ended.
   @exclusivity(unchecked) @usableFromInline var work: (count: Int, began: UInt64, ended: UInt64) = (0, 0, 0)
-  /// True if the loop has returned it.
+  /// True if the loop has returned the batch.
   @exclusivity(unchecked) @usableFromInline var isDone = false
   /// The number of results that have been delivered.
   @exclusivity(unchecked) @usableFromInline var delivered = 0
@@ -32,7 +32,7 @@ import Synchronization
   }
 }
 
-/// Informs the loops that a stream is over.
+/// Tells the loops that the stream is over.
 @usableFromInline final class ParallelFlag: Sendable {
   private let flag = Atomic(false)
 
@@ -42,7 +42,7 @@ import Synchronization
 }
 
 /// The stage of `parallelMap`: sends waiting values to free loops, and delivers the results.
-// @unchecked: used at the stream's home only; the loops return there before they use it.
+// @unchecked: used at the stream's home only; work on the loops returns there before it uses the stage.
 @usableFromInline
 final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers.FailureMode>:
   Stage<Output, Mode.Failure>, Subscriber, @unchecked Sendable
@@ -55,13 +55,13 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
   @usableFromInline let ordering: AsyncOrder
   @usableFromInline let transform: @Sendable (Input) throws(Mode.RuleError) -> Output
   @usableFromInline let isCancelled = ParallelFlag()
-  /// Calls `settle`: formed where the types are known.
+  /// Calls `settle`. Formed where the types are known, so that the call is specialized.
   @usableFromInline let settled: @Sendable (ParallelMapStage, Batch) -> Void
-  /// Calls `drain`.
+  /// Calls `drain`, in the same way.
   @usableFromInline let resumed: (ParallelMapStage) -> Void
 
   @exclusivity(unchecked) @usableFromInline var waiting = FIFO<Input>()
-  /// With `.preserved`, all batches in transit; with `.asCompleted`, the returned ones.
+  /// With `.preserved`, all batches that were sent; with `.asCompleted`, only those that have been returned.
   @exclusivity(unchecked) @usableFromInline var batches = FIFO<Batch>()
   /// The number of values that wait, are being processed, or wait as results.
   @exclusivity(unchecked) @usableFromInline var held = 0
@@ -119,7 +119,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     isFilling = true
     let count = room
     room = 0
-    // What arrives meanwhile is handed over together.
+    // Values that arrive during the request are dispatched together.
     up?.request(.max(count))
     isFilling = false
     if isLive { dispatch() }
@@ -216,7 +216,7 @@ final class ParallelMapStage<Input: Sendable, Output: Sendable, Mode: Publishers
     }
   }
 
-  /// Reports the results that were ready when the stream failed before them.
+  /// Reports results that are ready but come after the failure.
   @usableFromInline func reportReady() {
     while let batch = batches.popFirst() {
       for output in batch.outputs.dropFirst(batch.delivered) {

@@ -1,5 +1,5 @@
 /// The stage of `parallel`: sends values to pipelines with demand on other loops, and delivers the results.
-// @unchecked: used at the stream's home only; the loops return there before they use it.
+// @unchecked: used at the stream's home only; work on the loops returns there before it uses the stage.
 @usableFromInline
 final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   Stage<Output, Failure>, Subscriber, @unchecked Sendable
@@ -11,12 +11,12 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private struct Rail {
     let pipeline: Pipeline
     var asked = Subscribers.Demand.none
-    /// The number of values in transit to it.
+    /// The number of values in transit to the loop.
     var away = 0
-    /// True if it accepts no more values.
+    /// True if the pipeline accepts no more values.
     var isDeaf = false
     var isDone = false
-    /// The number of its results that have been delivered since the last request.
+    /// The number of the pipeline's results that have been delivered since the last request.
     var delivered = 0
   }
 
@@ -30,7 +30,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
   private let crew: ParallelCrew
   private let limit: Int
   private let window: Int
-  /// Makes a pipeline, on its loop: it captures only a `Sendable` closure.
+  /// Makes a pipeline on its loop. Safe to carry, because it captures only a `Sendable` closure.
   private let assemble: Carried<Assemble>
 
   private var rails: [Rail] = []
@@ -95,7 +95,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
       guard self.isLive, self.ending == nil else { return }
       self.ending = completion
       self.up = nil
-      // The pipelines may have work left of which home's loop knows nothing.
+      // The pipelines may have work left that the home doesn't count.
       self.crew.stay()
       if !self.isFilling { self.dispatch() }
     }
@@ -249,7 +249,7 @@ final class ParallelStage<Input: Sendable, Output: Sendable, Failure: Error>:
     if isLive, rails.allSatisfy(\.isDone), !rails.isEmpty { stop(.finished) }
   }
 
-  /// Occasionally requests as many results from a pipeline as have been delivered.
+  /// Requests as many results from a pipeline as have been delivered, once these are a quarter of the window.
   private func delivered(of rail: Int) {
     rails[rail].delivered += 1
     guard rails[rail].delivered >= max(1, window / 4) else { return }

@@ -1,5 +1,5 @@
 /// The beginning of a pipeline on one loop: the subscription that delivers values there.
-// @unchecked: used on its loop only, once it has been made.
+// @unchecked: used only on its loop after the initializer.
 @usableFromInline final class RailInlet<Output: Sendable, Failure: Error>: GuardedSubscription, @unchecked Sendable {
   @exclusivity(unchecked) private var down: ErasedSubscriber<Output, Failure>?
   /// The pipeline's demand that has not been reported to home.
@@ -59,7 +59,7 @@
 }
 
 /// The end of a pipeline on one loop: collects its results for home.
-// @unchecked: used on its loop only, once it has been made.
+// @unchecked: used only on its loop after the initializer.
 @usableFromInline final class RailOutlet<Input: Sendable, Failure: Error>: Subscriber, @unchecked Sendable {
   @exclusivity(unchecked) private var up: (any Subscription)?
   @exclusivity(unchecked) private var outputs = ContiguousArray<Input>()

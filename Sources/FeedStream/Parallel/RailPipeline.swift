@@ -1,5 +1,5 @@
-/// One loop's pipeline, with the messages to and from its home.
-// @unchecked: used on its loop only, once it has been made; what goes home is `Sendable`.
+/// A loop's pipeline, and its messages to and from the home.
+// @unchecked: used only on its loop after the initializer; the reports to the home are `Sendable`.
 final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @unchecked Sendable {
   /// The changes on a loop since the last report to home.
   struct News: Sendable {
@@ -53,7 +53,7 @@ final class RailPipeline<Input: Sendable, Output: Sendable, Failure: Error>: @un
     inlet = nil
   }
 
-  /// Records a change: all changes until the next turn are reported to home together.
+  /// Schedules a report to the home: all changes until the next turn are reported together.
   private func tell() {
     guard !isTelling, inlet?.isDelivering != true else { return }
     isTelling = true

@@ -8,21 +8,21 @@
 /// returns to its pool with the last chunk that uses it. A chunk is immutable, so it may cross threads. Its indices
 /// begin at zero, even in a slice. A small slice retains all the memory from which it was cut: ``compacted()`` releases
 /// the rest.
-// @unchecked: the pointer is to memory that nobody writes once a chunk shows it.
+// @unchecked: the memory that a chunk shows is never written again.
 @frozen public struct Chunk: @unchecked Sendable {
   @usableFromInline let memory: ChunkMemory
   @usableFromInline let start: UnsafePointer<UInt8>
   /// The number of bytes.
   public let count: Int
 
-  /// - Parameter start: points into `memory`, at `count` bytes that are initialized and never change again.
+  /// - Parameter start: a pointer to `count` initialized bytes in `memory`, which never change again.
   @inlinable init(_ memory: ChunkMemory, from start: UnsafePointer<UInt8>, count: Int) {
     self.memory = memory
     self.start = start
     self.count = count
   }
 
-  /// No bytes.
+  /// Makes an empty chunk.
   @inlinable public init() { self.init(.none, from: UnsafePointer(ChunkMemory.none.base), count: 0) }
 
   /// A copy of `bytes`.
@@ -50,7 +50,7 @@
     self.init(memory, from: UnsafePointer(memory.base), count: bytes.count)
   }
 
-  /// A chunk with its own memory.
+  /// Makes a chunk with its own memory.
   ///
   /// - Parameter fill: writes into the memory from its beginning, and returns the number of bytes.
   package init(capacity: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Int) {
@@ -104,18 +104,19 @@ extension Chunk {
     return try body(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// The bytes as text; invalid UTF-8 is replaced by U+FFFD. For text that is cut anywhere, see
+  /// The bytes as text; invalid UTF-8 is replaced by U+FFFD. If a character may be split between chunks, use
   /// ``Publisher/utf8Text()``.
   @inlinable public var text: String {
     withExtendedLifetime(memory) { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
   }
 
-  /// A copy of the bytes in their own memory, if they are less than half of the memory that they retain.
+  /// A copy in memory of its own if the chunk uses less than half of the memory that it retains; otherwise, the chunk
+  /// itself.
   public func compacted() -> Chunk {
     count * 2 < memory.capacity ? withUnsafeBytes { Chunk(copying: $0) } : self
   }
 
-  /// An identifier of the memory that it retains; chunks that share memory have the same one.
+  /// The identity and size of the memory that the chunk retains. Chunks that share memory have the same identity.
   package var keptMemory: (identity: ObjectIdentifier, bytes: Int) { (ObjectIdentifier(memory), memory.capacity) }
 }
 
@@ -130,7 +131,7 @@ extension Chunk: Hashable {
 }
 
 extension Chunk {
-  /// All of `chunks` joined into one; a single chunk isn't copied.
+  /// Joins `chunks` into one chunk. A single chunk isn't copied.
   public init(joining chunks: some Collection<Chunk>) {
     guard chunks.count > 1 else {
       self = chunks.first ?? Chunk()
@@ -150,7 +151,7 @@ extension Chunk: ExpressibleByArrayLiteral, ExpressibleByStringLiteral, CustomSt
   public init(arrayLiteral bytes: UInt8...) { self.init(bytes) }
   public init(stringLiteral text: String) { self.init(text) }
 
-  /// The text if the bytes are text, and their number if they aren't or are long.
+  /// The bytes as text; their number if they aren't text or are more than 256.
   public var description: String {
     if count <= 256, let text = String(validating: self, as: UTF8.self) { return text.debugDescription }
     return "\(count) bytes"

@@ -1,7 +1,7 @@
 /// Makes values from bytes in chunks of any size, for `framed(by:)`.
 ///
-/// A plain value that knows nothing of demand, which the operator manages. The operator feeds it a chunk, calls
-/// `next()` until that returns `nil`, and then feeds it the next chunk.
+/// A decoder is a plain value. The operator manages demand: it feeds a chunk to the decoder, calls `next()` until that
+/// returns `nil`, and then feeds the next chunk.
 ///
 ///     struct Records: ChunkDecoder {
 ///       var rest = Chunk()
@@ -20,26 +20,26 @@
 ///     }
 public protocol ChunkDecoder<Output> {
   associatedtype Output
-  /// The type of its errors; `Never` if any bytes are valid.
+  /// The type of the errors that the decoder throws; `Never` if all bytes are valid.
   associatedtype DecodingFailure: Error
 
-  /// Receives the next bytes. Called when ``next()`` has returned `nil`.
+  /// Receives the next bytes. Called after ``next()`` has returned `nil`.
   mutating func feed(_ chunk: Chunk)
 
   /// Returns the next value from the received bytes, or `nil` if more are needed.
   mutating func next() throws(DecodingFailure) -> Output?
 
-  /// Returns the values of the remaining bytes, after the last byte. Called until it returns `nil`.
+  /// Returns the next value from the remaining bytes when no more will arrive. Called until it returns `nil`.
   mutating func finish() throws(DecodingFailure) -> Output?
 }
 
-/// The reason why bytes could not be made into values.
+/// The reason why bytes could not be decoded.
 public enum ChunkError: Error, Hashable, Sendable {
   /// A line or a part between separators is longer than `limit` bytes.
   case partTooLong(limit: Int)
   /// A frame declares `length` bytes, which is more than `limit`.
   case frameTooLong(length: Int, limit: Int)
-  /// The bytes ended within a frame, of which `count` bytes had arrived.
+  /// The bytes ended in the middle of a frame, of which `count` bytes had arrived.
   case torn(count: Int)
   /// There are more than `limit` bytes.
   case tooMany(limit: Int)

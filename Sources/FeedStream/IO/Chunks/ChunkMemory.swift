@@ -1,12 +1,12 @@
-/// The memory of chunks, reference-counted by them.
-// @unchecked: written by its maker alone, before the first chunk shows what was written; never after that.
+/// The memory of chunks, which retain it.
+// @unchecked: only the code that allocates the memory writes to it, and only to parts that no chunk shows yet.
 @usableFromInline final class ChunkMemory: @unchecked Sendable {
   @usableFromInline let base: UnsafeMutablePointer<UInt8>
-  /// In bytes.
+  /// The size in bytes.
   @usableFromInline let capacity: Int
   private let pool: ChunkPool?
 
-  /// Memory that is owned and freed by this object.
+  /// Allocates memory that this object owns and frees.
   @usableFromInline convenience init(capacity: Int) {
     self.init(.allocate(capacity: Swift.max(capacity, 1)), capacity: capacity, pool: nil)
   }
@@ -28,22 +28,22 @@
 /// Blocks of memory of one size, reused by readers.
 ///
 /// A reader fills a block from its beginning, and continues after the delivered bytes as long as there is room, so that
-/// small reads share a block. Safe from any thread: a chunk may be released anywhere.
+/// small reads share a block. Safe from any thread, because a chunk may be released on any thread.
 package final class ChunkPool: Sendable {
   /// The size of a block, in bytes.
   let blockSize: Int
   private let limit: Int
   private let free: Locked<Blocks>
 
-  // Unsafe but right: the blocks are the pool's alone while they are in it.
+  // @unchecked: no other code uses a block while it is in the pool.
   private struct Blocks: ~Copyable, @unchecked Sendable {
     var blocks: [UnsafeMutablePointer<UInt8>] = []
     deinit { for block in blocks { block.deallocate() } }
   }
 
   /// - Parameters:
-  ///   - blockSize: in bytes.
-  ///   - limit: the number of unused blocks to keep; further returned blocks are freed.
+  ///   - blockSize: the size of a block, in bytes.
+  ///   - limit: the maximum number of unused blocks to keep; blocks beyond that are freed.
   package init(blockSize: Int, keeping limit: Int) {
     self.blockSize = blockSize
     self.limit = limit
@@ -73,7 +73,7 @@ package struct ChunkWriter: ~Copyable {
   private let pool: ChunkPool
   private var memory: ChunkMemory?
   private var used = 0
-  /// The minimum room that is worth a read.
+  /// The minimum number of bytes for a read.
   private let least: Int
 
   package init(_ pool: ChunkPool, least: Int) {
@@ -81,7 +81,7 @@ package struct ChunkWriter: ~Copyable {
     self.least = least
   }
 
-  /// Room for the next read. Bytes written into it are delivered by ``take(_:)``, or else overwritten by the next read.
+  /// Room for the next read. ``take(_:)`` delivers the bytes written into it; otherwise, the next read overwrites them.
   package mutating func room() -> UnsafeMutableBufferPointer<UInt8> { room(for: least) }
 
   /// Room for at least `count` bytes, which a block must be able to hold.
@@ -93,7 +93,7 @@ package struct ChunkWriter: ~Copyable {
     return UnsafeMutableBufferPointer(start: memory!.base + used, count: pool.blockSize - used)
   }
 
-  /// The first `count` bytes of the room, which have been written.
+  /// Returns the first `count` bytes of the room, which have been written, as a chunk.
   package mutating func take(_ count: Int) -> Chunk {
     guard let memory else { return Chunk() }
     let chunk = Chunk(memory, from: UnsafePointer(memory.base + used), count: count)
@@ -101,7 +101,7 @@ package struct ChunkWriter: ~Copyable {
     return chunk
   }
 
-  /// Returns the memory, because nothing will be read for a while.
+  /// Releases the memory. Call this when nothing will be read for a while.
   mutating func release() {
     memory = nil
     used = 0

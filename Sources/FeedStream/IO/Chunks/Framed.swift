@@ -5,11 +5,10 @@ extension Publisher where Output == Chunk {
   ///     framed(by: words)
   ///     downstream  -------hello--------(world)|
   ///
-  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far don't make a
-  /// value.
-  /// **Failure:** upstream's follows the values made from the bytes before it, when these are requested; bytes from
-  /// which no value can be made are dropped. **Cancellation:** passes through. **Policy:** holds one chunk, and what
-  /// the decoder keeps.
+  /// **Demand:** requests one chunk at a time, and only when there is demand and the bytes received so far don't
+  /// contain another value. **Failure:** upstream's, after all values from the bytes before it have been requested and
+  /// delivered; bytes of an incomplete value are dropped. **Cancellation:** passes through. **Policy:** holds one
+  /// chunk, and the bytes that the decoder keeps.
   public func framed<Decoder: ChunkDecoder>(
     by decoder: Decoder
   ) -> Publishers.Framed<Self, Decoder, Publishers.NonThrowing<Failure>> where Decoder.DecodingFailure == Never {
@@ -54,7 +53,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
   @usableFromInline typealias Input = Chunk
   @usableFromInline typealias Failure = Mode.UpstreamFailure
 
-  /// The subscriber, until the completion.
+  /// The decoder; `nil` once the stream is over.
   @exclusivity(unchecked) @usableFromInline var decoder: Decoder?
   @exclusivity(unchecked) @usableFromInline var demand = Subscribers.Demand.none
   @exclusivity(unchecked) @usableFromInline var isServing = false
@@ -64,7 +63,8 @@ where Mode.RuleError == Decoder.DecodingFailure {
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Mode.Failure>?
   /// The values of the remaining bytes that have not been requested.
   @exclusivity(unchecked) @usableFromInline var upcoming: Decoder.Output?
-  /// Calls `serve()`. Formed where the types are known, because a request comes through the class's table.
+  /// Calls `serve()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
+  /// specialized.
   @usableFromInline let serveSpecialized: (FramedStage) -> Bool
 
   @inlinable init(_ down: ErasedSubscriber<Decoder.Output, Mode.Failure>, _ decoder: Decoder) {
@@ -77,7 +77,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
     guard takesEvents, ending == nil else { return .none }
     isWaiting = false
     decoder?.feed(input)
-    // Upstream need not know the types, and would not call what is specialized for them.
+    // Call it through the closure, because upstream may call this method in its unspecialized form.
     guard !isServing, serveSpecialized(self) else { return .none }
     isWaiting = true
     return .max(1)
@@ -95,7 +95,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
     guard isLive else { return }
     self.demand += demand
     guard !isServing, !isWaiting else { return }
-    // What comes within the request is served by this loop, so that the stack stays flat.
+    // This loop also serves a chunk that arrives during the request, so that the stack stays flat.
     while serveSpecialized(self) {
       isWaiting = true
       isServing = true
@@ -108,7 +108,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
 
   @usableFromInline override func cancelled() {
     super.cancelled()
-    // A decoder may call out of itself, as one does that reports; its memory must be there until it returns.
+    // A decoder that reports errors may run a closure that cancels. Don't release the decoder until it returns.
     if !isServing { release() }
   }
 

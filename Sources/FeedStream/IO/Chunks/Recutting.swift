@@ -5,7 +5,7 @@ extension Publisher where Output == Chunk {
   ///     chunked(into: 2)
   ///     downstream  --(ab)-(cd)(e)|
   ///
-  /// A chunk that is part of one of upstream's chunks is a slice of it.
+  /// A chunk whose bytes all come from one upstream chunk is a slice of that chunk.
   ///
   /// **Demand, failure, cancellation, policy:** as in `framed(by:)`.
   ///
@@ -20,10 +20,10 @@ extension Publisher where Output == Chunk {
   ///     joined(upTo: 10)
   ///     downstream  ---------(abc)|
   ///
-  /// Delivers a chunk without bytes when there are none.
+  /// Delivers an empty chunk if there are no bytes.
   ///
-  /// **Demand, cancellation:** as in `framed(by:)`. **Failure:** upstream's, and
-  /// ``ChunkError/tooMany(limit:)`` as soon as there are more than `limit`. **Policy:** holds everything.
+  /// **Demand, cancellation:** as in `framed(by:)`. **Failure:** upstream's, and ``ChunkError/tooMany(limit:)`` as soon
+  /// as there are more than `limit` bytes. **Policy:** holds all bytes.
   ///
   /// - Parameter limit: the maximum number of bytes.
   public func joined(
@@ -47,7 +47,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// Chunks of one size: see ``Publisher/chunked(into:)``.
+/// Cuts bytes into chunks of one size: see ``Publisher/chunked(into:)``.
 public struct RecuttingDecoder: ChunkDecoder, Sendable {
   private let count: Int
   private var held: [Chunk] = []
@@ -85,7 +85,7 @@ public struct RecuttingDecoder: ChunkDecoder, Sendable {
   }
 }
 
-/// All bytes in one chunk: see ``Publisher/joined(upTo:)``.
+/// Joins all bytes into one chunk: see ``Publisher/joined(upTo:)``.
 public struct JoiningDecoder: ChunkDecoder, Sendable {
   public typealias DecodingFailure = any Error
 

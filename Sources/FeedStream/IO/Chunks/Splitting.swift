@@ -13,14 +13,14 @@ extension Publisher where Output == Chunk {
   ///     split(by: ,)
   ///     downstream  --a----(bb)()(c)|
   ///
-  /// A part within one chunk is a slice of it. An empty part after the last separator
-  /// is not delivered.
+  /// A part whose bytes all come from one chunk is a slice of that chunk. An empty part after the last separator is not
+  /// delivered.
   ///
-  /// **Demand, cancellation:** as in `framed(by:)`. **Failure:** upstream's, and
-  /// ``ChunkError/partTooLong(limit:)``. **Policy:** holds one chunk, and a part that is not complete.
+  /// **Demand, cancellation:** as in `framed(by:)`. **Failure:** upstream's, and ``ChunkError/partTooLong(limit:)``.
+  /// **Policy:** holds one chunk and one incomplete part.
   ///
   /// - Parameters:
-  ///   - separator: such as `UInt8(ascii: ",")`.
+  ///   - separator: the byte between parts, such as `UInt8(ascii: ",")`.
   ///   - maxLength: the maximum number of bytes in a part; 1 MiB by default.
   public func split(
     by separator: UInt8, maxLength: Int = 1 << 20
@@ -46,17 +46,17 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// The parts between separators: see ``Publisher/split(by:maxLength:)``.
+/// Splits bytes at separators: see ``Publisher/split(by:maxLength:)``.
 @frozen public struct SplittingDecoder: ChunkDecoder, Sendable {
   public typealias DecodingFailure = any Error
 
   @usableFromInline let separator: UInt8
   @usableFromInline let maxLength: Int
-  /// The chunk that is searched.
+  /// The chunk that is being searched.
   @usableFromInline var chunk = Chunk()
-  /// The position in it where the next part begins.
+  /// The position in `chunk` where the next part begins.
   @usableFromInline var place = 0
-  /// The beginning of a part, of earlier chunks.
+  /// The beginning of an incomplete part, from earlier chunks.
   @usableFromInline var beginning: [Chunk] = []
   @usableFromInline var beginningCount = 0
 
@@ -85,17 +85,17 @@ extension Publisher where Output == Chunk {
     return nil
   }
 
-  /// Keeps an incomplete part, because the chunk is used up.
+  /// Keeps an incomplete part at the end of a chunk.
   @usableFromInline mutating func keep(_ part: Chunk) {
-    // A short rest must not keep a long block of memory.
+    // Compact it, so that a short part doesn't keep a large block of memory alive.
     beginning.append(part.compacted())
     beginningCount += part.count
     chunk = Chunk()
   }
 
-  /// Leaves out a part that is too long, up to the separator after it.
+  /// Skips a part that is too long, up to the separator after it.
   ///
-  /// - Returns: false if the separator has not arrived.
+  /// - Returns: false if the separator has not arrived yet.
   mutating func skipPart() -> Bool {
     beginning.removeAll(keepingCapacity: true)
     beginningCount = 0
@@ -117,7 +117,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// The lines of a text: see ``Publisher/lines(maxLength:)``.
+/// Splits text into lines: see ``Publisher/lines(maxLength:)``.
 @frozen public struct LineDecoder: ChunkDecoder, Sendable {
   public typealias DecodingFailure = any Error
 

@@ -1,5 +1,5 @@
 extension Publisher where Output == Chunk {
-  /// Delivers the bytes as text in UTF-8: a character's bytes may be split across chunks.
+  /// Delivers the bytes, which are UTF-8, as text. A character's bytes may be split across chunks.
   ///
   ///     upstream    --"h\xC3"--"\xA9"--|
   ///     utf8Text()
@@ -13,9 +13,9 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// Text in UTF-8, cut anywhere: see ``Publisher/utf8Text()``.
+/// Decodes UTF-8 whose chunks may end within a character: see ``Publisher/utf8Text()``.
 public struct UTF8Decoder: ChunkDecoder, Sendable {
-  /// The beginning of a character.
+  /// The first bytes of an incomplete character.
   private var rest = Chunk()
   private var whole = Chunk()
 
@@ -38,15 +38,15 @@ public struct UTF8Decoder: ChunkDecoder, Sendable {
     return next()
   }
 
-  /// The number of bytes at the end that begin an incomplete but possibly valid character.
+  /// The number of bytes at the end that are the beginning of an incomplete, possibly valid character.
   private static func incompleteCount(at bytes: Chunk) -> Int {
     for back in 1...3 where back <= bytes.count {
       let byte = bytes[bytes.count - back]
-      // A continuation: look further back for the first byte.
+      // A continuation byte: look further back for the first byte.
       if byte & 0xC0 == 0x80 { continue }
       let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 1
       guard length > back, byte <= 0xF4 else { return 0 }
-      // What can no longer become a character is repaired now.
+      // These bytes can't become a valid character any more. Don't keep them: they are replaced now.
       if back > 1, !canFollow(byte, bytes[bytes.count - back + 1]) { return 0 }
       return back
     }

@@ -3,7 +3,7 @@ public struct Datagram: Hashable, Sendable {
   public var bytes: Chunk
   /// The peer's address.
   public var address: SocketAddress
-  /// True if only the beginning arrived.
+  /// True if the datagram was truncated.
   public internal(set) var isCut: Bool
 
   public init(_ bytes: Chunk, to address: SocketAddress) { self.init(bytes, address, isCut: false) }
@@ -27,14 +27,14 @@ public struct Datagram: Hashable, Sendable {
 public final class DatagramSocket {
   let port: any DatagramPort
   var users = EndpointUsers()
-  /// True once it is closed.
+  /// True once the socket is closed.
   public var isClosed: Bool { users.isClosed }
 
-  /// The address; the port is the one that the system chose when 0 was requested.
+  /// The socket's address. If you requested port 0, this contains the port that the system chose.
   public var address: SocketAddress { port.address }
 
   /// - Parameters:
-  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them.
+  ///   - address: an address of this machine; `0.0.0.0` or `::` for all addresses.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Throws: when the address is invalid, in use, or not permitted.
   public init(at address: SocketAddress, on scheduler: any LoopScheduler) throws(SystemError) {
@@ -46,9 +46,8 @@ public final class DatagramSocket {
   /// The datagrams that arrive, one per requested value.
   ///
   /// **Demand:** without demand nothing is read, and the system drops datagrams for which its buffer has no room.
-  /// **Failure:** the system's reason; also for a second subscriber at the same time. **Cancellation:** stops reading;
-  /// the socket stays open.
-  /// **Policy:** holds nothing. Finishes when the socket is closed.
+  /// **Failure:** the system's reason; `EBUSY` for a second subscriber at the same time. **Cancellation:** stops
+  /// reading; the socket stays open. **Policy:** holds nothing. Finishes when the socket is closed.
   public var datagrams: Publishers.Datagrams { Publishers.Datagrams(socket: self) }
 
   /// Closes the socket: a stream that reads from it finishes, and a stream that writes to it fails with `ECANCELED`.
@@ -63,10 +62,10 @@ package protocol DatagramPort: AnyObject {
   func startReading(_ deliver: @escaping (Result<Datagram, SystemError>) -> Void)
   func stopReading()
 
-  /// Sends a datagram immediately, or when the system has room for it again.
+  /// Sends a datagram: immediately, or as soon as the system has room for it.
   ///
   /// - Parameter done: called once, later, unless the datagram was sent immediately or the socket is closed first.
-  /// - Returns: true if it was sent.
+  /// - Returns: true if the datagram was sent immediately.
   func send(_ datagram: Datagram, _ done: @escaping (SystemError?) -> Void) -> Bool
 
   /// Releases everything; nothing is called any more. Idempotent.
@@ -94,7 +93,7 @@ extension DatagramSocket: Endpoint {
   var readerEnding: Subscribers.Completion<SystemError> { .finished }
 
   func startReading(for reader: EndpointReader<DatagramSocket>) {
-    // Unowned: the port forgets this when reading stops.
+    // Unowned, because the reader stops reading before it is released.
     port.startReading { [unowned reader] result in
       switch result {
       case .success(let datagram): reader.receive(datagram)

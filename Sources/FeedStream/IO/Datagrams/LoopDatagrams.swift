@@ -19,7 +19,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
   private(set) var address: SocketAddress
   private var deliver: ((Result<Datagram, SystemError>) -> Void)?
   private var sending: SendRequest?
-  /// A datagram may have 64 KiB.
+  /// A datagram may have up to 64 KiB.
   private var room = ChunkWriter(ChunkPool(blockSize: 256 * 1024, keeping: 2), least: 64 * 1024)
 
   init(at address: SocketAddress, on loop: EventLoop) throws(SystemError) {
@@ -30,7 +30,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
       throw SystemError("open a socket for", "\(address)", code: error.errno)
     }
     var code = address.withSystemAddress { uv_udp_bind(raw, $0, 0) }
-    // libuv opens the socket with the address; one that is not read is open all the same.
+    // The handle is already open if the address is invalid or can't be bound.
     guard code == 0 else { throw SystemError("receive at", "\(address)", code: code) }
     if let actual = SocketAddress({ address, length in
       code = uv_udp_getsockname(raw, address, length)
@@ -63,7 +63,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
 
   private func hasReceived(_ count: Int, from sender: UnsafePointer<sockaddr>?, isCut: Bool) {
     if count < 0 { return fail(Int32(count)) }
-    // Without a sender there was nothing after all; a datagram without bytes has one.
+    // Without a sender, there was nothing to read. An empty datagram has a sender.
     guard let sender else { return }
     let size =
       Int32(sender.pointee.sa_family) == AF_INET6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
@@ -105,7 +105,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
         return false
       }
     }
-    // Like every result, on a later turn.
+    // Report on a later turn, as for all results.
     loop.schedule { done(SystemError("send to", "\(datagram.address)", code: code)) }
     return false
   }
@@ -118,7 +118,7 @@ private final class LoopDatagrams: LoopHandle, DatagramPort {
 }
 
 extension Chunk {
-  /// The bytes in libuv's form; the memory is the chunk's.
+  /// Calls `body` with libuv's view of the bytes, which points to the chunk's memory.
   fileprivate func withBuffer<R>(_ body: (uv_buf_t) -> R) -> R {
     withUnsafeBytes {
       body(
@@ -128,7 +128,7 @@ extension Chunk {
   }
 }
 
-/// A datagram that waits for room; libuv uses the request and the memory until it calls back.
+/// A datagram that waits for room in the system's buffer. libuv uses the request and the memory until it calls back.
 private final class SendRequest {
   private let request = UnsafeMutablePointer<uv_udp_send_t>.allocate(capacity: 1)
   private let datagram: Datagram

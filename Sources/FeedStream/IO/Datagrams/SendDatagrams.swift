@@ -19,10 +19,10 @@ extension Publisher where Output == Datagram {
   /// Acceptance by the system doesn't mean arrival. Only one publisher at a time can write to a socket; a second one
   /// fails.
   ///
-  /// **Demand:** begins at the subscription, and requests one datagram at a time from upstream, when the system has
-  /// room.
-  /// **Failure:** ``DatagramError``: upstream's, or what the system refuses, such as `EMSGSIZE`; `ECANCELED` when the
-  /// socket is closed before the end. **Cancellation:** cancels upstream. **Policy:** holds one datagram.
+  /// **Demand:** begins at the subscription, and requests one datagram at a time from upstream, when the previous one
+  /// has been sent. **Failure:** ``DatagramError``, with upstream's failure or the system's reason, such as `EMSGSIZE`;
+  /// `ECANCELED` when the socket is closed before the end. **Cancellation:** cancels upstream. **Policy:** holds one
+  /// datagram.
   public func write(to socket: DatagramSocket) -> Publishers.WriteDatagrams<Self> {
     Publishers.WriteDatagrams(upstream: self, socket: socket)
   }
@@ -43,7 +43,8 @@ extension Publishers {
       upstream.receive(subscriber: stage)
     }
 
-    /// - Returns: `nil` if the socket is in use by another publisher, which has already been reported.
+    /// - Returns: `nil` if another publisher is writing to the socket; the subscriber has then already received the
+    ///   failure.
     @usableFromInline func newStage(_ down: ErasedSubscriber<Never, DatagramError>) -> SendStage<Upstream.Failure>? {
       do throws(SystemError) {
         try socket.beginWriting("send from")

@@ -4,18 +4,18 @@
 ///       .filter { $0.contains("404") }
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///
-/// The system's calls run on the thread pool: the loop does not wait for the disk.
+/// System calls run on the thread pool, so the loop never waits for the disk.
 public struct File: Hashable, Sendable {
   /// The path, unchanged.
   public let path: String
 
   public init(_ path: String) { self.path = path }
 
-  /// The bytes from `offset` to the end of the file at the time when it is reached.
+  /// The bytes from `offset` to the end of the file, including bytes that are appended while it is read.
   ///
-  /// **Demand:** each requested chunk is one read; without demand nothing is read. While more than one chunk is
-  /// requested, the next is read while one is being delivered. The file is opened with the first request. **Failure:**
-  /// the system's reason. **Cancellation:** closes the file; the result of a running read is dropped. **Policy:** holds
+  /// **Demand:** each requested chunk is one read; without demand nothing is read. If more than one chunk is requested,
+  /// the next is read while one is being delivered. The file is opened with the first request. **Failure:** the
+  /// system's reason. **Cancellation:** closes the file; the result of a running read is dropped. **Policy:** holds
   /// nothing.
   ///
   /// - Parameters:
@@ -45,7 +45,7 @@ extension Publishers {
 
     let source: Source
     let offset: Int64?
-    /// The number of bytes to read; `nil` for all until the end.
+    /// The number of bytes to read; `nil` to read to the end.
     var count: Int64?
     let chunkSize: Int
     let scheduler: any LoopScheduler
@@ -59,9 +59,9 @@ extension Publishers {
 }
 
 extension Publishers.FileBytes {
-  /// The bytes at `range` of an open file; fails with `EIO` if it has become shorter.
+  /// The bytes in `range` of an open file. Fails with `EIO` if the file has become shorter.
   ///
-  /// - Parameter owner: closes the descriptor, and is retained meanwhile.
+  /// - Parameter owner: the object that closes the descriptor when released; it is retained by the publisher.
   package init(
     _ range: Range<Int64>, of descriptor: Int32, named name: String, keeping owner: any AnyObject & Sendable,
     chunkSize: Int, on scheduler: any LoopScheduler

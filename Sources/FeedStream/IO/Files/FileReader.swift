@@ -1,10 +1,10 @@
 /// Reads a file from its beginning to its end, for one subscriber.
-// @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
+// @unchecked: used by one piece of work at a time; the next starts after the previous one has ended.
 final class FileReader: @unchecked Sendable {
   private let source: Publishers.FileBytes.Source
-  /// The position of the next read; `nil` reads at the descriptor's position.
+  /// The position of the next read; `nil` for the descriptor's own position.
   private var offset: Int64?
-  /// The number of bytes that are still to be read; `nil` for all until the end.
+  /// The number of bytes left to read; `nil` to read to the end.
   private var left: Int64?
   private let files: any FileSystem
   private let pool: ChunkPool
@@ -44,9 +44,9 @@ final class FileReader: @unchecked Sendable {
     }
   }
 
-  /// Reads bytes that the system has in memory, for somebody who takes them immediately. Does not block.
+  /// Reads bytes that the system has in memory into `room`. Does not block.
   ///
-  /// - Returns: the number of bytes; `nil` when only ``read()`` can tell.
+  /// - Returns: the number of bytes; `nil` if ``read()`` is needed to get them.
   func readCached(into room: UnsafeMutableRawBufferPointer) -> Int? {
     guard let file, let offset else { return nil }
     let room = left.map { UnsafeMutableRawBufferPointer(rebasing: room.prefix(Int(clamping: $0))) } ?? room

@@ -1,4 +1,4 @@
-/// Delivers a file's chunks, and reads into a subscriber's memory what needs no disk.
+/// Delivers a file's chunks, and reads bytes that are in the system's memory directly into a subscriber's memory.
 final class FileSubscription: ReadingOffLoop, ReadsCached {
   private let reader: FileReader
 
@@ -8,17 +8,17 @@ final class FileSubscription: ReadingOffLoop, ReadsCached {
   }
 
   func readCached(into room: UnsafeMutableRawBufferPointer) -> Int? {
-    // The pool's threads have it while a chunk is being read.
+    // A thread of the pool uses the reader while a chunk is being read.
     guard !isReading, down != nil else { return nil }
     return reader.readCached(into: room)
   }
 }
 
-/// A subscription whose subscriber may take the next bytes itself when they are in memory: without a thread, and without a chunk.
+/// A subscription whose subscriber may read the next bytes itself if they are in memory, without a thread or a chunk.
 package protocol ReadsCached: Subscription {
-  /// Reads the next bytes, which are not delivered. Does not block.
+  /// Reads the next bytes, which are then not delivered. Does not block.
   ///
-  /// - Returns: the number of bytes; `nil` when a chunk has to be requested: before the first, at the end, and whenever
-  ///   the bytes are on a disk.
+  /// - Returns: the number of bytes; `nil` if you must request a chunk instead: before the first chunk, at the end, and
+  ///   when the bytes are not in memory.
   func readCached(into room: UnsafeMutableRawBufferPointer) -> Int?
 }

@@ -1,16 +1,16 @@
-/// The files of a scheduler: the operating system's for an ``EventLoop``, simulated ones for virtual time.
+/// The file system of a scheduler: the operating system's for an ``EventLoop``, a simulated one for virtual time.
 ///
-/// All calls block unless they say otherwise; they run on the thread pool.
+/// All calls block unless documented otherwise; call them on the thread pool.
 package protocol FileSystem: AnyObject, Sendable {
   func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile
 
-  /// - Returns: `nil` if nothing exists there.
+  /// - Returns: `nil` if nothing exists at `path`.
   func status(of path: String) throws(SystemError) -> FileStatus?
 
   /// The path after resolving links, or `path` itself when nothing exists there.
   func destination(of path: String) -> String
 
-  /// Renames a file, replacing an existing one; the change is on the disk when this returns.
+  /// Renames a file, replacing an existing one. The change is on the disk when this returns.
   func rename(_ path: String, to other: String) throws(SystemError)
 
   /// Removes a file, if it exists.
@@ -29,13 +29,13 @@ package protocol OpenFile: AnyObject {
 
   /// Fills the beginning of `room` with bytes that are in memory. Does not block.
   ///
-  /// - Returns: the number of bytes; `nil` at the end, or when only ``read(into:at:)`` can tell.
+  /// - Returns: the number of bytes; `nil` at the end, or if ``read(into:at:)`` is needed to get them.
   func readCached(into room: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
 
-  /// Writes all bytes of `chunks`, or returns the reason of a failure and the number of written bytes.
+  /// Writes all bytes of `chunks`. On failure, returns the error and the number of bytes that were written.
   func write(_ chunks: [Chunk]) -> (written: Int, error: SystemError?)
 
-  /// Returns when everything written is on the disk.
+  /// Returns when all written bytes are on the disk.
   func sync() throws(SystemError)
 
   func status() throws(SystemError) -> FileStatus
@@ -61,7 +61,7 @@ package enum FileOpening: Sendable {
   case creating(permissions: UInt16)
 }
 
-/// The status of a file, known without reading it.
+/// The status of a file, from the file system.
 package struct FileStatus: Hashable, Sendable {
   /// The file's identity, independent of its name.
   package var identity: FileIdentity
@@ -88,7 +88,7 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The folder of a path's file, and the file's name in it.
+/// Splits a path into its folder and its last part.
 func split(_ path: String) -> (folder: String, name: String) {
   guard let slash = path.lastIndex(of: "/") else { return (".", path) }
   let folder = path[..<slash]
@@ -96,6 +96,6 @@ func split(_ path: String) -> (folder: String, name: String) {
 }
 
 extension LoopScheduler {
-  /// The files of this scheduler's world; those of the operating system if it has none of its own.
+  /// The file system of this scheduler; the operating system's if it has none of its own.
   package var files: any FileSystem { (self as? any IOHost)?.fileSystem ?? SystemFiles.shared }
 }

@@ -1,4 +1,4 @@
-/// A way to write a file.
+/// The way in which a file is written.
 public enum FileWriting: Hashable, Sendable {
   /// Writes from the beginning, and discards the former content. A missing file is created.
   case replacing
@@ -6,9 +6,9 @@ public enum FileWriting: Hashable, Sendable {
   case appending
   /// Creates a new file; fails if the file exists.
   case creating
-  /// Atomically: readers find either the former content or all of the new content, even after the machine has stopped.
-  /// The bytes go to a file next to it, which takes its name when they are on the disk. It keeps the permissions of the
-  /// replaced file; links are followed.
+  /// Replaces the content atomically: readers find either the former content or all of the new content, even after a
+  /// power failure. The bytes are written to a temporary file in the same folder, which is renamed once they are on the
+  /// disk. The new file keeps the permissions of the replaced file; links are followed.
   case atomically
 }
 
@@ -23,8 +23,8 @@ extension Publisher where Output == Chunk {
   ///     the file                ----ab--cd
   ///     downstream              -----------|
   ///
-  /// The system's calls run on the thread pool, one at a time; waiting chunks are gathered into one call. The file is
-  /// opened with the first bytes, or at the completion if there are none: if upstream fails before that, the file is
+  /// System calls run on the thread pool, one at a time; waiting chunks are gathered into one call. The file is opened
+  /// when the first bytes arrive, or at the completion if there are none: if upstream fails before that, the file is
   /// unchanged.
   ///
   /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while less than
@@ -38,7 +38,7 @@ extension Publisher where Output == Chunk {
   ///   - file: the file to write.
   ///   - writing: the treatment of an existing file.
   ///   - permissions: the permissions of a new file, reduced by the process's umask; 0666 by default.
-  ///   - syncs: true to finish when the bytes are on the disk; ``FileWriting/atomically`` always does.
+  ///   - syncs: true to finish only when the bytes are on the disk, as ``FileWriting/atomically`` always does.
   ///   - limit: the maximum number of bytes that wait; 1 MiB by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public func write(
@@ -84,12 +84,13 @@ private final class FileSink: ByteSink {
     }
   }
 
-  /// Discards an unfinished file when the writer is released and its work has ended.
+  /// Cancels the running work. An unfinished atomic file is discarded once the writer is released and its work has
+  /// ended.
   func close() { job.take()?.cancel() }
 }
 
 /// Writes a file for one publisher.
-// @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
+// @unchecked: used by one piece of work at a time; the next starts after the previous one has ended.
 private final class FileWriter: @unchecked Sendable {
   private let path: String
   private let writing: FileWriting
@@ -97,7 +98,7 @@ private final class FileWriter: @unchecked Sendable {
   private let permissions: UInt16
   private let syncs: Bool
   private var file: (any OpenFile)?
-  /// The new file that will replace another, and the path of that other file, with links resolved.
+  /// The path of the new file, and the path of the file that it will replace, with links resolved.
   private var replacement: (path: String, destination: String)?
 
   init(_ path: String, _ writing: FileWriting, of files: any FileSystem, permissions: UInt16, syncs: Bool) {
@@ -160,7 +161,7 @@ private final class FileWriter: @unchecked Sendable {
     do throws(SystemError) {
       file = try files.open(temporary, .creating(permissions: permissions))
     } catch {
-      // The path that was requested says more than one that was made up.
+      // Name the requested path in the error, not that of the temporary file.
       throw SystemError("open", path, code: error.code)
     }
     replacement = (temporary, destination)

@@ -1,25 +1,26 @@
 extension File {
-  /// The bytes that are in the file and those that are appended to it, without end, as `tail -F` prints them.
+  /// The bytes in the file and those that are appended to it, without end, like `tail -F`.
   ///
   ///     File("/var/log/app.log").following(on: loop).lines()
   ///       .filter { $0.contains("error") }
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
-  /// Follows the name, not the file: when another file takes the name (a log is rotated), the old one is read to its
-  /// end and then the new one from its beginning. A file counts as emptied, and is read from its beginning, if it
-  /// became shorter or if the last bytes before the current position have changed. If the file doesn't exist, the
-  /// stream waits for it and then reads it from its beginning.
+  /// This follows the name, not the file: when another file takes the name (because a log is rotated), the old file is
+  /// read to its end, and then the new one from its beginning. A file counts as truncated, and is read from its
+  /// beginning, if it has become shorter or if the last bytes before the current position have changed. If the file
+  /// doesn't exist, the stream waits for it and then reads it from its beginning.
   ///
-  /// Each new beginning starts a new line: a line feed is delivered first if the previous bytes did not end with one.
+  /// When reading starts over at the beginning of a file, a line feed is delivered first if the previous bytes did not
+  /// end with one.
   ///
   /// Losses: data appended to a file after it was replaced and read to its end; a file that takes the name and loses it
   /// again between two checks; overwritten data; and the truncation of a file that grows past the current position
   /// before the next check, if the 64 bytes before that position are the same as before.
   ///
   /// **Demand:** each requested chunk is one read; without demand nothing is read or checked. At the end of the file,
-  /// it waits until the system announces a change of the folder; it also checks the file every `interval`. **Failure:**
-  /// the system's reason, except for a missing file. **Cancellation:** closes the file.
-  /// **Policy:** holds nothing.
+  /// the stream waits until the system announces a change in the folder; it also checks the file every `interval`.
+  /// **Failure:** the system's reason, except for a missing file. **Cancellation:** closes the file. **Policy:** holds
+  /// nothing.
   ///
   /// - Parameters:
   ///   - start: the position at which to begin in an existing file; its end by default.
@@ -68,7 +69,7 @@ extension Publishers {
 private final class FollowingSubscription: ReadingOffLoop {
   private let path: String
   private let interval: StreamInstant.Stride
-  /// A change was announced during a read.
+  /// True if a change was announced since the last read began.
   private var isStale = false
   private var pause: (any Cancellable)?
   private var watch: (any Cancellable)?
@@ -87,13 +88,13 @@ private final class FollowingSubscription: ReadingOffLoop {
 
   override func isSatisfied() { watch.take()?.cancel() }
 
-  /// It is waiting for more bytes.
+  /// Waits for more bytes.
   override func cameToEnd() {
-    // From before the look that finds nothing: what comes after it is announced.
+    // Start the watch before the read that finds no more bytes, so that every later change is announced.
     if watch == nil {
       let (folder, name) = split(path)
       let host = scheduler as? any IOHost
-      // Looking every now and then is enough where nothing can be announced.
+      // Where the system can't announce changes, checking periodically is enough.
       watch = try? host?.watch(folder) { [weak self] hint in
         if hint.name == nil || hint.name == name { self?.lookAgain() }
       }
@@ -116,8 +117,8 @@ private final class FollowingSubscription: ReadingOffLoop {
   }
 }
 
-/// Reads bytes appended to the file with a name.
-// @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
+/// Reads the bytes that are appended to the file with a given name.
+// @unchecked: used by one piece of work at a time; the next starts after the previous one has ended.
 private final class Follower: @unchecked Sendable {
   private let path: String
   private let files: any FileSystem
@@ -125,10 +126,10 @@ private final class Follower: @unchecked Sendable {
   private let pool: ChunkPool
   private var file: (opened: any OpenFile, identity: FileIdentity)?
   private var offset: Int64 = 0
-  /// The last bytes before `offset`, which distinguish a file from one that was emptied and has grown again.
+  /// The last bytes before `offset`. They show whether the file was truncated and has grown again.
   private var before: [UInt8] = []
   private static let mostBefore = 64
-  /// False if the last delivered line has not ended.
+  /// True at the beginning of a line: the last delivered byte was a line feed, or there was none.
   private var isAtLine = true
 
   init(_ path: String, of files: any FileSystem, from start: FollowingStart, chunkSize: Int) {
@@ -161,7 +162,7 @@ private final class Follower: @unchecked Sendable {
           isAtLine = room[count - 1] == 10
           return Chunk(memory, from: UnsafePointer(memory.base), count: count)
         }
-        // The old file is kept while there is no new one: it may still grow.
+        // Keep the old file while there is no new one, because it may still grow.
         guard let status = try files.status(of: path) else { return Chunk() }
         if status.identity != identity {
           self.file = nil
@@ -176,9 +177,9 @@ private final class Follower: @unchecked Sendable {
 
   private func beginAnew() { (offset, before) = (0, []) }
 
-  /// True if the bytes before the current position are those that were delivered.
+  /// True if the bytes before the current position are still those that were delivered.
   private func continues(_ file: any OpenFile, past end: Int64) throws(SystemError) -> Bool {
-    // A pipe has no size, and no bytes before; a file that has just been cut is examined again.
+    // A pipe has neither a size nor earlier bytes. A file that has just become shorter is checked on the next read.
     guard !before.isEmpty, try file.status().size >= end else { return true }
     return try bytes(of: file, before: offset, before.count) == before
   }

@@ -1,4 +1,4 @@
-/// Delivers chunks that blocking work reads, one per requested chunk.
+/// Delivers chunks that blocking work on the thread pool reads, one read per requested chunk.
 class ReadingOffLoop: GuardedSubscription {
   private(set) final var down: ErasedSubscriber<Chunk, SystemError>?
   final let scheduler: any LoopScheduler
@@ -9,8 +9,8 @@ class ReadingOffLoop: GuardedSubscription {
   private final var job: (any Cancellable)?
 
   /// - Parameters:
-  ///   - isOver: returns true if it is known before reading that there is no more to read.
-  ///   - work: reads the next bytes, empty at the end; runs on the thread pool, one call at a time.
+  ///   - isOver: returns true if it is already known that there is nothing left to read.
+  ///   - work: reads the next bytes, or returns an empty chunk at the end; runs on the thread pool, one call at a time.
   init(
     _ down: ErasedSubscriber<Chunk, SystemError>, on scheduler: any LoopScheduler,
     isOver: @escaping () -> Bool = { false }, _ work: @escaping @Sendable () -> Result<Chunk, SystemError>
@@ -23,13 +23,13 @@ class ReadingOffLoop: GuardedSubscription {
 
   // MARK: For subclasses
 
-  /// Reading begins.
+  /// Called when a read begins.
   func reads() {}
-  /// There are no more bytes.
+  /// Called when a read has found no more bytes.
   func cameToEnd() { end(.finished) }
-  /// As many chunks as were requested are delivered.
+  /// Called when all requested chunks have been delivered.
   func isSatisfied() {}
-  /// Nothing is read any more. A subclass that has something to release does so in its `deinit` too.
+  /// Called when the stream is over. A subclass that has something to release must also do so in its `deinit`.
   func releases() {}
 
   // MARK: Reading
@@ -59,7 +59,7 @@ class ReadingOffLoop: GuardedSubscription {
     case .success(let chunk) where chunk.isEmpty: cameToEnd()
     case .success(let chunk):
       demand -= 1
-      // The next is read while this one is being delivered.
+      // Start the next read, so that it runs while this chunk is being delivered.
       let isLast = isOver()
       if !isLast { read() }
       demand += down.receive(chunk)

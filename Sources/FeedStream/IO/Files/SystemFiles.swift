@@ -13,7 +13,7 @@ package final class SystemFiles: FileSystem {
   package static let shared = SystemFiles()
 
   package func open(_ path: String, _ opening: FileOpening) throws(SystemError) -> any OpenFile {
-    // The system would end the path there, and open another file.
+    // The system would end the path at a null byte, and open another file.
     guard !path.utf8.contains(0) else { throw SystemError("open", path, code: EINVAL) }
     let (flags, permissions): (Int32, UInt16) =
       switch opening {
@@ -43,11 +43,11 @@ package final class SystemFiles: FileSystem {
 
   package func rename(_ path: String, to other: String) throws(SystemError) {
     guard systemRename(path, other) == 0 else { throw SystemError("replace", other, code: errno) }
-    // The file's new name is an entry of its folder, which has to reach the disk too.
+    // The file's new name is an entry of the folder, which must be on the disk too.
     let folder = System.open(split(other).folder, O_RDONLY | O_DIRECTORY)
     guard folder >= 0 else { return }
     defer { System.close(folder) }
-    // Some file systems cannot sync a folder, and need not.
+    // Some file systems don't support syncing a folder, and don't need it.
     guard fsync(folder) == 0 || errno == EINVAL else { throw SystemError("sync the folder of", other, code: errno) }
   }
 
@@ -89,7 +89,7 @@ final class SystemFile: OpenFile {
 
   func read(into room: UnsafeMutableBufferPointer<UInt8>, at offset: Int64?) throws(SystemError) -> Int {
     var count = System.read(descriptor, into: room, at: offset)
-    // A pipe with a path has no places: it is read as it comes.
+    // A named pipe has no positions: read its next bytes.
     if count < 0, errno == ESPIPE, offset != nil { count = System.read(descriptor, into: room, at: nil) }
     guard count >= 0 else { throw SystemError("read", name, code: errno) }
     return count
@@ -110,7 +110,7 @@ final class SystemFile: OpenFile {
   }
 
   func sync() throws(SystemError) {
-    // What is not on a disk cannot be synced, and need not be.
+    // A file that isn't on a disk, such as a pipe, can't be synced and needn't be.
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
       throw SystemError("sync", name, code: errno)
     }

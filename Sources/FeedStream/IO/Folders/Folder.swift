@@ -1,4 +1,4 @@
-/// A folder, with its entries and changes as streams.
+/// A folder, whose entries and changes are available as streams.
 ///
 ///     Folder("photos").entries(recursively: true, on: loop)
 ///       .filter { $0.name.hasSuffix(".jpg") }
@@ -14,10 +14,9 @@ public struct Folder: Hashable, Sendable {
   /// A subfolder is delivered before its entries; links are delivered but not followed. Entries that appear or vanish
   /// meanwhile may or may not be delivered. One folder is open at a time.
   ///
-  /// **Demand:** the system's calls run on the thread pool and read up to 64 entries ahead; without demand no more are
-  /// read.
-  /// **Failure:** the system's reason, with the folder that could not be read. A subfolder that has vanished meanwhile
-  /// is skipped; one whose name is not UTF-8 fails with `EILSEQ`. **Cancellation:** closes the folder. **Policy:**
+  /// **Demand:** system calls run on the thread pool and read up to 64 entries ahead; without demand nothing is read.
+  /// **Failure:** the system's reason, with the folder that could not be read; `EILSEQ` for a subfolder whose name is
+  /// not UTF-8. A subfolder that has vanished meanwhile is skipped. **Cancellation:** closes the folder. **Policy:**
   /// holds up to 64 entries, and the paths of the subfolders that were found but not read yet.
   ///
   /// - Parameters:
@@ -43,11 +42,11 @@ public struct FolderEntry: Hashable, Sendable, CustomStringConvertible {
     case other
   }
 
-  /// The path of the requested folder, a slash, and the path from there.
+  /// The path of the requested folder, a slash, and the entry's path in that folder.
   public let path: String
   public let kind: Kind
-  /// False when the name is not UTF-8, which the system allows: ``path`` shows it with U+FFFD, and no file has that
-  /// path.
+  /// False if the name is not UTF-8, which the system allows. ``path`` then contains U+FFFD, and is not the path of a
+  /// file.
   public let isExact: Bool
 
   package init(path: String, kind: Kind, isExact: Bool = true) {
@@ -145,13 +144,13 @@ private final class EntriesSubscription: GuardedSubscription {
 }
 
 /// Reads a folder and its subfolders, one after another.
-// @unchecked: touched by one piece of work at a time; the next is requested when the one before has ended.
+// @unchecked: used by one piece of work at a time; the next starts after the previous one has ended.
 private final class FolderReader: @unchecked Sendable {
   private let files: any FileSystem
   private let isRecursive: Bool
   private let skipsUnreadable: Bool
   private var folder: (any OpenFolder)?
-  /// The folders to read next, the last first.
+  /// The folders to read next, in reverse order.
   private var upcoming: [FolderEntry]
   private var isFirst = true
 

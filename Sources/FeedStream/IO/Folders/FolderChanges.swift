@@ -1,7 +1,7 @@
 /// A change in a folder.
 ///
-/// A hint to check the folder, not a description of its current state. The system may announce one change several
-/// times, or a change that has been undone.
+/// A change is a hint to check the folder; it doesn't describe the current state. The system may announce one change
+/// several times, or a change that has been undone.
 public enum FolderChange: Hashable, Sendable {
   /// An entry with this name appeared, vanished, or was renamed.
   case entry(String)
@@ -12,21 +12,21 @@ public enum FolderChange: Hashable, Sendable {
 }
 
 extension Folder {
-  /// The changes of the folder's entries, not of its subfolders' entries, without end.
+  /// The changes of the folder's entries, without end. Changes within subfolders are not delivered.
   ///
   ///     Folder("Sources").changes(on: loop)
   ///       .debounce(for: .milliseconds(100), scheduler: loop)
   ///       .sink { print($0) } receiveValue: { print("build: \($0)") }
   ///
-  /// Losses: changes of one entry that are not yet requested are delivered as one; when more than 1,024 entries wait,
-  /// they become one ``FolderChange/unknown``. The system drops announcements when too many come at a time, without
-  /// reporting it: so the folder is checked every `interval`, and an unannounced change of its list of entries is
-  /// delivered as ``FolderChange/unknown``. A change of an entry's content whose announcement the system dropped goes
-  /// unnoticed. Network file systems don't announce changes by other machines.
+  /// Losses: several changes of one entry are delivered as one if they have not been requested yet; if more than 1,024
+  /// changes wait, they become one ``FolderChange/unknown``. The system silently drops announcements when there are too
+  /// many at a time. Therefore, the folder is checked every `interval`, and an unannounced change of its list of
+  /// entries is delivered as ``FolderChange/unknown``. If the system drops the announcement of a change of an entry's
+  /// content, that change goes unnoticed. Network file systems don't announce changes by other machines.
   ///
-  /// **Demand:** announcements are collected from the first request on. **Failure:** the system's reason; also when the
-  /// folder has vanished, or another has its name. **Cancellation:** ends the watch. **Policy:** holds the latest
-  /// change of each entry.
+  /// **Demand:** announcements are collected from the first request on. **Failure:** the system's reason; `ENOENT` when
+  /// the folder has vanished or another folder has taken its name. **Cancellation:** ends the watch. **Policy:** holds
+  /// the latest change of each entry.
   ///
   /// - Parameters:
   ///   - interval: the time between two checks; five seconds by default.
@@ -94,7 +94,7 @@ private final class ChangesSubscription: GuardedSubscription {
       look()
     } catch {
       let error = error
-      // As every failure, not within the request.
+      // Report later, because no failure is delivered during a request.
       job = scheduler.once(after: .zero) { [self] in fail(error) }
     }
   }
@@ -144,7 +144,7 @@ private final class ChangesSubscription: GuardedSubscription {
       if let status, status.identity != now.identity {
         return fail(SystemError("watch", path, code: Errno.missing))
       }
-      // An announcement that is still on its way makes this one too many, not one too few.
+      // If the announcement is still in transit, this reports the change once too often, but never misses it.
       if let status, status.modified != now.modified, !isAnnounced { add(.unknown) }
       status = now
       isAnnounced = false

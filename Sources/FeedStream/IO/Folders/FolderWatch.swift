@@ -11,7 +11,7 @@ final class FolderWatch: LoopHandle {
     } catch {
       throw SystemError("watch", folder, code: error.errno)
     }
-    // The system would end the path there, and watch another folder.
+    // The system would end the path at a null byte, and watch another folder.
     guard !folder.utf8.contains(0) else { throw SystemError("watch", folder, code: Errno.invalid) }
     let raw = UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_fs_event_t.self)
     let code = uv_fs_event_start(
@@ -19,12 +19,12 @@ final class FolderWatch: LoopHandle {
       { raw, name, events, status in
         let watch = FolderWatch.of(raw)
         let isEntry = UInt32(bitPattern: events) & UV_RENAME.rawValue != 0 || status < 0
-        // Called as found, even when the handle closes during the call.
+        // Call a copy, because the handle may close during the call.
         let announce = watch.announce
         announce?(FolderHint(name: name.map { String(cString: $0) }, kind: isEntry ? .entry : .content))
       }, folder, 0)
     guard code == 0 else { throw SystemError("watch", folder, code: code) }
-    // Whoever follows looks at times as well, and those keep the loop running.
+    // Users of the watch also check periodically, and their timers keep the loop running.
     keepsLoopAlive = false
   }
 

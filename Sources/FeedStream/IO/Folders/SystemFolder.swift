@@ -34,7 +34,7 @@ final class SystemFolder: OpenFolder {
         if errno != 0 { throw SystemError("read the folder", path, code: errno) }
         break
       }
-      // In place: the entry is shorter than its type says.
+      // Read the name in place: copying the entry would read too far, because it is shorter than its type says.
       let offset = MemoryLayout<dirent>.offset(of: \.d_name)!
       let bytes = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
       let exact = String(validatingCString: bytes)
@@ -52,7 +52,7 @@ final class SystemFolder: OpenFolder {
     case Int(DT_DIR): return .folder
     case Int(DT_LNK): return .link
     case Int(DT_UNKNOWN):
-      // Some file systems do not say.
+      // Some file systems don't report the type.
       var status = stat()
       guard lstat(path, &status) == 0 else { return .other }
       switch status.st_mode & S_IFMT {

@@ -1,16 +1,15 @@
 extension Connection {
-  /// Looks up a host and connects to it when subscribed to, delivers the connection and finishes.
+  /// A publisher that looks up a host and connects to it for each subscriber, delivers the connection, and finishes.
   ///
   ///     Connection.connect(to: "example.org:80", on: loop)
   ///       .sink { print($0) } receiveValue: { print($0.peer) }
   ///
-  /// Its addresses are tried in the order in which the system prefers them, alternating between IPv6 and IPv4. The next
-  /// attempt begins when one fails or after `attemptDelay`, while the earlier ones continue; the first connection wins,
-  /// and the other attempts are abandoned. This follows RFC 8305, except that the system looks up both families
-  /// together.
+  /// The host's addresses are tried in the system's order of preference, alternating between IPv6 and IPv4. The next
+  /// attempt begins when one fails or after `attemptDelay`, while earlier ones continue. The first connection wins, and
+  /// the other attempts are abandoned. This follows RFC 8305, except that the system looks up both families together.
   ///
   /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's
-  /// reason; that of the last attempt when all fail; `ETIMEDOUT` with the phase in which the time ran out.
+  /// reason, from the last attempt if all fail; `ETIMEDOUT` for a lookup or attempts that take too long.
   /// **Cancellation:** abandons all attempts, and closes a connection that was not delivered. **Policy:** holds one
   /// connection.
   ///
@@ -45,7 +44,7 @@ extension Connection {
   }
 }
 
-/// Attempts to connect to several addresses, of which the first that succeeds wins.
+/// Attempts to connect to several addresses, until one succeeds.
 private final class ConnectRace: Cancellable {
   private let world: any IOHost
   private let limit: StreamInstant.Stride
@@ -98,7 +97,7 @@ private final class ConnectRace: Cancellable {
     tryNext()
   }
 
-  /// The subject of an error: the host, and the attempt.
+  /// The subject of an error: the host, and the addresses that were tried.
   private var subject: String {
     let tried = addresses.prefix(begun).map(\.description)
     return tried == [host] ? host : "\(host) (\(tried.joined(separator: ", ")))"

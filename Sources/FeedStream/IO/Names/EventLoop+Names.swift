@@ -20,7 +20,7 @@ extension EventLoop {
   }
 }
 
-/// A lookup on the thread pool; libuv uses the request until it calls back.
+/// A lookup on the thread pool. libuv uses the request until it calls back.
 private final class LookUpRequest: Cancellable {
   private let request = UnsafeMutablePointer<uv_getaddrinfo_t>.allocate(capacity: 1)
   private let host: String
@@ -51,7 +51,7 @@ private final class LookUpRequest: Cancellable {
       }, host, nil, &hints)
     if code < 0 {
       Unmanaged.passUnretained(self).release()
-      // Like every result, on a later turn.
+      // Report on a later turn, as for all results.
       loop.schedule { self.hasEnded(code, nil) }
     }
   }
@@ -81,7 +81,7 @@ private final class LookUpRequest: Cancellable {
   func cancel() {
     guard done != nil else { return }
     done = nil
-    // Succeeds only when it has not begun; either way libuv calls back on the loop.
+    // Succeeds only if the lookup has not begun. Either way, libuv calls back on the loop.
     _ = request.withMemoryRebound(to: uv_req_t.self, capacity: 1) { uv_cancel($0) }
   }
 }

@@ -1,17 +1,16 @@
 extension SocketAddress {
-  /// Looks up the addresses of a host when subscribed to, delivers them in the order in which the system prefers them,
-  /// and finishes.
+  /// A publisher that looks up the addresses of a host for each subscriber, delivers them in the system's order of
+  /// preference, and finishes.
   ///
-  /// A numeric address needs no lookup. The system's lookup runs on the thread pool and cannot be stopped once it runs:
-  /// a late result is dropped.
+  /// The system's lookup runs on the thread pool and can't be stopped once it runs: a late result is dropped.
   ///
-  /// **Demand:** looks up at the subscription; the result is held until it is requested. **Failure:** the system's
+  /// **Demand:** begins at the subscription; the result is held until it is requested. **Failure:** the system's
   /// reason: `EAI_NONAME` when there is no such host, `ETIMEDOUT` after `limit`. **Cancellation:** drops the result.
   /// **Policy:** holds one result.
   ///
   /// - Parameters:
   ///   - host: a name or a numeric address.
-  ///   - port: 0 to 65,535, for the addresses delivered.
+  ///   - port: the port of the delivered addresses, 0 to 65,535.
   ///   - limit: the time limit; five seconds by default.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public static func lookUp(

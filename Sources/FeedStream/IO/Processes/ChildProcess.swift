@@ -1,11 +1,11 @@
 /// A running program, of an event loop or of virtual time. Lives on its scheduler's thread.
 package protocol ChildProcess: AnyObject {
   var number: Int32 { get }
-  /// The other ends of those standard streams that are pipes.
+  /// This process's end of the standard stream; `nil` if the stream isn't a pipe.
   var input: (any ByteChannel)? { get }
   var output: (any ByteChannel)? { get }
   var errors: (any ByteChannel)? { get }
-  /// Called once, later, when the program has ended; the cleanup happens even if this isn't set.
+  /// Called once, later, when the program has ended. The process is reaped even if this isn't set.
   var onExit: ((ExitStatus) -> Void)? { get set }
 
   /// Sends a signal to the program; does nothing if the program has ended.

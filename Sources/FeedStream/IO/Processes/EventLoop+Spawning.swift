@@ -8,14 +8,14 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// A program that runs alongside an event loop: libuv's `uv_process_t`. It retains itself until the program has ended.
+/// A child process of an event loop: libuv's `uv_process_t`. It retains itself until the program has ended.
 final class LoopProcess: LoopHandle, ChildProcess {
   package private(set) var number: Int32 = 0
   package private(set) var input: (any ByteChannel)?
   package private(set) var output: (any ByteChannel)?
   package private(set) var errors: (any ByteChannel)?
   package var onExit: ((ExitStatus) -> Void)?
-  /// True if it and its child processes are a process group.
+  /// True if the program and its child processes form a process group.
   private let group: Bool
   private let leavesDescendants: Bool
   /// Balances a retain; set while the program runs.
@@ -24,7 +24,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
   init(_ subprocess: Subprocess, on loop: EventLoop) throws(SystemError) {
     let command = try SpawnCommand(subprocess)
     var pipes: [Pipe?] = []
-    // The program has its own copies by then.
+    // By then, the program has its own copies.
     defer { for pipe in pipes { pipe?.close() } }
     let streams = [subprocess.standardInput, subprocess.standardOutput, subprocess.standardErrors]
     for (index, stream) in streams.enumerated() {
@@ -45,7 +45,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
     var code: Int32 = 0
     do {
       try super.init(on: loop, as: .openHandle, uv_process_t.self) { uv, raw in
-        // Initialized whether it succeeds or not, and then has to be closed.
+        // The handle is initialized even if spawning fails, and then has to be closed.
         code = command.spawn(uv, raw, descriptors, endsDescendants: subprocess.endsDescendants) { raw, status, signal in
           LoopProcess.of(raw).hasEnded(signal == 0 ? .exited(Int32(status)) : .signaled(signal))
         }
@@ -62,7 +62,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
     errors = try channel(pipes[2], subprocess)
   }
 
-  /// Our end of a pipe. A program whose pipe cannot be used is ended.
+  /// This process's end of a pipe. Kills the program if the pipe can't be used.
   private func channel(_ pipe: Pipe?, _ subprocess: Subprocess) throws(SystemError) -> (any ByteChannel)? {
     guard let pipe else { return nil }
     do throws(SystemError) {
@@ -80,14 +80,14 @@ final class LoopProcess: LoopHandle, ChildProcess {
 
   private func hasEnded(_ status: ExitStatus) {
     let (keeper, onExit) = (keeper.take(), onExit.take())
-    // What it left behind has no one to end it any more.
+    // Nobody else ends the programs that it has started.
     if group, !leavesDescendants { kill(-number, SIGTERM) }
     close()
     onExit?(status)
     keeper?.release()
   }
 
-  /// Called when its loop is closed while the program runs: ends the program, and cleans up.
+  /// If the loop is closed while the program runs, kills the program and reaps the process.
   override func releaseHandler() {
     onExit = nil
     guard let keeper = keeper.take() else { return }
@@ -97,7 +97,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
   }
 }
 
-/// A pipe with one end for the program.
+/// A pipe between this process and the program.
 private final class Pipe {
   let theirs: Int32
   private var ours: Int32
@@ -124,7 +124,7 @@ private final class Pipe {
 }
 
 extension LoopChannel {
-  /// The stream of a descriptor, which is closed with it.
+  /// Makes a channel of a descriptor, which is closed with the channel.
   convenience init(on loop: EventLoop, to name: SocketAddress, opening descriptor: Int32) throws(SystemError) {
     do throws(SystemError) {
       try self.init(on: loop, to: name, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }

@@ -9,8 +9,8 @@
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///     let ending = child.exit.sink { print($0) }
 ///
-/// Its streams retain it; it is cancelled when it is released and none of its streams are in use. The loop runs until
-/// the program has ended and cleans up after it. Lives on its scheduler's thread.
+/// Streams that use the program retain it; it is cancelled when it is released and no stream uses it any more. The loop
+/// keeps running until the program has ended, and reaps the process. Lives on its scheduler's thread.
 public final class RunningSubprocess: Cancellable {
   private let life: ProcessLife
   private let streams: [Connection?]
@@ -23,7 +23,7 @@ public final class RunningSubprocess: Cancellable {
     }
   }
 
-  /// The process id.
+  /// The process ID.
   public var number: Int32 { life.process.number }
 
   /// The program's standard input. Close it, or write with ``WriteEnding/closes``, so that the program sees the end of
@@ -58,11 +58,11 @@ public final class RunningSubprocess: Cancellable {
   /// Sends a signal to the program; does nothing if the program has ended.
   public func send(_ signal: Int32) { life.process.send(signal) }
 
-  /// Ends it: `SIGTERM` now, `SIGKILL` after ``Subprocess/grace``. Idempotent.
+  /// Ends the program: `SIGTERM` now, `SIGKILL` after ``Subprocess/grace``. Idempotent.
   public func cancel() { life.end() }
 }
 
-/// Ends a program that is no longer needed.
+/// Ends a program when it is no longer needed.
 final class ProcessLife {
   let process: any ChildProcess
   let program: String
@@ -71,7 +71,7 @@ final class ProcessLife {
   private let future: Future<ExitStatus, Never>
   private let state = State()
 
-  /// The state that outlives the users of the program.
+  /// State that may outlive the `ProcessLife`.
   private final class State {
     var hasEnded = false
     var isEnding = false
@@ -94,7 +94,7 @@ final class ProcessLife {
 
   deinit { end() }
 
-  /// Retains the program as long as a subscriber waits for its end.
+  /// The exit status. A subscriber that waits for it retains the program.
   var exit: AnyPublisher<ExitStatus, Never> {
     Deferred { [self] in future.handleEvents(receiveCompletion: { _ in withExtendedLifetime(self) {} }) }
       .eraseToAnyPublisher()
@@ -118,23 +118,23 @@ extension Subprocess {
     return RunningSubprocess(ProcessLife(process, self, scheduler))
   }
 
-  /// Runs the program when subscribed to, and delivers its standard output.
+  /// A publisher that runs the program for each subscriber and delivers its standard output.
   ///
   ///     Subprocess("git", ["log", "--format=%s"]).output(on: loop).lines()
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
-  /// Finishes when both the output and the program have ended, in either order: a child process may keep the output
-  /// open. This also applies to its standard error, if that is a pipe.
+  /// Finishes when the program has exited and its output has ended, in either order: a child process may keep the
+  /// output open. If the standard error is a pipe, that must have ended, too.
   ///
   /// **Demand:** each requested chunk is one read; without demand, the program waits when the pipe is full.
   /// **Failure:** ``SubprocessError``; an exit status other than 0 is a failure, too. **Cancellation:** ends the
-  /// program: `SIGTERM` now, `SIGKILL` after ``grace``. **Policy:** holds the last 4 KiB of its standard error if that
+  /// program: `SIGTERM` now, `SIGKILL` after ``grace``. **Policy:** holds the last 4 KiB of the standard error if that
   /// is a pipe.
   public func output(on scheduler: any LoopScheduler) -> AnyPublisher<Chunk, SubprocessError> {
     run(on: scheduler, feeding: Empty<Chunk, Never>?.none)
   }
 
-  /// Runs the program: writes `input` to it, delivers its output, then fails unless it succeeded.
+  /// Runs the program, writes `input` to it, delivers its output, and fails unless it exits successfully.
   fileprivate func run<Input: Publisher>(
     on scheduler: any LoopScheduler, feeding input: Input?
   ) -> AnyPublisher<Chunk, SubprocessError> where Input.Output == Chunk {
@@ -166,7 +166,7 @@ extension Subprocess {
       let written = input.write(to: child.input, atEnd: .closes)
         .prefix(untilOutputFrom: child.exit)
         .catch { error -> AnyPublisher<Never, SubprocessError> in
-          // A program need not read all of its input; its status says whether it was content.
+          // A program may close its input early. Its exit status decides whether that is a failure.
           if (error.cause as? SystemError)?.code == Errno.broken { return Empty().eraseToAnyPublisher() }
           return Fail(error: .input(error.cause)).eraseToAnyPublisher()
         }
@@ -191,10 +191,9 @@ extension Publisher where Output == Chunk {
   /// The program's input is closed when upstream completes. When the program ends, upstream is cancelled.
   ///
   /// **Demand:** requests from upstream as ``Publisher/write(to:limit:atEnd:)`` does; reads the output on demand.
-  /// **Failure:** ``SubprocessError``; upstream's failure and an exit status other than 0 count, too; the program is
-  /// ended.
-  /// **Cancellation:** cancels upstream and ends the program. **Policy:** holds 256 KiB and one chunk of the bytes to
-  /// write.
+  /// **Failure:** ``SubprocessError``, even for upstream's failure or an exit status other than 0; the program is
+  /// ended. **Cancellation:** cancels upstream and ends the program. **Policy:** holds 256 KiB and one chunk of the
+  /// bytes to write.
   public func pipe(
     through program: Subprocess, on scheduler: any LoopScheduler
   ) -> AnyPublisher<Chunk, SubprocessError> {
@@ -202,7 +201,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// The last part of a program's standard error, after that has ended.
+/// Collects the last part of a program's standard error.
 private final class LastBytes {
   private var bytes: [Chunk] = []
   private var count = 0
@@ -218,7 +217,7 @@ private final class LastBytes {
       return
     }
     self.fulfill = fulfill
-    // Kept by the reading until that ends.
+    // The subscription retains this object until the standard error has ended.
     reading = errors.sink { _ in
       self.fulfill.take()?(self.text)
     } receiveValue: {
@@ -226,7 +225,7 @@ private final class LastBytes {
     }
   }
 
-  /// Stops waiting for its standard error, which child processes may keep open.
+  /// Stops reading the standard error, which child processes may keep open.
   func stop() { reading.take()?.cancel() }
 
   private func add(_ chunk: Chunk) {

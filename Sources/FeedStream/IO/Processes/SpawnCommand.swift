@@ -8,7 +8,7 @@ internal import CLibUV
   import Darwin
 #endif
 
-/// A program, its arguments and its environment, in the form for `uv_spawn`.
+/// A program, its arguments, its environment and its folder, as `uv_spawn` needs them.
 struct SpawnCommand {
   private let file: String
   private let arguments: [String]
@@ -17,7 +17,7 @@ struct SpawnCommand {
 
   init(_ subprocess: Subprocess) throws(SystemError) {
     let texts = [subprocess.program, subprocess.folder ?? ""] + subprocess.arguments
-    // The system would end the text there.
+    // The system would end the text at a null byte.
     if texts.contains(where: { $0.utf8.contains(0) }) { throw SystemError("start", subprocess.program, code: EINVAL) }
     let file = try Self.find(subprocess.program)
     if let folder = subprocess.folder {
@@ -34,7 +34,7 @@ struct SpawnCommand {
       self.file = file
       arguments = [subprocess.program] + subprocess.arguments
     } else {
-      // A shell sets them before it becomes the program: afterwards would be too late.
+      // Limits must be set before the program starts: a shell sets them and then executes the program.
       self.file = "/bin/sh"
       arguments = ["sh", "-c", "\(limits.joined(separator: " && ")) && exec \"$@\"", "sh", file] + subprocess.arguments
     }

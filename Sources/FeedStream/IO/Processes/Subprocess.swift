@@ -5,28 +5,29 @@
 ///       .joined(upTo: 1 << 20)
 ///       .sink { print($0) } receiveValue: { print($0.count) }
 ///
-/// This is a value: nothing runs until ``output(on:)`` or ``Publisher/pipe(through:on:)`` is subscribed to or
-/// ``start(on:)`` is called, and each of these runs it once. No shell reads the arguments.
+/// This is a value: the program runs once for each subscription to ``output(on:)`` or ``Publisher/pipe(through:on:)``,
+/// and for each call of ``start(on:)``. The arguments are not interpreted by a shell.
 public struct Subprocess: Hashable, Sendable {
   /// The kind of a standard stream of the program.
   public enum Stream: Hashable, Sendable {
     /// A pipe to this process, which reads or writes its other end.
     case pipe
-    /// This process's own.
+    /// The stream of this process.
     case inherited
-    /// Nothing: an empty input, an output that is dropped.
+    /// An empty input, or an output that is dropped.
     case null
   }
 
-  /// Limits of the program; `nil` keeps this process's limit. `/bin/sh` sets them and then becomes the program.
+  /// Limits of the program; `nil` keeps this process's limit. `/bin/sh` sets the limits and then executes the program.
   public struct Limits: Hashable, Sendable {
     /// Seconds of processor time, after which the program is ended by `SIGXCPU`, and a second later by `SIGKILL`.
     public var processorSeconds: Int?
-    /// Bytes of address space; the program can't allocate more.
+    /// The maximum address space, in bytes; the program can't allocate more.
     public var memoryBytes: Int?
-    /// The size in bytes of a file that the program writes, after which it is ended by `SIGXFSZ`; in steps of 512.
+    /// The maximum size of a file that the program writes, in bytes, rounded up to a multiple of 512. A program that
+    /// exceeds it is ended by `SIGXFSZ`.
     public var fileBytes: Int?
-    /// The number of file descriptors that the program may have open.
+    /// The maximum number of open file descriptors.
     public var openFiles: Int?
 
     public init(processorSeconds: Int? = nil, memoryBytes: Int? = nil, fileBytes: Int? = nil, openFiles: Int? = nil) {
@@ -37,7 +38,7 @@ public struct Subprocess: Hashable, Sendable {
     }
   }
 
-  /// A path, or a name that is looked up in this process's `PATH`.
+  /// The program's path, or its name, which is looked up in this process's `PATH`.
   public var program: String
   public var arguments: [String]
   /// The program's environment: this process's by default.
@@ -50,10 +51,10 @@ public struct Subprocess: Hashable, Sendable {
   public var standardErrors = Stream.inherited
   /// The time between `SIGTERM` and `SIGKILL` on cancellation; five seconds by default.
   public var grace: StreamInstant.Stride = .seconds(5)
-  /// True to run it in its own session, without this process's terminal: ending it also ends the programs that it
-  /// started, and a Ctrl-C at the terminal does not reach it.
+  /// True to run the program in its own session, without this process's terminal. Ending the program then also ends the
+  /// programs that it has started, and Ctrl-C in the terminal does not reach it.
   public var endsDescendants = false
-  /// With ``endsDescendants``: true to let the programs that it started continue if it ends by itself.
+  /// With ``endsDescendants``: true to let the programs that it has started continue if it exits by itself.
   public var leavesDescendants = false
 
   public init(
@@ -83,7 +84,7 @@ extension Subprocess {
       self.changes = changes
     }
 
-    /// These variables, and no others.
+    /// Makes an environment of only these variables.
     public init(dictionaryLiteral variables: (String, String)...) {
       self.init(inherits: false, changes: Dictionary(variables.map { ($0, $1) }) { $1 })
     }
@@ -106,9 +107,9 @@ extension Subprocess {
 
 /// The way in which a program ended.
 public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
-  /// It exited with a status; 0 means success.
+  /// The program exited with a status; 0 means success.
   case exited(Int32)
-  /// A signal, such as `SIGKILL`, ended it.
+  /// A signal, such as `SIGKILL`, ended the program.
   case signaled(Int32)
 
   public var isSuccess: Bool { self == .exited(0) }
@@ -123,7 +124,7 @@ public enum ExitStatus: Hashable, Sendable, CustomStringConvertible {
 
 /// The reason why a program failed.
 public enum SubprocessError: Error, CustomStringConvertible {
-  /// It could not be started, read or written.
+  /// The program could not be started, read from or written to.
   case system(SystemError)
   /// The program ended in this way. `errors` is the last part of its standard error, if that is a pipe.
   case ended(program: String, ExitStatus, errors: String)

@@ -1,7 +1,7 @@
 /// Both directions of a connection, of an event loop or of virtual time.
 ///
-/// Its user keeps the rules: one reader, one write at a time, nothing after `close()`. Lives on its scheduler's thread.
-/// Ending writing doesn't affect reading.
+/// The user must have one reader and one write at a time, and make no calls after `close()`. Lives on its scheduler's
+/// thread. Reading continues after writing has ended.
 package protocol ByteChannel: ByteSink {
   /// The peer's address.
   var peer: SocketAddress { get }
@@ -10,36 +10,36 @@ package protocol ByteChannel: ByteSink {
   func startReading(_ deliver: @escaping (ReadResult) -> Void)
   func stopReading()
 
-  /// Writes as much of the chunks as the system takes immediately, while no write is running.
+  /// Writes as much of the chunks as the system accepts immediately. Call this only while no write is running.
   ///
-  /// - Returns: the number of bytes; the caller writes the rest.
+  /// - Returns: the number of bytes written; the caller must write the rest.
   func writeNow(_ chunks: [Chunk]) -> Int
 
-  /// Writes one chunk in the same way, without the cost of a list.
+  /// Writes one chunk in the same way, without the cost of an array.
   func writeNow(_ chunk: Chunk) -> Int
 
-  /// True if bytes have arrived that are not read yet.
+  /// True if bytes have arrived that have not been read yet.
   var hasInput: Bool { get }
 
-  /// Tells the peer immediately that nothing more will be written, while no write is running; ``endWriting(_:)`` must
-  /// follow.
+  /// Tells the peer immediately that nothing more will be written. Call this only while no write is running, and then
+  /// call ``endWriting(_:)``.
   func announceEnd()
 }
 
 extension ByteChannel {
-  /// By default, writes nothing, because a channel needn't have this shortcut.
+  /// Writes nothing by default, because this shortcut is optional.
   package func writeNow(_ chunks: [Chunk]) -> Int { 0 }
   package func writeNow(_ chunk: Chunk) -> Int { writeNow([chunk]) }
-  /// By default, false, because a channel needn't know.
+  /// False by default, because this is optional.
   package var hasInput: Bool { false }
-  /// By default, leaves that to `endWriting`.
+  /// Does nothing by default: `endWriting(_:)` tells the peer.
   package func announceEnd() {}
 }
 
 /// The result of reading.
 package enum ReadResult {
   case chunk(Chunk)
-  /// The peer writes no more.
+  /// The peer will write no more.
   case end
   case failure(SystemError)
 }

@@ -1,21 +1,21 @@
 /// A destination of bytes: a connection, a file, a standard stream.
 ///
-/// Its user keeps the rules: one write at a time, nothing after `close()`. Lives on its scheduler's thread.
+/// The user must have one write at a time, and make no calls after `close()`. Lives on its scheduler's thread.
 package protocol ByteSink: AnyObject {
-  /// Writes the chunks in one piece; `done` is called once, later, unless this is closed before.
+  /// Writes the chunks together; `done` is called once, later, unless the sink is closed first.
   func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void)
 
-  /// Writes as much of the chunk as the system takes immediately, while no write is running: of the chunks that result
-  /// from one read, the first. The later ones are gathered, because a system call for each would take longer than one
-  /// for all.
+  /// Writes as much of the chunk as the system accepts immediately, if this is the first chunk since the last read.
+  /// Later chunks are gathered, because one system call for all of them is faster than one for each. Call this only
+  /// while no write is running.
   ///
-  /// - Returns: the number of bytes; the caller writes the rest.
+  /// - Returns: the number of bytes written; the caller must write the rest.
   func writeFirst(_ chunk: Chunk) -> Int
 
-  /// Announces that nothing more will be written after the current bytes.
+  /// Ends writing after the bytes that have been passed to ``write(_:_:)``.
   func endWriting(_ done: @escaping (SystemError?) -> Void)
 
-  /// The number of bytes that a failed write has nevertheless written, if known.
+  /// The number of bytes that a failed write had written before it failed; 0 if unknown.
   var writtenOfFailed: Int { get }
 
   /// Releases everything; nothing is called any more. Idempotent.
@@ -23,24 +23,23 @@ package protocol ByteSink: AnyObject {
 }
 
 extension ByteSink {
-  /// By default, writes nothing, because a sink needn't have this shortcut.
+  /// Writes nothing by default, because this shortcut is optional.
   package func writeFirst(_ chunk: Chunk) -> Int { 0 }
   package var writtenOfFailed: Int { 0 }
 }
 
-/// The destination of a publisher's bytes, and the action at its completion.
+/// The destination of a publisher's bytes, and the action at the end of the stream.
 struct WriteTarget {
   enum Ending { case finished, failed, cancelled }
 
   let sink: any ByteSink
   let endsWriting: Bool
-  /// Called once, when nothing is written any more.
+  /// Called once, when the stream is over.
   let release: (Ending) -> Void
-  /// Receives the closure to run if the sink is closed first.
+  /// Registers a closure to run if the sink is closed before the stream is over.
   var hearOfClosing: ((@escaping (SystemError) -> Void) -> Void)?
 
-  /// - Parameter release: the action when the stream is over; by default, closes the sink unless everything was
-  ///   written.
+  /// - Parameter release: called when the stream is over; by default, closes the sink unless all bytes were written.
   init(_ sink: any ByteSink, endsWriting: Bool, release: ((Ending) -> Void)? = nil) {
     self.sink = sink
     self.endsWriting = endsWriting

@@ -1,12 +1,12 @@
 extension Connection {
-  /// Connects to `address` when subscribed to, delivers the connection and finishes.
+  /// A publisher that connects to `address` for each subscriber, delivers the connection, and finishes.
   ///
-  /// **Demand:** connects at the subscription; the connection is held until it is requested. **Failure:** the system's
+  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** the system's
   /// reason. **Cancellation:** abandons the attempt, and closes a connection that was not delivered. **Policy:** holds
   /// one connection.
   ///
   /// - Parameters:
-  ///   - address: a numeric address, or a path.
+  ///   - address: a numeric address, or the path of a socket.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public static func connect(
     to address: SocketAddress, on scheduler: any LoopScheduler

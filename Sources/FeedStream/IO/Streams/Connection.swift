@@ -5,17 +5,17 @@
 ///       .map { Chunk($0 + "\n") }
 ///       .write(to: connection)
 ///
-/// The streams that read and write it retain it; it closes when it is released and the last of them has ended. Lives on
-/// its scheduler's thread.
+/// Streams that read from or write to the connection retain it. It closes when it is released and the last of these
+/// streams has ended. Lives on its scheduler's thread.
 public final class Connection {
   /// The peer's address.
   public let peer: SocketAddress
   package let channel: any ByteChannel
   var users = EndpointUsers()
-  /// True once it is closed.
+  /// True once the connection is closed.
   public var isClosed: Bool { users.isClosed }
 
-  /// An object that is retained while this is in use.
+  /// An object that is retained as long as the connection.
   private let owner: AnyObject?
 
   package init(_ channel: any ByteChannel, to peer: SocketAddress, keeping owner: AnyObject? = nil) {
@@ -29,11 +29,12 @@ public final class Connection {
   /// The bytes from the peer, one chunk per read; finishes when the peer closes its side for writing.
   ///
   /// **Demand:** without demand nothing is read, and the peer has to wait as soon as the system's buffers are full.
-  /// **Failure:** the system's reason; also for a second subscriber at the same time. **Cancellation:** stops reading;
-  /// the connection stays open, and another subscriber may continue where this one stopped. **Policy:** holds nothing.
+  /// **Failure:** the system's reason; `EBUSY` for a second subscriber at the same time. **Cancellation:** stops
+  /// reading; the connection stays open, and another subscriber may continue where this one stopped. **Policy:** holds
+  /// nothing.
   public var bytes: Publishers.ConnectionBytes { Publishers.ConnectionBytes(connection: self) }
 
-  /// Takes over both directions for a layer above this; no other code may read or write it any more.
+  /// Reserves both directions for a layer above: no other code can read from or write to the connection any more.
   package func claim() throws(SystemError) {
     guard !users.isRead, !users.isWritten, !isClosed else {
       throw SystemError("take over", "\(peer)", code: isClosed ? Errno.closed : Errno.busy)
@@ -42,8 +43,8 @@ public final class Connection {
     users.isWritten = true
   }
 
-  /// Closes both directions; bytes that are being written may not arrive, and streams that read from it or write to it
-  /// fail with `ECANCELED`.
+  /// Closes both directions. Bytes that are being written may not arrive, and streams that read from or write to the
+  /// connection fail with `ECANCELED`.
   public func close() { close { channel.close() } }
 }
 
@@ -70,7 +71,7 @@ extension Connection: Endpoint {
   }
 
   func startReading(for reader: EndpointReader<Connection>) {
-    // Unowned: the channel is the connection's, and forgets this when reading stops.
+    // Unowned, because the reader stops reading before it is released.
     channel.startReading { [unowned reader] result in
       switch result {
       case .chunk(let chunk): reader.receive(chunk)

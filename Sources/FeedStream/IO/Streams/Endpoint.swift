@@ -1,32 +1,33 @@
-/// An object that one subscriber reads and one publisher writes at a time: a connection, a socket for datagrams.
+/// An object from which one subscriber reads and to which one publisher writes at a time: a connection, or a socket for
+/// datagrams.
 protocol Endpoint: AnyObject {
   associatedtype Arrival
 
   var users: EndpointUsers { get set }
-  /// Its name in errors.
+  /// The name for error messages.
   var name: String { get }
-  /// The completion of its reader's stream when it is closed.
+  /// The completion that the reader receives when the endpoint is closed.
   var readerEnding: Subscribers.Completion<SystemError> { get }
 
-  /// Passes arriving bytes to `reader`, until ``stopReading()``.
+  /// Passes arriving values to `reader` until ``stopReading()``.
   ///
-  /// It needn't retain the reader, which stops it before it is released.
+  /// The endpoint needn't retain the reader, which calls ``stopReading()`` before it is released.
   func startReading(for reader: EndpointReader<Self>)
   func stopReading()
 }
 
-/// The users of an endpoint, who are informed when it is closed.
+/// The users of an endpoint, which are informed when it is closed.
 struct EndpointUsers {
   var isRead = false
   var isWritten = false
   fileprivate(set) var isClosed = false
   fileprivate var closeReader: (() -> Void)?
-  /// Called when it is closed during a write.
+  /// Called when the endpoint is closed during a write.
   var closeWriter: (() -> Void)?
 }
 
 extension Endpoint {
-  /// Closes it: `close` comes first; then its users are informed.
+  /// Runs `close`, and then informs the users.
   func close(_ close: () -> Void) {
     guard !users.isClosed else { return }
     users.isClosed = true
@@ -35,7 +36,7 @@ extension Endpoint {
     users.closeWriter.take()?()
   }
 
-  /// - Throws: if it is closed, or in use by another publisher.
+  /// - Throws: if the endpoint is closed, or another publisher is writing to it.
   func beginWriting(_ operation: String) throws(SystemError) {
     guard !users.isWritten, !users.isClosed else {
       throw SystemError(operation, name, code: users.isClosed ? Errno.closed : Errno.busy)
@@ -48,7 +49,7 @@ extension Endpoint {
     users.closeWriter = nil
   }
 
-  /// Delivers arriving bytes to `subscriber`, unless another subscriber is already reading.
+  /// Delivers arriving values to `subscriber`, unless another subscriber is already reading.
   func deliver<S: Subscriber>(to subscriber: S) where S.Input == Arrival, S.Failure == SystemError {
     guard !users.isRead, !users.isClosed else {
       let code = users.isClosed ? Errno.closed : Errno.busy
@@ -58,7 +59,7 @@ extension Endpoint {
   }
 }
 
-/// A subscriber of the arriving bytes.
+/// The subscription of an endpoint's reader.
 final class EndpointReader<Source: Endpoint>: GuardedSubscription {
   @exclusivity(unchecked) private var down: ErasedSubscriber<Source.Arrival, SystemError>?
   @exclusivity(unchecked) private var source: Source?
@@ -81,7 +82,7 @@ final class EndpointReader<Source: Endpoint>: GuardedSubscription {
   }
 
   func receive(_ value: Source.Arrival) {
-    // The subscriber may cancel, and with that be released.
+    // Retain the subscriber: it may cancel, and be released, during the call.
     guard let down else { return }
     demand -= 1
     demand += down.receive(value)

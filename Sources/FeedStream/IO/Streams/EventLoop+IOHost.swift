@@ -22,7 +22,7 @@ extension EventLoop: IOHost {
     do {
       try attempt.start(on: self, to: address)
     } catch {
-      // Like every result, on a later turn.
+      // Report on a later turn, as for all results.
       schedule { attempt.finish(.failure(error)) }
     }
     return attempt
@@ -42,7 +42,7 @@ extension EventLoop: IOHost {
 }
 
 extension EventLoop {
-  /// The memory for all reads of the loop; they share it because each read is complete before the next begins.
+  /// The memory for all reads of the loop. They can share it, because each read is complete before the next begins.
   var reading: SharedReading {
     if let reading = shared { return unsafeDowncast(reading, to: SharedReading.self) }
     let reading = SharedReading()
@@ -51,11 +51,11 @@ extension EventLoop {
   }
 }
 
-/// The memory for reads of all connections of a loop; waiting connections have none.
+/// The memory for reads of all connections of a loop. A waiting connection uses no memory.
 final class SharedReading {
   @exclusivity(unchecked)
   private var writer = ChunkWriter(ChunkPool(blockSize: 64 * 1024, keeping: 16), least: 4 * 1024)
-  /// The number of reads on the loop.
+  /// The number of reads on the loop so far.
   @exclusivity(unchecked) private(set) var number = 0
 
   func room() -> UnsafeMutableBufferPointer<UInt8> { writer.room() }
@@ -66,7 +66,7 @@ final class SharedReading {
 }
 
 extension LoopChannel {
-  /// A socket for `address`, not connected.
+  /// Makes an unconnected socket for `address`.
   convenience init(on loop: EventLoop, for address: SocketAddress) throws(SystemError) {
     switch address.kind {
     case .internet: try self.init(on: loop, to: address, uv_tcp_t.self, uv_tcp_init)
@@ -79,7 +79,7 @@ extension LoopChannel {
 extension SocketAddress {
   /// Calls `body` with the address in the system's form.
   func withSystemAddress(_ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
-    // The system would end the name at a null.
+    // The system would end the host at a null byte.
     guard case .internet(let host, let port) = kind, (0...65_535).contains(port), !host.utf8.contains(0) else {
       return UV_EINVAL.rawValue
     }
@@ -93,16 +93,16 @@ extension SocketAddress {
     return withUnsafePointer(to: six) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
   }
 
-  /// Calls `body` with the path of a socket, unless the path is invalid: libuv would truncate a long one, and the
-  /// system would choose a name for an empty one.
+  /// Calls `body` with the path of a socket, unless the path is invalid: libuv would truncate a path that is too long,
+  /// and the system would choose a name if the path is empty.
   func withSystemPath(_ path: String, _ body: (UnsafePointer<CChar>) -> Int32) -> Int32 {
     if path.isEmpty || path.utf8.contains(0) { return UV_EINVAL.rawValue }
-    // With the null at its end.
+    // The size includes the null byte at the end of the path.
     let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
     return path.utf8.count < room ? path.withCString(body) : UV_ENAMETOOLONG.rawValue
   }
 
-  /// The address that a libuv call returns.
+  /// Makes an address from a libuv call that writes one; `nil` if the call fails.
   init?(_ read: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<Int32>) -> Int32) {
     var storage = sockaddr_storage()
     var length = Int32(MemoryLayout<sockaddr_storage>.size)
@@ -125,7 +125,8 @@ extension SocketAddress {
     self.init(kind)
   }
 
-  /// The text that `write` writes before a null; each accepted connection needs one.
+  /// The null-terminated text that `write` writes. It doesn't allocate a buffer, because each accepted connection needs
+  /// this.
   private static func text(_ write: (UnsafeMutableBufferPointer<CChar>) -> Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) {
       write($0) == 0 ? String(cString: $0.baseAddress!) : ""
@@ -133,7 +134,7 @@ extension SocketAddress {
   }
 }
 
-/// An attempt to connect; libuv uses the request until it calls back, even if the socket is closed.
+/// An attempt to connect. libuv uses the request until it calls back, even if the socket is closed.
 private final class ConnectRequest: Cancellable {
   private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
   private var channel: LoopChannel?

@@ -1,9 +1,9 @@
 /// A scheduler with an outside world: the operating system's for an ``EventLoop``, a simulated one for virtual time.
 ///
-/// Types that open connections take `any LoopScheduler` and use this world, so that a server or a client for one runs
-/// on the other.
+/// Types that open connections take `any LoopScheduler` and use its world, so that the same server or client runs in
+/// both.
 package protocol IOHost: LoopScheduler {
-  /// Begins to listen.
+  /// Starts listening at `address`.
   func listen(at address: SocketAddress, backlog: Int, port: PortSharing) throws(SystemError) -> any ListeningSocket
 
   /// Connects to one address.
@@ -25,41 +25,41 @@ package protocol IOHost: LoopScheduler {
 
   var fileSystem: any FileSystem { get }
 
-  /// Announces changes of the entries of a folder, until cancelled.
+  /// Calls `announce` for each change of an entry of a folder, until cancelled.
   func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable
 
   /// Starts a program.
   func spawn(_ subprocess: Subprocess) throws(SystemError) -> any ChildProcess
 
-  /// The channel or descriptor of a standard stream of the process.
+  /// Opens a standard stream of the process.
   func standardStream(_ number: Int32) throws(SystemError) -> StandardChannel
 
-  /// The terminal from which the process was started.
+  /// Opens the terminal from which the process was started.
   func openTerminal() throws(SystemError) -> any TerminalPort
 
-  /// Announces a signal that the process receives, until cancelled.
+  /// Calls `announce` whenever the process receives the signal, until cancelled.
   func watchSignal(
     _ number: Int32, keepsLoopAlive: Bool, _ announce: @escaping () -> Void
   ) throws(SystemError) -> any Cancellable
 
-  /// Fills memory with random bytes.
+  /// A function that fills memory with random bytes.
   var randomBytes: ByteMaker { get }
 }
 
-/// The other sockets that may listen at the same address.
+/// Decides which other sockets may listen at the same address.
 package enum PortSharing: Sendable {
-  /// Nobody.
+  /// No others.
   case alone
-  /// None when it begins to listen; later, others with ``shared``.
+  /// None when the socket begins to listen; later, others that use ``shared``.
   case first
-  /// Others that also say so.
+  /// Others that also use ``shared``.
   case shared
 }
 
 /// One of the process's standard streams.
 package enum StandardChannel {
   case channel(any ByteChannel)
-  /// A descriptor that epoll refuses: a file or a device.
+  /// A descriptor that epoll doesn't support: a file or a device.
   case descriptor(Int32)
   case nothing
 }
@@ -67,7 +67,7 @@ package enum StandardChannel {
 /// The system's hint of a change in a folder.
 package struct FolderHint {
   package enum Kind {
-    /// An entry appeared, vanished, or has another name.
+    /// An entry appeared, vanished, or was renamed.
     case entry
     /// The content or the status of an entry changed.
     case content
@@ -85,15 +85,15 @@ package struct FolderHint {
 
 /// A socket that waits for connections.
 package protocol ListeningSocket: AnyObject {
-  /// The address where it listens; the port is the system's choice if 0 was requested.
+  /// The address at which the socket listens. If port 0 was requested, it contains the port that the system chose.
   var address: SocketAddress { get }
-  /// Called when a connection waits, or when one was lost.
+  /// Called when a connection is waiting, or when one could not be accepted.
   var onReady: (() -> Void)? { get set }
-  /// True while there is demand for connections.
+  /// True to keep the loop running while the socket listens.
   var keepsLoopAlive: Bool { get set }
-  /// The waiting connection; `nil` if there is none.
+  /// Accepts a waiting connection; `nil` if there is none.
   func accept() -> (any ByteChannel)?
-  /// Ignores requests for new connections, while those that are being established complete.
+  /// Ignores requests for new connections. Connections that are already being established still arrive.
   ///
   /// - Returns: false if that isn't possible.
   func ignoreNewConnections() -> Bool
@@ -143,7 +143,7 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
   /// The numeric address without the port, of an internet address.
   public var host: String? { if case .internet(let host, _) = kind { host } else { nil } }
 
-  /// `127.0.0.1:80`, `[::1]:80`, a path, or `inherited socket 3`.
+  /// The address as text: `127.0.0.1:80`, `[::1]:80`, a path, or `inherited socket 3`.
   public var description: String {
     switch kind {
     case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"

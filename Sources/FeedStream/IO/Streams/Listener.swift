@@ -5,27 +5,27 @@
 ///       .flatMap { $0.bytes.write(to: $0).catch { _ in Empty() } }
 ///       .sink { _ in }
 ///
-/// It listens until it is closed or released; connections that aren't accepted wait in the system's backlog.
-/// It keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's thread.
+/// A listener listens until it is closed or released. Connections that aren't accepted yet wait in the system's
+/// backlog. It keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's thread.
 public final class Listener {
   private let socket: any ListeningSocket
   fileprivate weak var subscription: ListeningSubscription? {
     didSet { socket.keepsLoopAlive = subscription != nil }
   }
-  /// True once it is closed.
+  /// True once the listener is closed.
   public private(set) var isClosed = false
 
-  /// The address where it listens; the port is the one that the system chose when 0 was requested.
+  /// The listener's address. If you requested port 0, this contains the port that the system chose.
   public var address: SocketAddress { socket.address }
 
   /// - Parameters:
-  ///   - address: an address of this machine, `0.0.0.0` or `::` for all of them, a path that is not taken, or a
-  ///     socket that the process was started with (``SocketAddress/inherited(_:)``).
-  ///   - backlog: the number of connections that may wait: 511 by default; the system may allow fewer.
-  ///   - sharingPort: true to share the port with other listeners of the same user that share it (`SO_REUSEPORT`): one
-  ///     on each loop of a group, or a new process that takes over from an old one. Linux spreads the connections over
-  ///     them, and keeps each where it has put it, even when that listener accepts none; macOS gives all to one. Not
-  ///     for a path.
+  ///   - address: an address of this machine; `0.0.0.0` or `::` for all its addresses; a path at which no file exists;
+  ///     or a socket that the process has inherited (``SocketAddress/inherited(_:)``).
+  ///   - backlog: the maximum number of waiting connections; 511 by default. The system may allow fewer.
+  ///   - sharingPort: true to share the port with other listeners of the same user that also share it (`SO_REUSEPORT`):
+  ///     one on each loop of a group, or in a new process that takes over from an old one. Linux distributes
+  ///     connections among the listeners, and a connection stays with its listener even if that accepts none; macOS
+  ///     gives all connections to one listener. Fails for a path.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init(
@@ -46,13 +46,12 @@ public final class Listener {
 
   /// The connections, accepted on demand.
   ///
-  /// **Demand:** a connection is accepted when one is requested; the others wait in the system's backlog; when that is
+  /// **Demand:** a connection is accepted when one is requested; others wait in the system's backlog. When that is
   /// full, the system refuses or ignores more. **Failure:** never; a connection that is lost before it is accepted, or
-  /// for which there is no descriptor left, is skipped. Finishes when the listener is closed.
-  /// **Cancellation:** leaves connections in the backlog. **Policy:** holds at most one connection that was not
-  /// requested.
+  /// for which there is no descriptor left, is skipped. Finishes when the listener is closed. **Cancellation:** leaves
+  /// connections in the backlog. **Policy:** holds at most one connection that was not requested.
   ///
-  /// Only one subscriber at a time: another one finishes without a value.
+  /// There can be one subscriber at a time: for another one, the stream finishes without a value.
   public var connections: Publishers.Connections { Publishers.Connections(listener: self) }
 
   /// Stops listening. Accepted connections stay open.
@@ -63,10 +62,10 @@ public final class Listener {
     subscription?.end()
   }
 
-  /// Ignores requests for new connections, while those that are being established still arrive. Their clients repeat
+  /// Ignores requests for new connections. Connections that are already being established still arrive. Clients repeat
   /// ignored requests after a second.
   ///
-  /// - Returns: false if that isn't possible: for a path, for an inherited socket, or other than on Linux.
+  /// - Returns: false if that isn't possible: for a path, for an inherited socket, and on systems other than Linux.
   package func ignoreNewConnections() -> Bool { !isClosed && socket.ignoreNewConnections() }
 
   fileprivate func accept() -> Connection? {

@@ -5,7 +5,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
   package private(set) var peer: SocketAddress
   @exclusivity(unchecked) private var deliver: ((ReadResult) -> Void)?
   @exclusivity(unchecked) private var writing: WriteRequest?
-  /// The loop's count of bytes read when it last wrote immediately.
+  /// The loop's number of reads when this channel last wrote immediately.
   @exclusivity(unchecked) private var wroteAt = 0
   private var shutdown: ShutdownRequest?
 
@@ -23,12 +23,12 @@ final class LoopChannel: LoopHandle, ByteChannel {
     }
   }
 
-  /// The structure, with its own type.
+  /// libuv's structure, with its own type.
   func raw<Raw>(as type: Raw.Type = Raw.self) -> UnsafeMutablePointer<Raw> {
     UnsafeMutableRawPointer(handle).assumingMemoryBound(to: Raw.self)
   }
 
-  /// An accepted connection knows its peer only after that.
+  /// Sets the peer of an accepted connection, which is known only after it was accepted.
   func connected(to peer: SocketAddress) { self.peer = peer }
 
   private var stream: UnsafeMutablePointer<uv_stream_t> { raw() }
@@ -41,7 +41,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     let code = uv_read_start(
       stream,
       { raw, _, buffer in
-        // Called right before the read: connections that wait hold no memory.
+        // Called right before the read, so that a waiting connection holds no memory.
         let room = LoopChannel.of(raw).loop.reading.room()
         buffer!.pointee = uv_buf_init(
           UnsafeMutableRawPointer(room.baseAddress!).assumingMemoryBound(to: CChar.self), UInt32(room.count))
@@ -59,7 +59,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
 
   private func hasRead(_ count: Int) {
     switch count {
-    case 0: break  // EAGAIN: nothing was there after all.
+    case 0: break  // EAGAIN: there was nothing to read.
     case 1...: deliver?(.chunk(loop.reading.take(count)))
     case Int(UV_EOF.rawValue): end(.end)
     default: end(.failure(SystemError("read from", "\(peer)", code: Int32(count))))
@@ -76,7 +76,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
   package func write(_ chunks: [Chunk], _ done: @escaping (SystemError?) -> Void) {
     guard !isClosed else { return }
     let request = WriteRequest(chunks)
-    // That of a publisher which was cancelled: libuv has it still.
+    // A write of a cancelled publisher may still be running.
     request.earlier = writing
     let code = request.start(on: stream) { [unowned self, unowned request] status in
       request.earlier = nil
@@ -84,7 +84,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
       done(status < 0 ? SystemError("write to", "\(peer)", code: status) : nil)
     }
     if code < 0 {
-      // Like every result, on a later turn.
+      // Report on a later turn, as for all results.
       loop.schedule { done(SystemError("write to", "\(self.peer)", code: code)) }
     } else {
       writing = request
@@ -95,7 +95,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     guard !isClosed, writing == nil, chunks.count <= 16 else { return 0 }
     return withUnsafeTemporaryAllocation(of: uv_buf_t.self, capacity: chunks.count) { buffers in
       for (index, chunk) in chunks.enumerated() { buffers.initializeElement(at: index, to: chunk.buffer) }
-      // An error is found again, and reported, by the write that follows.
+      // Ignore an error: the write that follows fails in the same way and reports it.
       return max(Int(uv_try_write(stream, buffers.baseAddress, UInt32(chunks.count))), 0)
     }
   }
@@ -122,7 +122,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
     let request = ShutdownRequest()
     let code = request.start(on: stream) { [unowned self] status in
       shutdown = nil
-      // Gone already: then the peer knows.
+      // Ignore `ENOTCONN`: the connection is already closed, so the peer knows.
       done(status < 0 && status != UV_ENOTCONN.rawValue ? SystemError("end writing to", "\(peer)", code: status) : nil)
     }
     if code < 0 { loop.schedule { done(nil) } } else { shutdown = request }
@@ -137,7 +137,7 @@ final class LoopChannel: LoopHandle, ByteChannel {
   }
 }
 
-/// A running write; libuv uses the request and the chunks' memory until it calls back, even if the handle is closed.
+/// A running write. libuv uses the request and the chunks' memory until it calls back, even if the handle is closed.
 private final class WriteRequest {
   private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
   private let chunks: [Chunk]
@@ -156,7 +156,7 @@ private final class WriteRequest {
   func start(on stream: UnsafeMutablePointer<uv_stream_t>, _ done: @escaping (Int32) -> Void) -> Int32 {
     self.done = done
     request.pointee.data = Unmanaged.passRetained(self).toOpaque()
-    // libuv copies the list; the memory is kept by `chunks`.
+    // libuv copies the array of buffers; `chunks` retains their memory.
     let buffers = chunks.map(\.buffer)
     let code = uv_write(request, stream, buffers, UInt32(buffers.count)) { request, status in
       Unmanaged<WriteRequest>.fromOpaque(request!.pointee.data).takeRetainedValue().done.take()?(status)
@@ -167,7 +167,7 @@ private final class WriteRequest {
 }
 
 extension Chunk {
-  /// Its memory in libuv's form; valid as long as the chunk is retained.
+  /// libuv's view of the memory; valid as long as the chunk is retained.
   fileprivate var buffer: uv_buf_t {
     withUnsafeBytes {
       uv_buf_init(

@@ -23,7 +23,7 @@ final class LoopListener: LoopHandle, ListeningSocket {
       if case .unix = address.kind {
         try super.init(on: loop, as: .openHandle, uv_pipe_t.self) { uv_pipe_init($0, $1, 0) }
       } else {
-        // Only what has a descriptor can be shared before it is bound.
+        // To share a port, the socket needs its descriptor before it is bound; libuv opens it if given a family.
         let family = port == .shared ? address.family : AF_UNSPEC
         try super.init(on: loop, as: .openHandle, uv_tcp_t.self) { uv_tcp_init_ex($0, $1, UInt32(family)) }
       }
@@ -32,11 +32,12 @@ final class LoopListener: LoopHandle, ListeningSocket {
       throw SystemError("open a socket for", "\(place)", code: error.errno)
     }
     var code = inherited.map(open) ?? bind(port)
-    // What was passed is shared by whoever passed it.
+    // The sharing of an inherited socket can't be changed.
     if inherited != nil, code == 0, port != .alone { code = UV_ENOTSUP.rawValue }
     if code == 0 {
       code = uv_listen(raw(), Int32(clamping: backlog)) { raw, _ in
-        // A connection that could not be accepted, for want of a descriptor or because it is gone, is libuv's to close.
+        // Also called with an error, for a connection that could not be accepted: it is gone, or there is no descriptor
+        // left. libuv closes it.
         LoopListener.of(raw).onReady?()
       }
     }
@@ -46,7 +47,7 @@ final class LoopListener: LoopHandle, ListeningSocket {
     }
   }
 
-  /// Takes over a bound descriptor: it closes with the handle, or immediately if the handle can't use it.
+  /// Takes over a bound descriptor, which is closed with the handle, or immediately if the handle can't use it.
   private func open(_ inherited: Int32) -> Int32 {
     let code =
       if case .unix = address.kind { uv_pipe_open(raw(), inherited) } else { uv_tcp_open(raw(), inherited) }
@@ -77,7 +78,7 @@ final class LoopListener: LoopHandle, ListeningSocket {
   }
 
   func ignoreNewConnections() -> Bool {
-    // An inherited socket is shared: others continue to listen to it.
+    // Other processes may still listen on an inherited socket.
     guard !isClosed, !isInherited, case .internet = address.kind else { return false }
     return clibuv_ignore_new_connections(handle) == 0
   }

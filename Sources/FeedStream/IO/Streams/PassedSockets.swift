@@ -1,4 +1,4 @@
-// Has the kinds of sockets, which the C library has in its own part.
+// For the socket types, which one of the C libraries declares in a module of its own.
 internal import CLibUV
 
 #if canImport(Glibc)
@@ -10,11 +10,11 @@ internal import CLibUV
 #endif
 
 extension SocketAddress {
-  /// A listening socket that the process inherited, by the number of its descriptor.
+  /// A listening socket that the process has inherited, by its descriptor.
   ///
-  /// Only listeners accept it; their `address` is then the socket's. The descriptor stays open when a listener closes:
-  /// the next connections wait in its backlog, for another listener or another process. Programs that this one starts
-  /// don't get it.
+  /// Only listeners accept such an address; their `address` is then that of the socket. The descriptor stays open when
+  /// a listener closes: new connections wait in the backlog, for another listener or another process. Programs that
+  /// this process starts don't inherit the descriptor.
   public static func inherited(_ descriptor: Int32) -> SocketAddress { Self(.inherited(descriptor)) }
 
   /// The listening sockets that the service manager passed to this process (socket activation of systemd,
@@ -23,10 +23,10 @@ extension SocketAddress {
   ///     let passed = try SocketAddress.passed()
   ///     let server = try HTTPServer(at: passed.isEmpty ? [.internet("127.0.0.1", port: 8080)] : passed, on: loop)
   ///
-  /// They are listed in `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES`, in the order of the unit's `ListenStream=`
-  /// lines.
+  /// The environment variables `LISTEN_FDS`, `LISTEN_PID` and `LISTEN_FDNAMES` describe them. They are in the order of
+  /// the unit's `ListenStream=` lines.
   ///
-  /// - Parameter name: the name of the sockets to return (`FileDescriptorName=` of a unit); all sockets by default.
+  /// - Parameter name: the name of the sockets to return (a unit's `FileDescriptorName=`); all sockets by default.
   /// - Returns: an empty array if none were passed, or if they were passed to another process.
   /// - Throws: `EINVAL` if one of the variables is invalid.
   public static func passed(named name: String? = nil) throws(SystemError) -> [SocketAddress] {
@@ -43,12 +43,12 @@ package enum PassedSockets {
     package var name: String
   }
 
-  /// The number of the first descriptor, after the standard streams.
+  /// The first descriptor, after the standard streams.
   private static let first: Int32 = 3
 
   /// - Parameters:
-  ///   - process: this process's number.
-  ///   - variable: reads a variable of the environment.
+  ///   - process: the ID of this process.
+  ///   - variable: reads an environment variable.
   package static func read(
     process: Int32, _ variable: (String) -> String?
   ) throws(SystemError) -> [Socket] {
@@ -57,7 +57,7 @@ package enum PassedSockets {
     let count = try number(text, "LISTEN_FDS")
     guard count <= Int32.max - first else { throw SystemError("read", "LISTEN_FDS=\(text)", code: EINVAL) }
     guard count > 0 else { return [] }
-    // As sd_listen_fds_with_names has it.
+    // The default name, as in `sd_listen_fds_with_names(3)`.
     var names = Array(repeating: "unknown", count: Int(count))
     if let text = variable("LISTEN_FDNAMES") {
       names = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -73,7 +73,7 @@ package enum PassedSockets {
 }
 
 extension System {
-  /// A separate descriptor for a listening socket that the process inherited, and its address.
+  /// Duplicates the descriptor of a listening socket that the process has inherited, and reads the socket's address.
   static func listening(
     _ number: Int32, _ place: SocketAddress
   ) throws(SystemError) -> (descriptor: Int32, address: SocketAddress) {
@@ -102,7 +102,7 @@ extension System {
 }
 
 extension SocketAddress {
-  /// The address where a socket listens; `nil` for an unsupported family. A name that is not in the file system begins
+  /// The address at which a socket listens; `nil` for an unsupported family. The name of an abstract Unix socket begins
   /// with `@`.
   fileprivate init?(listening descriptor: Int32) {
     var storage = sockaddr_storage()

@@ -10,15 +10,16 @@ internal import CLibUV
 
 /// The process's standard input.
 public enum StandardInput {
-  /// The bytes, whether they come from a terminal, a pipe, a socket or a file; none when there is no standard input.
+  /// The bytes of the standard input, which may be a terminal, a pipe, a socket or a file. Finishes without bytes if
+  /// there is no standard input.
   ///
   ///     StandardInput.bytes(on: loop).lines().sink { print($0) } receiveValue: { print($0) }
   ///
-  /// Input shared with other processes isn't made non-blocking for them if the system can reopen it. (It can't reopen a
-  /// socket.)
+  /// If other processes share the input, it doesn't become non-blocking for them, unless it is a socket, which the
+  /// system can't reopen.
   ///
   /// **Demand:** each requested chunk is one read; without demand nothing is read. **Failure:** the system's reason.
-  /// **Cancellation:** stops reading. **Policy:** holds nothing. Only one subscriber at a time: each gets the bytes
+  /// **Cancellation:** stops reading. **Policy:** holds nothing. Use one subscriber at a time: each receives the bytes
   /// that earlier ones have not read.
   ///
   /// - Parameter scheduler: an ``EventLoop``, or virtual time in a test.
@@ -42,11 +43,11 @@ public enum StandardInput {
   }
 }
 
-/// A standard stream to which the process writes.
+/// A standard stream to which the process can write.
 public enum StandardStream: Int32, Hashable, Sendable {
-  /// Its standard output.
+  /// Standard output.
   case output = 1
-  /// Its standard error.
+  /// Standard error.
   case errors = 2
 
   fileprivate var name: String { self == .output ? "standard output" : "standard error" }
@@ -62,8 +63,8 @@ extension Publisher where Output == Chunk {
   ///     write(to: .output, on: loop)
   ///     downstream                  -----------|
   ///
-  /// It may be a terminal, a pipe, a socket or a file, and stays open. When its reader has closed it, the write fails
-  /// with `EPIPE`; the process continues.
+  /// The stream may be a terminal, a pipe, a socket or a file, and stays open. If its reader has closed it, the write
+  /// fails with `EPIPE`, and the process continues.
   ///
   /// **Demand, failure, cancellation:** as in ``Publisher/write(to:limit:atEnd:)``. **Policy:** holds `limit` bytes and
   /// one chunk.
@@ -88,7 +89,7 @@ extension Publisher where Output == Chunk {
 
 /// A file or a device that other code owns, written on the thread pool.
 private final class DescriptorSink: ByteSink {
-  // @unchecked: written by one piece of work at a time.
+  // @unchecked: used by one piece of work at a time.
   private final class Place: @unchecked Sendable {
     let file: SystemFile
     init(_ file: SystemFile) { self.file = file }
@@ -125,18 +126,20 @@ extension EventLoop {
     switch uv_guess_handle(number) {
     case UV_NAMED_PIPE, UV_TTY, UV_TCP: break
     default:
-      // Closed when the program began, its number may be the event loop's by now, which isn't a file of any kind.
+      // If the stream was closed when the program began, the event loop may now use its number, for a descriptor that
+      // isn't any kind of file.
       guard let status = System.status(number), status.st_mode & S_IFMT != 0 else { return .nothing }
       return .descriptor(number)
     }
-    // Opened for the other direction: that is an error, which reopening it would hide.
+    // The stream is open for the wrong direction. Don't reopen it, which would hide the error.
     let mode = fcntl(number, F_GETFL) & O_ACCMODE
     guard mode == O_RDWR || mode == (number == 0 ? O_RDONLY : O_WRONLY) else { return .descriptor(number) }
-    // Reopened where the system can: non-blocking is then ours alone, and not every process's that shares it.
+    // Reopen the stream if possible: it is then non-blocking only for this process, not for the others that share it.
     var descriptor = System.open("/proc/self/fd/\(number)", (number == 0 ? O_RDONLY : O_WRONLY) | O_NONBLOCK)
     if descriptor < 0 { descriptor = fcntl(number, F_DUPFD_CLOEXEC, 3) }
     guard descriptor >= 0 else { throw SystemError("open", name, code: errno) }
-    // The end of a named pipe whose writers had left before it was reopened is not announced, and reading it does not wait.
+    // If all writers closed a named pipe before it was reopened, its end is not announced. Reading it doesn't block, so
+    // read it as a file.
     if number == 0, System.hasNoWriters(number) {
       System.close(descriptor)
       return .descriptor(number)

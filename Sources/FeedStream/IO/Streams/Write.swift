@@ -1,5 +1,5 @@
 extension Publisher where Output == Chunk {
-  /// Writes the bytes to `connection`, and finishes when the last of them has been handed to the system.
+  /// Writes the bytes to `connection`, and finishes when the system has accepted the last of them.
   ///
   ///     upstream       --ab--cd--|
   ///     write(to: connection)
@@ -10,11 +10,10 @@ extension Publisher where Output == Chunk {
   /// fails.
   ///
   /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while less than
-  /// `limit` bytes wait: a stalled reader costs no more memory. **Failure:** ``WriteError``, with the chunks that were
-  /// not written. Upstream's failure comes after the bytes that it had sent are written; `ECANCELED` if the connection
-  /// is closed before all bytes are written. **Cancellation:** cancels upstream and drops waiting bytes; bytes already
-  /// handed to the system are written.
-  /// **Policy:** holds `limit` bytes and one chunk.
+  /// `limit` bytes wait, so that a stalled reader doesn't increase memory use. **Failure:** ``WriteError``, with the
+  /// chunks that were not written. Upstream's failure comes after the bytes that it had sent are written; `ECANCELED`
+  /// if the connection is closed before all bytes are written. **Cancellation:** cancels upstream and drops waiting
+  /// bytes; a write that is already running completes. **Policy:** holds `limit` bytes and one chunk.
   ///
   /// - Parameters:
   ///   - connection: the connection to write to.
@@ -29,13 +28,13 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// The treatment of a connection when everything is written.
+/// The treatment of a connection when all bytes are written.
 public enum WriteEnding: Hashable, Sendable {
-  /// It stays open, so that more may be written.
+  /// The connection stays open for more writes.
   case leavesOpen
-  /// The sending side is closed; the connection may still be read.
+  /// The sending side is closed; you can still read from the connection.
   case endsWriting
-  /// It is closed.
+  /// The connection is closed.
   case closes
 }
 
@@ -43,7 +42,7 @@ public enum WriteEnding: Hashable, Sendable {
 public struct WriteError: Error, CustomStringConvertible {
   /// A ``SystemError``, or the failure of the publisher whose bytes were written.
   public let cause: any Error
-  /// The chunks that were not written. Some of the bytes that the system was writing may have arrived.
+  /// The chunks that were not written. Some of the bytes that were being written may have arrived.
   public let unwritten: [Chunk]
 
   public var description: String {
@@ -76,7 +75,7 @@ extension Publishers {
       upstream.receive(subscriber: stage)
     }
 
-    /// - Returns: `nil` if there is no destination, which has already been reported.
+    /// - Returns: `nil` if the destination can't be opened; the subscriber has then already received the failure.
     @usableFromInline func newStage(_ down: ErasedSubscriber<Never, WriteError>) -> WriteStage<Upstream.Failure>? {
       let target: WriteTarget
       do throws(SystemError) {
@@ -91,7 +90,7 @@ extension Publishers {
 }
 
 extension Connection {
-  /// Reserves this for the one publisher that writes to it.
+  /// Reserves the connection for one writing publisher.
   fileprivate func target(_ ending: WriteEnding) throws(SystemError) -> WriteTarget {
     try beginWriting("write to")
     var target = WriteTarget(channel, endsWriting: ending == .endsWriting) { [self] reason in
@@ -110,13 +109,13 @@ extension Connection {
   @usableFromInline typealias Failure = UpstreamFailure
 
   @exclusivity(unchecked) private var down: ErasedSubscriber<Never, WriteError>?
-  /// The sink, until nothing more is written.
+  /// The destination; `nil` once the stream is over.
   @exclusivity(unchecked) private var target: WriteTarget?
   private let limit: Int
   @exclusivity(unchecked) private var up: (any Subscription)?
   @exclusivity(unchecked) private var waiting: [Chunk] = []
   @exclusivity(unchecked) private var writing: [Chunk] = []
-  /// The number of bytes in both.
+  /// The number of bytes in `waiting` and `writing`.
   @exclusivity(unchecked) private var count = 0
   @exclusivity(unchecked) private var isAsked = false
   @exclusivity(unchecked) private var isEnding = false
@@ -206,7 +205,7 @@ extension Connection {
     }
   }
 
-  /// - Parameter written: the number of bytes of the running write that were written.
+  /// - Parameter written: the number of bytes that the failed write had written.
   private func fail(_ cause: any Error, after written: Int = 0) {
     var (unwritten, written) = ((writing + waiting)[...], written)
     while let chunk = unwritten.first, chunk.count <= written, written > 0 {

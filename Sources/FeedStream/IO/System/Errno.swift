@@ -2,23 +2,23 @@ internal import CLibUV
 
 /// The error numbers that this library reports or checks.
 enum Errno {
-  /// It is in use by another reader or writer.
+  /// Another reader or writer uses the object.
   static var busy: Int32 { -UV_EBUSY.rawValue }
-  /// It is closed.
+  /// The object is closed.
   static var closed: Int32 { -UV_EBADF.rawValue }
-  /// It was closed meanwhile.
+  /// The object was closed during the operation.
   static var cancelled: Int32 { -UV_ECANCELED.rawValue }
-  /// It doesn't exist.
+  /// The object doesn't exist.
   static var missing: Int32 { -UV_ENOENT.rawValue }
-  /// It took too long.
+  /// The operation took too long.
   static var timedOut: Int32 { -UV_ETIMEDOUT.rawValue }
-  /// Its name is not UTF-8.
+  /// The name is not UTF-8.
   static var unspellable: Int32 { -UV_EILSEQ.rawValue }
-  /// It cannot be read.
+  /// The object cannot be read.
   static var unreadable: Int32 { -UV_EIO.rawValue }
   /// The argument is invalid.
   static var invalid: Int32 { -UV_EINVAL.rawValue }
-  /// Its reader has closed it.
+  /// The reader has closed the pipe or connection.
   static var broken: Int32 { -UV_EPIPE.rawValue }
   /// The system's tables of open files are full.
   static var tooManyFiles: Int32 { -UV_EMFILE.rawValue }

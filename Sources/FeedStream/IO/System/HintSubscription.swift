@@ -1,4 +1,4 @@
-/// Delivers hints on demand; waiting hints are kept once each, or only the latest.
+/// Delivers hints on demand. Equal hints that wait are kept once, or only the latest hint is kept.
 final class HintSubscription<Hint: Hashable>: GuardedSubscription {
   private var down: ErasedSubscriber<Hint, SystemError>?
   private let scheduler: any LoopScheduler
@@ -10,7 +10,7 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
   private var hasBegun = false
   private var source: (any Cancellable)?
 
-  /// - Parameter begin: called at the first request; must then call ``add(_:)``.
+  /// - Parameter begin: called at the first request; calls ``add(_:)`` for each hint from then on.
   init(
     _ down: ErasedSubscriber<Hint, SystemError>, on scheduler: any LoopScheduler, keepsLatest: Bool = false,
     _ begin: @escaping (HintSubscription) throws(SystemError) -> any Cancellable
@@ -29,7 +29,7 @@ final class HintSubscription<Hint: Hashable>: GuardedSubscription {
         source = try begin(self)
       } catch {
         let error = error
-        // As every failure, not within the request.
+        // Report later, because no failure is delivered during a request.
         source = scheduler.once(after: .zero) { [self] in
           let down = self.down
           release()

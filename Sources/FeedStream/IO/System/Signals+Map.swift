@@ -1,6 +1,6 @@
 extension StreamDiagnostics {
-  /// Turns the live map on, and writes it to standard error whenever the process receives `SIGUSR1`: `kill -USR1
-  /// <pid>`.
+  /// Turns the live map on, and writes it to standard error whenever the process receives `SIGUSR1`, for example from
+  /// `kill -USR1 <pid>`.
   ///
   ///     let printing = StreamDiagnostics.printMapOnSignal(on: loop)
   ///
@@ -9,9 +9,9 @@ extension StreamDiagnostics {
   ///
   /// - Parameters:
   ///   - signal: the signal's number; `SIGUSR1` by default.
-  ///   - loop: the loop that waits for the signal; this doesn't keep it running. While the loop is blocked, nothing is
+  ///   - loop: the loop that waits for the signal, which doesn't keep it running. While the loop is blocked, nothing is
   ///     written.
-  /// - Returns: restores the signal's former handling when cancelled or released; the map stays on.
+  /// - Returns: a cancellable that restores the signal's previous action when cancelled or released. The map stays on.
   public static func printMapOnSignal(_ signal: Int32? = nil, on loop: EventLoop) -> AnyCancellable {
     startMap()
     return Signals.received(signal ?? Signals.user1, on: loop)
@@ -20,7 +20,8 @@ extension StreamDiagnostics {
       .sink(
         receiveCompletion: { if case .failure(let error) = $0 { complain("printMapOnSignal: \(error)") } },
         receiveValue: { map in
-          // Line by line, as a failure's text may have other control characters.
+          // Line by line, because `complain` escapes line feeds, along with other control characters in the text of a
+          // failure.
           for line in map.description.split(separator: "\n", omittingEmptySubsequences: false) {
             complain(String(line))
           }

@@ -13,16 +13,16 @@
 public enum Signals {
   /// Delivers the number of each signal that arrives, instead of the signal's default action, without end.
   ///
-  /// Losses: the number of signals. A signal that arrives again before it is requested, or before the loop turns, is
-  /// delivered once.
+  /// Losses: a signal that arrives again before it is requested, or within the same turn of the loop, is delivered
+  /// once.
   ///
   /// **Demand:** signals are caught from the first request on. **Failure:** the system's reason, for a signal that
-  /// cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist. **Cancellation:** restores the signals' former
-  /// handling. Policy: holds one signal of each number.
+  /// cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist. **Cancellation:** restores the signals' previous
+  /// actions. Policy: holds one signal of each number.
   ///
   /// - Parameters:
-  ///   - numbers: such as `SIGINT`.
-  ///   - keepsLoopAlive: true when the loop keeps running only to wait for them.
+  ///   - numbers: the signals' numbers, such as `SIGINT`.
+  ///   - keepsLoopAlive: true to keep the loop running even when it waits only for signals.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   public static func received(
     _ numbers: Int32..., keepsLoopAlive: Bool = false, on scheduler: any LoopScheduler

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-// By these names, since methods may have the names of the calls.
+// Renamed, because methods below have the names of the calls.
 private let systemOpen: @Sendable (UnsafePointer<CChar>, Int32, mode_t) -> Int32 = { open($0, $1, $2) }
 private let systemRead: @Sendable (Int32, UnsafeMutableRawPointer?, Int) -> Int = { read($0, $1, $2) }
 private let systemClose: @Sendable (Int32) -> Int32 = { close($0) }
@@ -36,7 +36,7 @@ enum System {
     return systemStatus(descriptor, &status) == 0 ? status : nil
   }
 
-  /// True for a pipe without writers, from which a read doesn't wait.
+  /// True for a pipe without writers, from which a read doesn't block.
   static func hasNoWriters(_ descriptor: Int32) -> Bool {
     guard let status = status(descriptor), status.st_mode & S_IFMT == S_IFIFO else { return false }
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -45,9 +45,9 @@ enum System {
 
   /// Writes all bytes of `chunks`, several of them in one call.
   ///
-  /// - Returns: the number of written bytes, and the error number if that isn't all.
+  /// - Returns: the number of bytes written, and the error number if not all were written.
   static func write(_ descriptor: Int32, _ chunks: [Chunk]) -> (written: Int, code: Int32?) {
-    // The memory is kept by the chunks.
+    // The chunks retain the memory until the end of this function.
     var parts = chunks.compactMap { chunk in
       chunk.isEmpty
         ? nil
@@ -81,8 +81,8 @@ enum System {
     }
   }
 
-  /// Makes writing without a reader an error of the write instead of ending the process, unless the process handles the
-  /// signal itself. Child processes get the signal's default action.
+  /// Ignores `SIGPIPE`, unless the process handles it, so that writing to a pipe without a reader fails instead of
+  /// ending the process. Child processes get the signal's default action.
   static let ignoresBrokenPipes: Void = {
     var action = sigaction()
     #if canImport(Darwin)

@@ -20,7 +20,7 @@ private final class LoopTerminal: TerminalPort {
 
   init(on loop: EventLoop) throws(SystemError) {
     self.loop = loop
-    // Standard input may be something else; the terminal that the process was started from is there all the same.
+    // If standard input isn't the terminal, open the terminal from which the process was started.
     let descriptor =
       uv_guess_handle(STDIN_FILENO) == UV_TTY
       ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : System.open("/dev/tty", O_RDWR)
@@ -55,7 +55,8 @@ private final class LoopTerminal: TerminalPort {
       return TerminalRescue.setFarewell(Chunk(), to: -1)
     }
     TerminalRescue.install
-    // One of its own: that of the keys may be for reading only. A terminal that takes nothing does not keep the process.
+    // Open a separate descriptor, because the keys' descriptor may be read-only. It is non-blocking, so that a stalled
+    // terminal doesn't keep the process from exiting.
     TerminalRescue.setFarewell(bytes, to: System.open(String(cString: name), O_WRONLY | O_NOCTTY | O_NONBLOCK))
   }
 
@@ -71,16 +72,18 @@ private final class LoopTerminal: TerminalPort {
   }
 }
 
-/// Leaves raw mode when the process exits or is ended by a signal.
+/// Restores the terminal when the process exits or is ended by a signal.
 private enum TerminalRescue {
-  /// The former actions, by the signal's number. They are written before any handler runs, and only read afterwards.
+  /// The previous actions of signals, indexed by number. They are written before any handler runs, and only read
+  /// afterwards.
   nonisolated(unsafe) private static let former: UnsafeMutablePointer<sigaction> = {
     let former = UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
     former.initialize(repeating: sigaction(), count: 65)
     return former
   }()
 
-  /// The bytes to write at the end, their descriptor, and their number; 0 while they are being changed.
+  /// The bytes to write at the end. `descriptor` is where to write them, and `count` is their number; 0 while they are
+  /// being changed.
   nonisolated(unsafe) private static let farewell = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
   private static let descriptor = Atomic<Int32>(-1)
   private static let count = Atomic<Int>(0)
@@ -94,7 +97,7 @@ private enum TerminalRescue {
     count.store(descriptor < 0 ? 0 : bytes.count, ordering: .releasing)
   }
 
-  /// Safe in a signal handler, because it makes only system calls.
+  /// Restores the terminal. Safe in a signal handler, because it makes only system calls.
   private static func restore() {
     let length = count.exchange(0, ordering: .acquiring)
     if length > 0 { _ = write(descriptor.load(ordering: .relaxed), farewell, length) }
@@ -102,13 +105,13 @@ private enum TerminalRescue {
   }
 
   static let install: Void = {
-    // Begun before a handler needs it.
+    // Initialize the static properties before a handler needs them.
     setFarewell(Chunk(), to: -1)
     atexit { TerminalRescue.restore() }
     let crashes = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS]
     for number in crashes + [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
       guard sigaction(number, nil, former + Int(number)) == 0 else { continue }
-      // What the process handles itself does not end it.
+      // Leave signals alone that the process handles itself, except for crashes.
       guard crashes.contains(number) || isDefault(former[Int(number)]) else { continue }
       var action = sigaction()
       action.sa_flags = Int32(SA_ONSTACK)

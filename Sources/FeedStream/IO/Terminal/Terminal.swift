@@ -1,12 +1,12 @@
-/// The process's terminal: its keys and its size.
+/// The process's terminal, with its keys and its size as streams.
 ///
 ///     let terminal = try Terminal(on: loop)
 ///     let keys = terminal.keys.prefix { $0 != .character("q") }
 ///       .sink { print($0) } receiveValue: { print($0) }
 ///
-/// While keys are read, the terminal is in raw mode: it echoes nothing, and Ctrl-C is a key. The terminal is restored
-/// when reading of keys stops, when the process exits, or when a signal (even of a crash) ends it. `SIGKILL` and
-/// `SIGSTOP` leave it raw. Lives on its scheduler's thread.
+/// While keys are read, the terminal is in raw mode: it doesn't echo, and Ctrl-C is a key. The terminal is restored
+/// when you stop reading keys, when the process exits, and when a signal ends the process, even in a crash. After
+/// `SIGKILL` and `SIGSTOP`, the terminal stays in raw mode. Lives on its scheduler's thread.
 public final class Terminal {
   private let port: any TerminalPort
   private let scheduler: any LoopScheduler
@@ -22,9 +22,9 @@ public final class Terminal {
 
   /// The pressed keys, until the terminal is closed.
   ///
-  /// **Demand:** keys that aren't requested wait in the terminal. **Failure:** the system's reason; also for a second
-  /// subscriber at the same time. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds the keys of
-  /// one read.
+  /// **Demand:** keys that aren't requested wait in the terminal. **Failure:** the system's reason; `EBUSY` for a
+  /// second subscriber at the same time. **Cancellation:** stops reading and leaves raw mode. **Policy:** holds the
+  /// keys of one read.
   public var keys: AnyPublisher<TerminalKey, SystemError> {
     Deferred { [self] () -> AnyPublisher<TerminalKey, SystemError> in
       do throws(SystemError) {
@@ -40,10 +40,10 @@ public final class Terminal {
     .eraseToAnyPublisher()
   }
 
-  /// The bytes to send to the terminal when the process ends, by `exit` or by a signal, even of a crash.
+  /// The bytes to send to the terminal when the process exits or is ended by a signal, even in a crash.
   ///
-  /// Set it before you change the screen, hide the cursor or switch to the alternate page, to undo that; set it back to
-  /// `nil` when you have undone it. `nil` by default. There is one per process, of at most 4,096 bytes.
+  /// To undo changes such as a hidden cursor or the alternate screen, set this before you make them, and set it back to
+  /// `nil` when you have undone them. The process has one farewell, of at most 4,096 bytes; `nil` by default.
   public var farewell: Chunk? {
     didSet {
       precondition(
@@ -54,12 +54,12 @@ public final class Terminal {
 
   /// The terminal's size, now and after each change.
   ///
-  /// **Demand:** from the first request on. **Failure:** the system's reason. **Cancellation:** ends the watch. Policy:
-  /// holds the latest size.
+  /// **Demand:** begins with the first request. **Failure:** the system's reason. **Cancellation:** ends the watch.
+  /// Policy: holds the latest size.
   public var sizes: Publishers.TerminalSizes { Publishers.TerminalSizes(port: port, scheduler: scheduler) }
 }
 
-/// Leaves raw mode once, at the latest when it is released.
+/// Leaves raw mode once: when told to, or when released.
 private final class Restoring {
   private var port: (any TerminalPort)?
 
@@ -87,7 +87,7 @@ package protocol TerminalPort: AnyObject {
   /// Sets the bytes to write to the terminal when the process ends.
   func setFarewell(_ bytes: Chunk?)
   func currentSize() throws(SystemError) -> TerminalSize
-  /// Announces that the size changed.
+  /// Calls `announce` when the size has changed, until cancelled.
   func watchSize(_ announce: @escaping () -> Void) throws(SystemError) -> any Cancellable
 }
 

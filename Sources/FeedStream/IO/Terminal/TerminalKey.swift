@@ -1,4 +1,4 @@
-/// A key of a terminal, or its mouse.
+/// A key press or a mouse action in a terminal.
 public enum TerminalKey: Hashable, Sendable {
   case character(Character)
   /// A letter with Ctrl: `.control("c")`.
@@ -8,17 +8,17 @@ public enum TerminalKey: Hashable, Sendable {
   case home, end, pageUp, pageDown, insert, delete
   /// F1 and so on.
   case function(Int)
-  /// The mouse, of a terminal that was told to report it (``TerminalMouse/reporting``).
+  /// A mouse action, if the terminal was told to report them (``TerminalMouse/reporting``).
   case mouse(TerminalMouse)
   /// An unnamed sequence, or a terminal's response to a query.
   case other(Chunk)
 }
 
-/// The keys in a terminal's input: see ``Terminal/keys``.
+/// Decodes the keys in a terminal's input: see ``Terminal/keys``.
 ///
 /// The sequences are those of xterm and VT220. A terminal sends the beginning of a sequence in one piece, so an escape
-/// at the end of a piece is the Escape key. A terminal's response is one value, too: a sequence with `?`, or a string
-/// up to its end.
+/// at the end of a piece is the Escape key. A terminal's response (a sequence with `?`, or a string) is decoded as one
+/// value.
 public struct KeyDecoder: ChunkDecoder, Sendable {
   private var rest = Chunk()
 
@@ -33,7 +33,7 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     guard let first = rest.first else { return nil }
     if first == 0x1B { return takeSequence(isLast: isLast) }
     if let key = Self.plain(first) { return taking(1, key) }
-    // A character of several bytes may be cut.
+    // The piece may end within a character of several bytes.
     let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1
     guard rest.count >= length || isLast else { return nil }
     let bytes = rest.prefix(length)
@@ -65,9 +65,9 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     guard rest.count > 1, rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O") else {
       return taking(1, .escape)
     }
-    // Digits and semicolons, then one byte that ends it (ECMA-48, 5.4).
+    // A sequence has digits and semicolons, and then one final byte (ECMA-48, 5.4).
     guard let end = rest.indices.dropFirst(2).first(where: { rest[$0] >= 0x40 && rest[$0] <= 0x7E }) else {
-      // Cut within its digits.
+      // The piece ends within the sequence's digits.
       if !isLast, rest.count > 2, rest.count < 64, rest[1] == UInt8(ascii: "["),
         rest.dropFirst(2).allSatisfy({ $0 >= 0x20 && $0 < 0x40 })
       {
@@ -80,13 +80,13 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     if rest[2] == UInt8(ascii: "<"), let mouse = TerminalMouse(sequence: sequence) {
       return taking(end + 1, .mouse(mouse))
     }
-    // Keys have no mark before their digits; answers do.
+    // A response has a marker byte before its digits; a key doesn't.
     let isAnswer = (0x3C...0x3F).contains(rest[2])
     let number = Int(rest[2..<end].text.prefix { $0 != ";" })
     return taking(end + 1, (isAnswer ? nil : Self.key(sequence[end], number)) ?? .other(sequence))
   }
 
-  /// Three bytes follow, of which none is a key.
+  /// Takes a mouse report with its three bytes, which are not keys.
   private mutating func takeMouse(isLast: Bool) -> TerminalKey? {
     guard rest.count >= 6 || isLast else { return nil }
     let sequence = rest.prefix(6)
@@ -94,8 +94,9 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     return taking(sequence.count, mouse ?? .other(sequence))
   }
 
-  /// The number of bytes that a string begins with, of those that terminals answer in: device control, operating system and application
-  /// program strings (ECMA-48, 8.3.27, 8.3.89, 8.3.2). A letter that follows an escape alone is Alt and that letter.
+  /// The length of the introducer if the input begins with a string that terminals use for responses: a device control
+  /// string, an operating system command or an application program command (ECMA-48, 8.3.27, 8.3.89, 8.3.2). Any other
+  /// letter after an escape is that letter with Alt.
   private var stringBeginning: Int? {
     guard rest.count > 2 else { return nil }
     switch (rest[1], rest[2]) {
@@ -106,12 +107,12 @@ public struct KeyDecoder: ChunkDecoder, Sendable {
     }
   }
 
-  /// A string ends with `ESC \`, or BEL.
+  /// Takes a string, which ends with `ESC \` or BEL.
   private mutating func takeString(after beginning: Int, isLast: Bool) -> TerminalKey? {
     for index in rest.indices.dropFirst(beginning) {
       if rest[index] == 0x07 { return taking(index + 1, .other(rest.prefix(index + 1))) }
       guard rest[index] == 0x1B, index + 1 < rest.count else { continue }
-      // Another escape than its end: it was none.
+      // An escape that isn't the terminator begins another sequence, so the string ends before it.
       guard rest[index + 1] == UInt8(ascii: "\\") else { return taking(index, .other(rest.prefix(index))) }
       return taking(index + 2, .other(rest.prefix(index + 2)))
     }

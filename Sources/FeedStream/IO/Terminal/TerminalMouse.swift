@@ -1,17 +1,17 @@
-/// An action of the mouse, and the character of the screen on which it happened.
+/// A mouse action, and the position of the character on the screen at which it happened.
 ///
-/// A terminal reports it while it has been told to: ``reporting`` turns that on, and ``quiet`` turns it off.
+/// A terminal reports mouse actions only when told to: ``reporting`` turns reports on, and ``quiet`` turns them off.
 public struct TerminalMouse: Hashable, Sendable {
   public enum Action: Hashable, Sendable {
-    /// A button, from 0 for the left one: 1 is the middle one, 2 the right one.
+    /// A button was pressed: 0 is the left one, 1 the middle one, 2 the right one.
     case press(Int)
-    /// A button was released: 3 when the terminal doesn't say which.
+    /// A button was released; 3 if the terminal doesn't say which.
     case release(Int)
     case wheelUp, wheelDown
   }
 
   public var action: Action
-  /// The character's place, from 0 at the upper left.
+  /// The character's column, from 0 at the left. `row` is from 0 at the top.
   public var column: Int
   public var row: Int
 
@@ -21,12 +21,13 @@ public struct TerminalMouse: Hashable, Sendable {
     self.row = row
   }
 
-  /// The bytes that have a terminal report buttons and the wheel, in numbers of any size (xterm's modes 1000 and 1006).
+  /// The bytes that make a terminal report buttons and the wheel, with decimal coordinates (xterm's modes 1000 and
+  /// 1006).
   public static let reporting: Chunk = "\u{1B}[?1000h\u{1B}[?1006h"
   /// The bytes that end ``reporting``.
   public static let quiet: Chunk = "\u{1B}[?1006l\u{1B}[?1000l"
 
-  /// A report in numbers: `ESC [ < 0 ; 12 ; 3 M`, or `m` when the button was released (xterm's mode 1006).
+  /// Decodes a decimal report: `ESC [ < 0 ; 12 ; 3 M`, or with `m` when the button was released (xterm's mode 1006).
   init?(sequence: Chunk) {
     guard let end = sequence.last, end == UInt8(ascii: "M") || end == UInt8(ascii: "m") else { return nil }
     let numbers = sequence.dropFirst(3).dropLast().text.split(separator: ";", omittingEmptySubsequences: false)
@@ -36,18 +37,18 @@ public struct TerminalMouse: Hashable, Sendable {
     self.init(code: code, isRelease: end == UInt8(ascii: "m"), column: column - 1, row: row - 1)
   }
 
-  /// A report in three bytes, from a terminal that doesn't know the other: `ESC [ M` and the code, column and row, each
-  /// from 32 on (xterm's mode 1000).
+  /// Decodes a report of three bytes, from a terminal that doesn't support decimal reports: `ESC [ M` and then code,
+  /// column and row, each plus 32 (xterm's mode 1000).
   init?(bytes: Chunk) {
     guard bytes.count == 3, bytes.allSatisfy({ $0 >= 32 }), bytes[1] > 32, bytes[2] > 32 else { return nil }
     let code = Int(bytes[0]) - 32
     self.init(code: code, isRelease: code & 0b110_0011 == 3, column: Int(bytes[1]) - 33, row: Int(bytes[2]) - 33)
   }
 
-  /// - Returns: `nil` for a movement, a wheel to the side and further buttons.
+  /// - Returns: `nil` for movements, the horizontal wheel and further buttons.
   private init?(code: Int, isRelease: Bool, column: Int, row: Int) {
     guard code >= 0 else { return nil }
-    // Shift, Alt and Ctrl change nothing.
+    // Ignore Shift, Alt and Ctrl.
     let action: Action
     switch code & ~0b1_1100 {
     case 64: action = .wheelUp
