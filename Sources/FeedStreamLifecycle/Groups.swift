@@ -3,23 +3,23 @@
   public import FeedStream
   public import ServiceLifecycle
 
-  /// A group of loops as a service, which shuts them down at a graceful shutdown.
+  /// Makes a group of loops a service that shuts the loops down on graceful shutdown.
   ///
-  /// In a `ServiceGroup`, put it before the services that use it: they are stopped in the opposite order.
+  /// In a `ServiceGroup`, list it before the services that use it, because services are stopped in reverse order.
   extension EventLoopGroup: Service {
     public func run() async throws {
       do { try await gracefulShutdown() } catch is CancellationError {}
-      // On a thread of its own, as it waits for threads.
+      // `shutdown` uses a separate thread, because it blocks until the loops' threads have ended.
       await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in
         shutdown { ended.resume() }
       }
     }
   }
 
-  /// The servers of a group of loops as a service: at a graceful shutdown they complete the requests that have begun, within
-  /// ten seconds, and end event streams.
+  /// Makes the servers of a group of loops a service. On graceful shutdown, they complete requests that have begun,
+  /// within ten seconds, and end event streams.
   ///
-  /// Idle connections stay open for 0.2 s for a last request. ``service(within:grace:)`` chooses other times.
+  /// Idle connections stay open for 0.2 s for a last request. To choose other times, use ``service(within:grace:)``.
   extension HTTPServer.Group: Service {
     public func run() async throws { try await service().run() }
 

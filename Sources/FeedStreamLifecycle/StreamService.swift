@@ -1,11 +1,12 @@
-// Empty without the trait Lifecycle, which brings ServiceLifecycle.
+// Empty without the trait Lifecycle, which adds the dependency ServiceLifecycle.
 #if Lifecycle
   public import FeedHTTPServer
   public import FeedStream
   public import ServiceLifecycle
   internal import Synchronization
 
-  /// A stream on a loop as a service: it ends when the stream does, and stops the stream at a graceful shutdown.
+  /// A service that runs a stream on a loop. It ends when the stream completes, and stops the stream on graceful
+  /// shutdown.
   ///
   ///     let working = StreamService(on: thread.loop) { loop in
   ///       let worker = FleetWorker(queue, client: client, on: loop)
@@ -14,14 +15,14 @@
   ///
   /// If the task is cancelled, the subscription is cancelled and released on the loop.
   public struct StreamService: Service {
-    /// A stream, and the way to stop it. Lives on its loop.
+    /// A stream, and a function that stops it. Lives on the stream's loop.
     public struct Running {
       fileprivate let subscribe: (_ end: @escaping (Result<Void, any Error>) -> Void) -> AnyCancellable
       fileprivate let stop: () -> Void
 
       /// - Parameters:
-      ///   - publisher: runs until it completes; its values are ignored.
-      ///   - stop: makes it complete soon; called at most once.
+      ///   - publisher: the stream, which runs until it completes; its values are ignored.
+      ///   - stop: makes the stream complete soon; called at most once.
       public init<P: Publisher>(_ publisher: P, stop: @escaping () -> Void) {
         self.stop = stop
         subscribe = { end in
@@ -32,11 +33,11 @@
         }
       }
 
-      /// A server, which shuts down.
+      /// Runs a server, and shuts it down to stop it.
       ///
       /// - Parameters:
-      ///   - server: keeps its connections until it is shut down.
-      ///   - serving: the result of its `serve`.
+      ///   - server: the server to shut down.
+      ///   - serving: the result of the server's `serve`.
       ///   - deadline: the time after which remaining connections are closed.
       ///   - grace: the time for which idle connections stay open for a last request.
       public init(
@@ -60,8 +61,9 @@
     private let make: @Sendable (EventLoop) throws -> Running
 
     /// - Parameters:
-    ///   - loop: runs on another thread than the main actor's, until the service has ended.
-    ///   - make: runs on the loop when the service starts; its error is the service's.
+    ///   - loop: the loop on which the stream lives. It must run on a thread other than the main actor's until the
+    ///     service has ended.
+    ///   - make: makes the stream, on the loop, when the service starts. An error that it throws ends the service.
     public init(on loop: EventLoop, _ make: @escaping @Sendable (EventLoop) throws -> Running) {
       self.loop = loop
       self.make = make
@@ -83,7 +85,7 @@
     }
 
     private func start(_ outcome: Outcome) -> OnLoop<Live?> {
-      // Released with the work if the loop is closed: then the service has ended.
+      // If the loop is closed, the ticket is released with the work that holds it, which ends the service.
       let ticket = Ticket(outcome)
       return OnLoop(loop) { [make] loop in
         do {
@@ -95,7 +97,7 @@
       }
     }
 
-    /// The subscription, on its loop.
+    /// The running stream and its subscription, on the loop.
     private final class Live {
       private let running: Running
       private let ticket: Ticket
@@ -115,14 +117,14 @@
       }
     }
 
-    /// Ends the service when nobody is left who could.
+    /// Ends the service when it is released, because no other code is left that could.
     private final class Ticket: Sendable {
       let outcome: Outcome
       init(_ outcome: Outcome) { self.outcome = outcome }
       deinit { outcome.end(.success(())) }
     }
 
-    /// The end of the service, for the task that waits for it. The first one counts.
+    /// The result of the service, for the task that waits for it. The first result counts.
     private final class Outcome: Sendable {
       private enum State {
         case open

@@ -4,16 +4,16 @@
   public import FeedStream
 
   extension HTTPClient {
-    /// Records the duration of each request as ``MetricNames/clientRequestDuration``: until the response is complete, or
-    /// begins if its body is read while it arrives.
+    /// Records the duration of each request as ``MetricNames/clientRequestDuration``: until the response is complete,
+    /// or, if its body is streamed, until the response begins.
     ///
     ///     let client = CurlHTTPClient(on: loop).metered().cached(in: MemoryHTTPCache())
     ///
-    /// So the cache is outside of it, and requests that the cache serves are not counted. The attributes are the method,
-    /// the server's address and port, the scheme, and the status, or `error.type` for a failure. Cancelled requests are not
+    /// In this order, requests that the cache serves are not counted. The attributes are the method, the server's
+    /// address and port, the scheme, and the status, or `error.type` for a failure. Cancelled requests are not
     /// recorded.
     ///
-    /// - Parameter factory: makes the metrics; that of the process by default.
+    /// - Parameter factory: makes the metrics; the process's factory by default.
     public func metered(factory: any MetricsFactory = MetricsSystem.factory) -> MeteredHTTPClient {
       MeteredHTTPClient(client: self, factory)
     }
@@ -48,7 +48,7 @@
       }
     }
 
-    /// - Parameter status: the status of a value with which the request is over.
+    /// - Parameter status: returns the status if a value ends the request; otherwise, `nil`.
     private func timed<Value>(
       _ publisher: AnyPublisher<Value, HTTPError>, _ request: HTTPRequest, status: @escaping (Value) -> Int?
     ) -> AnyPublisher<Value, HTTPError> {

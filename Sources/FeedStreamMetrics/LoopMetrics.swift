@@ -3,16 +3,16 @@
   public import FeedHTTPServer
   public import FeedStream
 
-  /// Records the metrics of a loop, and of servers on it, until it is cancelled or released. Lives on the loop's thread.
+  /// Records metrics of a loop, and of servers on it, until cancelled or released. Lives on the loop's thread.
   ///
   ///     let metrics = LoopMetrics(of: loop, named: "main")
   ///     metrics.add(server)
   ///
   /// - **Turns:** the duration of each turn (``MetricNames/turnDuration``), without the time that the loop waits.
-  /// - **Delay:** the time by which a timer is late (``MetricNames/loopDelay``), once per period.
+  /// - **Delay:** how late a timer fires (``MetricNames/loopDelay``), once per period.
   /// - **Numbers:** active handles, offloaded work, and the servers' connections and waiting bytes, once per period.
   ///
-  /// Its timer keeps the loop running. It uses the loop's `onTurn`.
+  /// The timer keeps the loop running. This object sets the loop's `onTurn` handler, so you can't set another one.
   public final class LoopMetrics: Cancellable {
     private let loop: EventLoop
     private let turns: CoreMetrics.Timer
@@ -30,10 +30,10 @@
     }
 
     /// - Parameters:
-    ///   - loop: belongs to the calling thread.
+    ///   - loop: the loop, which the calling thread must own.
     ///   - name: the value of ``MetricNames/Attribute/loopName``.
     ///   - period: the time between two samples of the delay and the numbers; 1 s by default.
-    ///   - factory: makes the metrics; that of the process by default.
+    ///   - factory: makes the metrics; the process's factory by default.
     public init(
       of loop: EventLoop, named name: String, every period: StreamInstant.Stride = .seconds(1),
       factory: any MetricsFactory = MetricsSystem.factory
@@ -54,7 +54,7 @@
 
     deinit { cancel() }
 
-    /// Records a server's connections and waiting bytes as well, as long as the server exists.
+    /// Also records a server's connections and waiting bytes, as long as the server exists.
     public func add(_ server: HTTPServer) {
       servers.append(
         Server(

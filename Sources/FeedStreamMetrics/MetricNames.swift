@@ -1,4 +1,5 @@
-/// The names of metrics, as OpenTelemetry's semantic conventions have them where they define one. Durations are in seconds.
+/// The names of metrics. Where OpenTelemetry's semantic conventions define a name, it is used. Durations are in
+/// seconds.
 ///
 /// `feed serve` uses the same names for Prometheus (``prometheus(_:unit:)``).
 public enum MetricNames {
@@ -16,7 +17,7 @@ public enum MetricNames {
   public static let loopDelay = "feedstream.eventloop.delay"
   /// The number of a loop's active handles.
   public static let loopHandles = "feedstream.eventloop.active_handles"
-  /// The number of pieces of work that a loop has offloaded to the thread pool, and that have not ended.
+  /// The number of pieces of work that a loop has offloaded to the thread pool and that have not ended.
   public static let loopOffloads = "feedstream.eventloop.offloads"
 
   /// The attributes of metrics.
@@ -30,16 +31,17 @@ public enum MetricNames {
     public static let loopName = "feedstream.eventloop.name"
   }
 
-  /// The upper bounds of a histogram's buckets that the conventions recommend for durations of requests, in seconds.
+  /// The upper bounds of histogram buckets that the conventions recommend for durations of requests, in seconds.
   public static let durationBounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-  /// A name in Prometheus's form: with underscores, and the unit at its end.
+  /// A name in Prometheus's form: with underscores, and with the unit at the end.
   public static func prometheus(_ name: String, unit: String? = nil) -> String {
     let text = String(name.map { $0 == "." ? "_" : $0 })
     return unit.map { "\(text)_\($0)" } ?? text
   }
 
-  /// A method as a value of ``Attribute/method``: clients can send any number of different ones.
+  /// A method as a value of ``Attribute/method``: `_OTHER` for unusual methods, because clients could send any number
+  /// of different ones.
   public static func method(_ name: String) -> String {
     ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"].contains(name) ? name : "_OTHER"
   }

@@ -1,7 +1,7 @@
 #if Metrics
   import CoreMetrics
 
-  /// The timers of one metric, one for each combination of attributes, made when it is first needed. Lives on one thread.
+  /// The timers of one metric: one for each combination of attributes, made on first use. Lives on one thread.
   final class RequestDurations {
     private struct Key: Hashable {
       var attributes: [String]
@@ -17,7 +17,7 @@
       (self.label, self.names, self.factory) = (label, names, factory)
     }
 
-    /// - Parameter attributes: their values, in the order of the names; an empty one is left out.
+    /// - Parameter attributes: the attributes' values, in the order of the names; empty ones are left out.
     func record(_ duration: Duration, _ attributes: [String]) {
       let key = Key(attributes: attributes)
       let timer = timers[key] ?? make(key)
@@ -34,7 +34,7 @@
   }
 
   extension Duration {
-    /// It in nanoseconds, at most as many as there is room for.
+    /// The duration in nanoseconds; `Int64.max` if it is too long.
     var nanoseconds: Int64 {
       let (seconds, attoseconds) = components
       let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

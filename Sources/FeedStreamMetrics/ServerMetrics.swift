@@ -7,12 +7,13 @@
     ///
     ///     routes.use(.metrics())
     ///
-    /// The attributes are the method, the status, the scheme, and for statuses of 500 and more, `error.type`. Use it before other
-    /// middleware, so that it sees their responses. Requests whose client disconnects before the response are not recorded.
+    /// The attributes are the method, the status, the scheme, and, for statuses of 500 and above, `error.type`. Add it
+    /// before other middleware, so that it sees their responses. Requests whose client disconnects before the response
+    /// are not recorded.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme of the server's URLs; a server doesn't know whether TLS is around it.
-    ///   - factory: makes the metrics; that of the process by default.
+    ///   - scheme: the scheme of the server's URLs. The server doesn't know whether its connections use TLS.
+    ///   - factory: makes the metrics; the process's factory by default.
     public static func metrics(scheme: String = "http", factory: any MetricsFactory = MetricsSystem.factory) -> Self {
       typealias Name = MetricNames.Attribute
       let durations = RequestDurations(

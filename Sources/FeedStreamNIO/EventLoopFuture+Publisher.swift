@@ -1,4 +1,4 @@
-// Empty without the trait NIO, which brings SwiftNIO.
+// Empty without the trait NIO, which adds the dependency SwiftNIO.
 #if NIO
   public import FeedStream
   public import NIOCore
@@ -6,9 +6,9 @@
   extension EventLoopFuture where Value: Sendable {
     /// The result of this future, for any number of subscribers.
     ///
-    /// It is delivered where the stream lives: on FeedStream's loop if the stream is set up there, otherwise on this
-    /// future's event loop. **Demand:** the value is held until requested. **Failure:** the future's. **Cancellation:**
-    /// ends the subscription; the future continues.
+    /// The result is delivered where the stream lives: on FeedStream's loop if the stream is set up there, otherwise on
+    /// this future's event loop. **Demand:** the value is held until it is requested. **Failure:** the future's.
+    /// **Cancellation:** ends the subscription; the future continues.
     public var publisher: Future<Value, any Error> {
       Future { promise in self.whenComplete { promise($0) } }
     }
@@ -23,7 +23,7 @@
       let subscription = Kept()
       subscription.value = first().sink { completion in
         switch completion {
-        // After a value this has no effect.
+        // This has no effect after a value.
         case .finished: promise.succeed(nil)
         case .failure(let error): promise.fail(error)
         }

@@ -1,15 +1,16 @@
-// Empty without the trait NIO, which brings SwiftNIO.
+// Empty without the trait NIO, which adds the dependency SwiftNIO.
 #if NIO
   public import FeedStream
   public import NIOCore
   internal import NIOPosix
 
-  /// An event loop of SwiftNIO as a scheduler: streams on it are set up, run and cancelled on its thread.
+  /// A SwiftNIO event loop as a scheduler. Set up and cancel streams on the event loop's thread, on which they also
+  /// run.
   ///
-  /// For example `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. It is a
-  /// `LoopScheduler`, so code for `any LoopScheduler` runs on it; blocking work goes to NIO's thread pool. Nothing
-  /// checks that streams stay on its thread; FeedStream's own `EventLoop` checks it in debug builds. Scheduled work
-  /// can't be cancelled: a cancelled `delay` holds its values until they are due.
+  /// For example, `texts.debounce(for: .milliseconds(200), scheduler: channel.eventLoop.scheduler)`. It is a
+  /// `LoopScheduler`, so code for `any LoopScheduler` runs on it; blocking work goes to NIO's thread pool. Unlike with
+  /// FeedStream's own `EventLoop` in debug builds, nothing checks that streams stay on the thread. Scheduled work can't
+  /// be cancelled: a cancelled `delay` holds its values until they are due.
   public final class NIOScheduler: LoopScheduler, Sendable {
     public typealias SchedulerTimeType = StreamInstant
     public typealias SchedulerOptions = Never
@@ -67,14 +68,14 @@
   }
 
   /// Work of a stream in transit to the stream's thread.
-  // @unchecked: whoever schedules it hands it over; the event loop alone runs it.
+  // @unchecked: the caller gives the work away, and only the event loop runs it.
   private struct Work: @unchecked Sendable {
     let run: () -> Void
     init(_ run: @escaping () -> Void) { self.run = run }
   }
 
   /// The closure that receives the result of offloaded work, unless it is cancelled first.
-  // @unchecked: used on the event loop alone, where streams run and cancel.
+  // @unchecked: used only on the event loop, on which streams run and are cancelled.
   private final class Completion<T>: @unchecked Sendable {
     private var receive: ((T) -> Void)?
     init(_ receive: @escaping (T) -> Void) { self.receive = receive }
@@ -82,7 +83,7 @@
     func drop() { receive = nil }
   }
 
-  /// A cancellable that does nothing when it is dropped.
+  /// A cancellable that does nothing when it is released.
   private final class Cancellation: Cancellable {
     private let action: () -> Void
     init(_ action: @escaping () -> Void) { self.action = action }

@@ -5,19 +5,19 @@
   public import Tracing
 
   extension HTTPClient {
-    /// Makes a span of each request, and sends its identity to the server: with a tracer or propagator for W3C Trace
-    /// Context, as `traceparent`.
+    /// Makes a span for each request, and sends the span's identity to the server: with a tracer or propagator for W3C
+    /// Trace Context, in the field `traceparent`.
     ///
     ///     let client = CurlHTTPClient(on: loop).traced()
     ///
-    /// The span ends with the response, or when it begins if its body is read while it arrives; a failure or a status of 400
-    /// or more is an error.
+    /// The span ends when the response is complete, or, if its body is streamed, when the response begins. A failure or
+    /// a status of 400 or above is an error.
     ///
     /// - Parameters:
-    ///   - context: the parent's context. By default, `ServiceContext.current` when the stream is subscribed to, or
-    ///     otherwise, when the method of the client is called.
-    ///   - tracer: makes spans; the process's by default.
-    ///   - instrument: adds fields to requests; the process's by default.
+    ///   - context: the parent's context. By default, `ServiceContext.current` at the time of the subscription, or, if
+    ///     there is none, at the time when the client's method is called.
+    ///   - tracer: makes the spans; the process's tracer by default.
+    ///   - instrument: adds fields to requests; the process's instrument by default.
     public func traced(
       in context: ServiceContext? = nil, tracer: (any Tracer)? = nil, instrument: (any Instrument)? = nil
     ) -> TracedHTTPClient {
@@ -70,7 +70,7 @@
       .eraseToAnyPublisher()
     }
 
-    /// The URL without what may be secret: user, password and query.
+    /// The URL without the parts that may be secret: user, password, query and fragment.
     private static func shown(_ url: URL) -> String? {
       guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
       (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)

@@ -2,7 +2,7 @@
   import FeedStream
   import Tracing
 
-  /// A span that ends once, at the latest when it is released.
+  /// A span that ends once: when told to, or when released.
   final class OpenSpan {
     private var span: (any Span)?
     let context: ServiceContext
@@ -11,9 +11,9 @@
 
     deinit { span?.end() }
 
-    /// Ends it with the status of the response.
+    /// Ends the span with the status of the response.
     ///
-    /// - Parameter least: the least status that is an error.
+    /// - Parameter least: the lowest status that counts as an error.
     func end(status: Int, errorsFrom least: Int) {
       span?.attributes["http.response.status_code"] = status
       if status >= least {
@@ -23,7 +23,7 @@
       span.take()?.end()
     }
 
-    /// Ends it with an error.
+    /// Ends the span with an error.
     func end(_ error: any Error, type: String) {
       span?.attributes["error.type"] = type
       span?.recordError(error)
@@ -34,7 +34,7 @@
     func end() { span.take()?.end() }
   }
 
-  /// Subscribes to a publisher in a context.
+  /// Subscribes to a publisher with `context` as the current context.
   struct InContext<Upstream: Publisher>: Publisher {
     typealias Output = Upstream.Output
     typealias Failure = Upstream.Failure

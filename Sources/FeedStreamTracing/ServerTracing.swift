@@ -4,19 +4,20 @@
   public import Tracing
 
   extension HTTPServer.Middleware {
-    /// Makes a span of each request, as part of the trace that its `traceparent` names.
+    /// Makes a span for each request, as part of the trace that the request's `traceparent` names.
     ///
     ///     routes.use(.tracing())
     ///
-    /// `ServiceContext.current` is the span's context while the handler runs, and while its reply is subscribed to. Events that
-    /// arrive later, from a timer or a connection, have no context: read it in the handler, and pass it to
-    /// `traced(in:)` of a client. The span ends when the response begins, or its client disconnects. Its names are those of
-    /// OpenTelemetry's semantic conventions. The query is left out, since it may have secrets.
+    /// `ServiceContext.current` is the span's context while the handler runs, and during the subscription to its
+    /// response. Events that arrive later, from a timer or a connection, have no context: read the context in the
+    /// handler, and pass it to a client's `traced(in:)`. The span ends when the response begins, or when the client
+    /// disconnects. Its names follow OpenTelemetry's semantic conventions. The query is left out, because it may
+    /// contain secrets.
     ///
     /// - Parameters:
-    ///   - scheme: the scheme of the server's URLs; a server doesn't know whether TLS is around it.
-    ///   - tracer: makes spans; the process's by default.
-    ///   - instrument: reads the fields of requests; the process's by default.
+    ///   - scheme: the scheme of the server's URLs. The server doesn't know whether its connections use TLS.
+    ///   - tracer: makes the spans; the process's tracer by default.
+    ///   - instrument: reads the fields of requests; the process's instrument by default.
     public static func tracing(
       scheme: String = "http", tracer: (any Tracer)? = nil, instrument: (any Instrument)? = nil
     ) -> Self {

@@ -1,17 +1,17 @@
-// Empty without the trait Tracing, which brings swift-distributed-tracing.
+// Empty without the trait Tracing, which adds the dependency swift-distributed-tracing.
 #if Tracing
   public import Tracing
 
-  /// The identity of a request within a trace, as the field `traceparent` has it (W3C Trace Context, section 3.2).
+  /// The identity of a request within a trace: the content of the field `traceparent` (W3C Trace Context, section 3.2).
   public struct TraceParent: Hashable, Sendable, CustomStringConvertible {
-    /// The trace's id: 32 hexadecimal digits.
+    /// The trace's ID: 32 hexadecimal digits.
     public let traceID: String
-    /// The id of the span that sent the request: 16 hexadecimal digits.
+    /// The ID of the span that sent the request: 16 hexadecimal digits.
     public let parentID: String
     /// Bit 0 is set if the sender may have recorded the trace.
     public let flags: UInt8
 
-    /// Parses the field's value; `nil` if it is invalid. Of a later version, it reads what version 00 has.
+    /// Parses the field's value; `nil` if it is invalid. Of a later version, only the parts of version 00 are read.
     public init?(_ text: String) {
       let bytes = Array(text.utf8)
       let dash = UInt8(ascii: "-")
@@ -42,11 +42,13 @@
     }
   }
 
-  /// Passes `traceparent` and `tracestate` on unchanged, from the requests that a server receives to those that it sends.
+  /// Passes on `traceparent` and `tracestate`, unchanged, from the requests that a server receives to those that it
+  /// sends.
   ///
   ///     InstrumentationSystem.bootstrap(TraceContextPropagator())
   ///
-  /// It is enough where others record traces. A tracer that records spans brings its own, which replaces it.
+  /// Use it if only other services record traces. A tracer that records spans has its own propagation, and replaces
+  /// this.
   public struct TraceContextPropagator: Instrument {
     public init() {}
 
@@ -86,7 +88,7 @@
       set { self[ParentKey.self] = newValue }
     }
 
-    /// The `tracestate` of that request.
+    /// The `tracestate` of the request that is being served, with ``TraceContextPropagator``.
     public var traceState: String? {
       get { self[StateKey.self] }
       set { self[StateKey.self] = newValue }

@@ -8,7 +8,7 @@ import FeedStream
 ///     print(diagram.text)
 ///     try Data(diagram.svg.utf8).write(to: picture)
 ///
-/// On every machine, the same recording gives the same bytes.
+/// The same recording gives the same bytes on every machine.
 public struct MarbleDiagram: Equatable, Sendable, CustomStringConvertible {
   /// The text in the box; if it is empty, there is no box.
   public var caption: String
@@ -68,7 +68,7 @@ extension MarbleDiagram {
       self.marks = marks
     }
 
-    /// The events of `marbles`; those before `^` are left out.
+    /// Makes a lane of the events of `marbles`; events before `^` are left out.
     public init(_ title: String = "", _ marbles: Marbles) {
       self.init(
         title,
@@ -85,10 +85,10 @@ extension MarbleDiagram {
   /// An event on a lane.
   public struct Mark: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
-      /// A value, with the text in its marble.
+      /// A value, with the text that its marble shows.
       case value(String)
       case finished
-      /// A failure, with the text next to it.
+      /// A failure, with the text that is shown below it.
       case failed(String)
       /// A request, as text: `1`, `∞`.
       case requested(String)
@@ -115,7 +115,7 @@ extension MarbleDiagram {
 }
 
 extension Recorder {
-  /// The recording as a lane, its time counted from the subscription. All events count as read.
+  /// The recording as a lane. Times count from the subscription. All events count as read.
   public func lane(_ title: String = "") -> MarbleDiagram.Lane {
     let start = subscribedAt ?? time.now
     return MarbleDiagram.Lane(
@@ -152,10 +152,10 @@ extension Recorder {
   /// The recording, drawn below its operator.
   ///
   /// - Parameters:
-  ///   - caption: the text in the box, which is the operator's call; if it is empty, there is no box.
+  ///   - caption: the text in the box, usually the call of the operator; if it is empty, there is no box.
   ///   - inputs: the operator's inputs.
   ///   - showsDemand: true to show the demand, too.
-  ///   - showsTimes: true when the image shows the time of each event.
+  ///   - showsTimes: true to show the time of each event in the image.
   public func diagram(
     _ caption: String = "", inputs: [MarbleDiagram.Lane] = [], showsDemand: Bool = false, showsTimes: Bool = false
   ) -> MarbleDiagram {

@@ -2,14 +2,14 @@ import FeedStream
 
 /// Draws a diagram as SVG.
 ///
-/// It uses attributes and no style sheet: a document that is embedded in a page must not change the page, or be changed
-/// by it.
+/// It uses attributes instead of a style sheet, so that a document that is embedded in a page neither changes the page
+/// nor is changed by it.
 struct MarbleDrawing {
   /// A gray that is readable on white and on black.
   private static let ink = "#768390"
   private static let red = "#d1344b"
   private static let box = "#475063"
-  /// Each color is readable below white text, and on white and black.
+  /// White text is readable on each color, and each color is readable on white and on black.
   private static let palette = [
     "#3b6fd4", "#b8541f", "#2c7f57", "#8f4bb0", "#b93a63", "#1f7a8c", "#86691d", "#5f6673",
   ]
@@ -118,7 +118,7 @@ struct MarbleDrawing {
     }
   }
 
-  /// Drawn behind the values of one instant.
+  /// Draws a band behind the values of one instant.
   private mutating func drawBand(_ kinds: [MarbleDiagram.Mark.Kind], _ offsets: [Double], x: Double, y: Double) {
     let left = x - MarbleLayout.width(kinds[0]) / 2 - 4
     let right = x + offsets[kinds.count - 1] + MarbleLayout.width(kinds.last!) / 2 + 4
@@ -174,7 +174,7 @@ struct MarbleDrawing {
     }
   }
 
-  /// Requests point up, to the operator that receives them.
+  /// Draws requests pointing up, to the operator that receives them.
   private mutating func drawDemand(_ lane: MarbleDiagram.Lane, at y: Double, to width: Double) {
     drawTitle(lane.title, at: y + 8)
     for mark in lane.marks { draw(mark.kind, x: x(mark.time), y: y + 6) }
@@ -197,7 +197,7 @@ struct MarbleDrawing {
   private mutating func addText(
     _ text: String, x: Double, y: Double, size: Int, fill: String, anchor: String = "middle"
   ) {
-    // Letters are centered a third of their size below the middle.
+    // The baseline is about a third of the font size below the middle of the letters.
     add(
       """
       <text x="\(n(x))" y="\(n(y + Double(size) * 0.35))" font-size="\(size)" fill="\(fill)" text-anchor="\(anchor)" \

@@ -1,21 +1,21 @@
 import FeedStream
 
-/// Places the instants of a diagram from left to right, so that nothing overlaps and distances show time.
+/// Positions the instants of a diagram from left to right, so that marks don't overlap and distances show time.
 struct MarbleLayout {
   typealias Kind = MarbleDiagram.Mark.Kind
 
-  /// The minimum width of the shortest distance in time.
+  /// The minimum width of the shortest wait.
   static let step = 42.0
-  /// A wait is drawn at most this many times as long as the shortest.
+  /// The maximum length of a wait, as a multiple of the shortest.
   static let longest = 5.0
   static let marble = 30.0
   private static let gap = 8.0
 
-  /// The instants at which something happens, in order.
+  /// The instants of all events, in order.
   let instants: [StreamInstant.Stride]
-  /// The position of each, counted from the beginning of the lanes.
+  /// The position of each instant, from the beginning of the lanes.
   private(set) var positions: [Double] = []
-  /// The positions of waits that are shortened.
+  /// The positions of the gaps in shortened waits.
   private(set) var breaks: [Double] = []
   /// The length of the lanes.
   private(set) var width = 0.0
@@ -66,7 +66,8 @@ struct MarbleLayout {
     positions[instants.firstIndex(of: instant)!]
   }
 
-  /// The distances of marks from their common instant: the first is on it, and the others follow side by side.
+  /// The distances of marks from the position of their common instant: the first mark is at the position, and the
+  /// others follow side by side.
   static func offsets(_ kinds: [Kind]) -> [Double] {
     var offsets = [0.0]
     for (left, right) in Swift.zip(kinds, kinds.dropFirst()) {

@@ -2,7 +2,7 @@ import FeedStream
 
 /// The time at which two streams first differ; events of one instant are compared in their order.
 ///
-/// - Returns: `nil` when they are the same.
+/// - Returns: `nil` if the streams are the same.
 func firstDifference<Value, Failure>(
   _ expected: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)],
   _ actual: [(time: StreamInstant.Stride, event: StreamEvent<Value, Failure>)]

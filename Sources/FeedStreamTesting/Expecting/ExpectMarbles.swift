@@ -1,10 +1,11 @@
 import FeedStream
 
 extension Recorder {
-  /// Fails the test unless the recording matches `marbles`, its time counted from the subscription.
+  /// Fails the test unless the recording matches `marbles`. Times count from the subscription.
   ///
   /// The message draws the expected events above the actual ones, with a column per frame (or per instant, if the
-  /// diagram would be long). It also gives the actual events as a diagram to paste. All events count as read.
+  /// diagram would be long). It also shows the actual events as a diagram that you can paste into the test. All events
+  /// count as read.
   ///
   ///     The stream differs from the diagram at 2ms:
   ///     expected  a-c-(xy)-|
@@ -12,13 +13,13 @@ extension Recorder {
   ///                 ^
   ///     To paste: "a-b-(xy)|"
   ///
-  /// A recorder made by `record(on:during:)` counts its time from the beginning of its subscription diagram.
+  /// For a recorder made by `record(on:during:)`, times count from the beginning of its subscription diagram.
   ///
   /// - Parameters:
-  ///   - marbles: see ``Marbles``.
-  ///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
-  ///     digits for `Int`.
-  ///   - failure: the failure for `#`; by default ``MarbleFailure``.
+  ///   - marbles: the expected events; see ``Marbles``.
+  ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
+  ///     `String`, and digits do if it is `Int`.
+  ///   - failure: the failure for `#`; ``MarbleFailure`` by default.
   ///   - frame: the duration of one character.
   public func expect(
     _ marbles: String, values: KeyValuePairs<Character, Input> = [:], failure: Failure? = nil,
@@ -29,7 +30,7 @@ extension Recorder {
     compare(with: marbles, MarbleKey(values: values, failure: failure), frame, site)
   }
 
-  /// The same with names from a dictionary, so tests can share them.
+  /// The same with values from a dictionary, which tests can share.
   @_disfavoredOverload
   public func expect(
     _ marbles: String, values: [Character: Input], failure: Failure? = nil,
@@ -45,7 +46,7 @@ extension Recorder {
     with marbles: String, _ key: MarbleKey<Input, Failure>, _ frame: StreamInstant.Stride, _ site: CallSite,
     endless: String? = nil
   ) {
-    // Read it, even if there is nothing to compare it with.
+    // Read the events, so that they count as read even if the diagram is invalid.
     let actual = timeline
     let expected: [(time: StreamInstant.Stride, event: Event)]
     do throws(MarbleError) {
@@ -74,7 +75,7 @@ extension Recorder {
     _ events: [(time: StreamInstant.Stride, event: Event)], _ key: MarbleKey<Input, Failure>,
     _ frame: StreamInstant.Stride
   ) -> String {
-    // Nobody pastes a recording that is too long to read.
+    // A recording that is too long to read isn't worth pasting.
     guard events.count <= 100 else { return "" }
     var names = MarbleNames(key, for: events.map(\.event))
     let text = names.text(of: events, frame: frame)
@@ -83,14 +84,14 @@ extension Recorder {
 
   /// Explains why events may be missing.
   ///
-  /// - Parameter isMissing: true if they are missing at the end.
+  /// - Parameter isMissing: true if only the end of the expected events is missing.
   func hint(isMissing: Bool) -> String {
     if subscribedAt == nil { return "\nThere was no subscription." }
     guard isMissing, !isOver, let next = time.pending.first else { return "" }
     return "\nIt is \(time.now.nanoseconds.asTime), and work is pending: \(next). Advance time, or call run()."
   }
 
-  /// The events, their time counted from the subscription or the beginning of its diagram.
+  /// The events. Times count from the subscription, or from the beginning of the subscription diagram.
   var timeline: [(time: StreamInstant.Stride, event: Event)] {
     let start = origin ?? subscribedAt ?? time.now
     return events.map { (start.distance(to: $0.time), $0.content) }
@@ -102,7 +103,7 @@ extension Recorder {
     return MarbleText([MarbleText.Lane(title: "", events: timeline.map { ($0.time, key.token(for: $0.event)) })]).draw()
   }
 
-  /// The recording as a diagram that ``Marbles`` reads; values without a character get letters. All events count as
+  /// The recording as a diagram that ``Marbles`` can read. Values without a character get letters. All events count as
   /// read.
   ///
   ///     #expect(recorder.marbles(frame: 1) == "a-b--(c|)")
@@ -121,13 +122,13 @@ extension Recorder {
 ///
 /// - Parameters:
 ///   - publisher: the publisher to test; everything that it waits for is on `time`.
-///   - time: advanced until nothing is left to do.
-///   - subscription: the times of the subscription and the cancellation, as a diagram, `"--^---!"`; times count from
-///     its beginning. See ``SubscriptionMarbles``.
-///   - marbles: see ``Marbles``.
-///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
-///     digits for `Int`.
-///   - failure: the failure for `#`; by default ``MarbleFailure``.
+///   - time: the scheduler, which is advanced until no work is left.
+///   - subscription: the times of the subscription and the cancellation, as a diagram such as `"--^---!"`. Times count
+///     from the beginning of this diagram. See ``SubscriptionMarbles``.
+///   - marbles: the expected events; see ``Marbles``.
+///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
+///     `String`, and digits do if it is `Int`.
+///   - failure: the failure for `#`; ``MarbleFailure`` by default.
 ///   - frame: the duration of one character, in both diagrams.
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,
@@ -139,7 +140,7 @@ public func expectMarbles<P: Publisher>(
   expectMarbles(publisher, time, subscription, marbles, MarbleKey(values: values, failure: failure), frame, site)
 }
 
-/// The same with names from a dictionary, so tests can share them.
+/// The same with values from a dictionary, which tests can share.
 @_disfavoredOverload
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,

@@ -5,15 +5,16 @@ extension Recorder {
   ///
   ///     windows.expect("x--y-|", streams: ["x": "a--(b|)", "y": "c-|"])
   ///
-  /// The time of each stream counts from its arrival. All events count as read, including those of the streams.
+  /// The times of each stream count from its arrival. All events count as read, including those of the delivered
+  /// streams.
   ///
   /// - Parameters:
   ///   - marbles: the arrivals of the streams; see ``Marbles``.
-  ///   - streams: the diagram of each.
-  ///   - values: the values of the characters in `streams`. Other characters represent themselves, for `Character`,
-  ///     `String` and digits for `Int`.
-  ///   - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
-  ///   - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
+  ///   - streams: the diagram of each stream.
+  ///   - values: the values of the characters in `streams`. Other characters represent themselves if the type is
+  ///     `Character` or `String`, and digits do if it is `Int`.
+  ///   - failure: the failure for `#` in `marbles`; ``MarbleFailure`` by default.
+  ///   - streamFailure: the failure for `#` in `streams`; ``MarbleFailure`` by default.
   ///   - frame: the duration of one character.
   public func expect<Stream: Publisher>(
     _ marbles: String, streams: KeyValuePairs<Character, String>,
@@ -61,7 +62,7 @@ extension Recorder {
 }
 
 extension StreamsTimeline {
-  /// The events that diagrams show.
+  /// Reads the events from diagrams.
   fileprivate init(
     _ marbles: String, _ streams: KeyValuePairs<Character, String>, _ key: MarbleKey<Value, StreamFailure>,
     _ outer: MarbleKey<Never, Failure>, _ frame: StreamInstant.Stride
@@ -88,12 +89,12 @@ extension StreamsTimeline {
 ///
 /// - Parameters:
 ///   - publisher: the publisher to test; everything that it waits for is on `time`.
-///   - time: advanced until nothing is left to do.
+///   - time: the scheduler, which is advanced until no work is left.
 ///   - marbles: the arrivals of the streams; see ``Marbles``.
-///   - streams: the diagram of each, its time counted from its arrival.
+///   - streams: the diagram of each stream; its times count from the stream's arrival.
 ///   - values: the values of the characters in `streams`.
-///   - failure: the failure for `#` in `marbles`; by default ``MarbleFailure``.
-///   - streamFailure: the failure for `#` in `streams`; by default ``MarbleFailure``.
+///   - failure: the failure for `#` in `marbles`; ``MarbleFailure`` by default.
+///   - streamFailure: the failure for `#` in `streams`; ``MarbleFailure`` by default.
 ///   - frame: the duration of one character.
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, _ marbles: String, streams: KeyValuePairs<Character, String>,

@@ -6,11 +6,11 @@ extension ScriptedPublisher {
   ///     source.expectSubscriptions("^---!", "--^--!")
   ///     unused.expectSubscriptions()
   ///
-  /// Times are counted from the creation of the publisher. `!` marks a cancellation or the delivery of the completion;
-  /// without `!` the subscription is still live.
+  /// Times count from the creation of the publisher. `!` marks a cancellation or the delivery of the completion;
+  /// without `!`, the subscription is still live.
   ///
   /// - Parameters:
-  ///   - diagrams: see ``SubscriptionMarbles``; none when no subscription is expected.
+  ///   - diagrams: one diagram per expected subscription; see ``SubscriptionMarbles``.
   ///   - frame: the duration of one character.
   public func expectSubscriptions(
     _ diagrams: String..., frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,

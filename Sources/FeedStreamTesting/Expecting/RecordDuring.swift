@@ -9,14 +9,14 @@ extension Publisher {
   ///     recorder.expect(       "-----b--c")
   ///     source.expectSubscriptions("---^------!")
   ///
-  /// The recorder's time counts from the beginning of the diagram, so that the lines can be aligned. In the
-  /// scheduled order, `^` and `!` come before everything else that is due at their instant; in a seeded order, at any
-  /// place.
+  /// The recorder's times count from the beginning of the diagram, so that the lines can be aligned. In the scheduled
+  /// order, `^` and `!` come before all other work that is due at their instant; in a seeded order, they may come
+  /// anywhere among it.
   ///
   /// - Parameters:
   ///   - time: the scheduler; the diagram begins now.
-  ///   - demand: the recorder's requests, from its subscription on.
-  ///   - subscription: see ``SubscriptionMarbles``; `"---!"` subscribes now, `"---^"` never cancels.
+  ///   - demand: the recorder's requests; times count from its subscription.
+  ///   - subscription: the diagram; see ``SubscriptionMarbles``. `"---!"` subscribes now; `"---^"` never cancels.
   ///   - frame: the duration of one character.
   public func record(
     on time: VirtualTimeScheduler, demand: DemandScript = .unlimited, during subscription: String,
@@ -36,7 +36,7 @@ extension Recorder {
   func subscribe<P: Publisher>(
     to publisher: P, during subscription: String, _ frame: StreamInstant.Stride, _ site: CallSite
   ) where P.Output == Input, P.Failure == Failure {
-    // The usual case: time counts from the subscription, which may come late.
+    // The default: times count from the subscription, which may arrive late.
     if subscription == "^" { return publisher.subscribe(self) }
     let diagram: SubscriptionMarbles
     do throws(MarbleError) {

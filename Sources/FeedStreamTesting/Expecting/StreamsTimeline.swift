@@ -1,25 +1,25 @@
 import FeedStream
 
-/// The events of a stream of streams: when each stream arrived, and its events.
+/// The events of a stream of streams: the arrival of each stream, and that stream's events.
 struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
   typealias Events = [(time: StreamInstant.Stride, event: StreamEvent<Value, StreamFailure>)]
 
   struct Member {
-    /// Its character in the diagram.
+    /// The stream's character in the diagram.
     var name: Character
     let start: StreamInstant.Stride
-    /// Their time counts from `start`.
+    /// The stream's events. Times count from `start`.
     let events: Events
 
-    /// Their time counts from the same point as that of `start`.
+    /// The stream's events. Times count from the same point as `start`.
     var absolute: Events { events.map { (start + $0.time, $0.event) } }
   }
 
   var streams: [Member] = []
-  /// The completion of the stream of streams, if there is one.
+  /// The completion of the stream of streams; empty if there is none.
   var ending: [(time: StreamInstant.Stride, event: StreamEvent<Never, Failure>)] = []
 
-  /// The time at which the two first differ, in any stream.
+  /// The time at which the two timelines first differ, in any stream.
   func firstDifference(from other: Self) -> StreamInstant.Stride? {
     var marks: [StreamInstant.Stride] = []
     for (mine, theirs) in zip(streams, other.streams) {
@@ -32,8 +32,8 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
     return marks.min()
   }
 
-  /// Names each stream after an equal one in `other`, or else after the one in its position, or else by a letter, so
-  /// that streams that differ have different names.
+  /// Names each stream after an equal one in `other`, otherwise after the one at its index, otherwise with a free
+  /// letter. Streams that differ get different names.
   mutating func takeNames(from other: Self) {
     var named: [(name: Character, events: Events)] = []
     var free = Array("abcdefghijklmnopqrstuvwxyz").filter { letter in !other.streams.contains { $0.name == letter } }
@@ -51,7 +51,7 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
     }
   }
 
-  /// The lanes of a drawing: the stream of streams, and under it each stream from its beginning.
+  /// The lanes of a drawing: the stream of streams, and below it each stream, starting at its arrival.
   func lanes(
     _ title: String, _ key: MarbleKey<Value, StreamFailure>, _ outer: MarbleKey<Never, Failure>
   ) -> [MarbleText.Lane] {
@@ -64,7 +64,7 @@ struct StreamsTimeline<Value, StreamFailure: Error, Failure: Error> {
       }
   }
 
-  /// The arguments of a test that expects this: `"x--y|", streams: ["x": "ab|", "y": "-c|"]`.
+  /// The arguments of an expectation that matches this timeline: `"x--y|", streams: ["x": "ab|", "y": "-c|"]`.
   func source(
     _ key: MarbleKey<Value, StreamFailure>, _ outer: MarbleKey<Never, Failure>, frame: StreamInstant.Stride
   ) -> String {

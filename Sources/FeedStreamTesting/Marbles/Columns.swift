@@ -1,6 +1,6 @@
 extension Character {
-  /// The number of terminal columns it takes: two for the scripts of East Asia and for emoji, approximately as in
-  /// Unicode's annex 11.
+  /// The number of terminal columns that the character takes: two for East Asian scripts and emoji, approximately as in
+  /// Unicode Standard Annex #11.
   var columns: Int {
     guard let scalar = unicodeScalars.first else { return 0 }
     if scalar.properties.isEmojiPresentation { return 2 }
@@ -14,11 +14,10 @@ extension Character {
 }
 
 extension String {
-  /// The number of terminal columns it takes, on one line.
+  /// The number of terminal columns that the text takes, on one line.
   var columns: Int { reduce(0) { $0 + $1.columns } }
 
-  /// The text on one line: characters that would break it, or cannot be drawn, are escaped as in Swift's source:
-  /// `two\nlines`.
+  /// The text on one line. Line breaks and characters that can't be drawn are escaped as in Swift source: `two\nlines`.
   var onOneLine: String {
     guard unicodeScalars.contains(where: \.isUndrawable) else { return self }
     var line = ""
@@ -46,7 +45,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// True when it is a control character or ends a line; noncharacters are not allowed in XML.
+  /// True for control characters, line separators, and the noncharacters that XML doesn't allow.
   fileprivate var isUndrawable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true

@@ -10,13 +10,13 @@ struct MarbleKey<Value, Failure: Error> {
     self.failure = failure
   }
 
-  /// Makes a key from names without an order; of two names for one value, the alphabetically first is drawn.
+  /// Makes a key from a dictionary. If a value has several characters, the alphabetically first one is drawn.
   init(sorting values: [Character: Value], failure: Failure?) {
     self.values = values.sorted { $0.key < $1.key }
     self.failure = failure
   }
 
-  /// The events in a diagram; throws at the first character without a meaning.
+  /// The events in a diagram. Throws an error for the first character without a meaning.
   func events(in marbles: Marbles) throws(MarbleError) -> [(
     time: StreamInstant.Stride, event: StreamEvent<Value, Failure>
   )] {
@@ -60,13 +60,13 @@ struct MarbleKey<Value, Failure: Error> {
     }
   }
 
-  /// The value that a character represents without a definition, or `nil`.
+  /// The value that a character represents without a definition; `nil` if there is none.
   static func meaning(of character: Character) -> Value? {
     guard let type = Value.self as? any MarbleValue.Type else { return nil }
     return type.init(marble: character) as? Value
   }
 
-  /// The meanings of the characters in `tokens`, if the test has defined them, on separate lines.
+  /// The meanings of those characters in `tokens` that the test has defined, on separate lines.
   func legend(for tokens: [String]) -> String {
     values.filter { tokens.contains(String($0.key)) && String($0.key) != "\($0.value)" }
       .map { "\n\($0.key) is \("\($0.value)".onOneLine)" }.joined() + failureLegend(for: tokens)
@@ -77,7 +77,7 @@ struct MarbleKey<Value, Failure: Error> {
     return "\n# is \("\(failure)".onOneLine)"
   }
 
-  /// The text that is drawn for an event: its character, if it has one.
+  /// The text that is drawn for an event: its character if it has one, otherwise its description.
   func token(for event: StreamEvent<Value, Failure>) -> String {
     switch event {
     case .completion(.finished): return "|"
@@ -87,7 +87,7 @@ struct MarbleKey<Value, Failure: Error> {
     case .value(let value):
       if let key = values.first(where: { isSame($0.value, value) })?.key { return String(key) }
       let text = "\(value)".onOneLine
-      // A character with another meaning in this diagram would be misread.
+      // Quote a character that has another meaning in this diagram, because it would be misread.
       guard text.count == 1, let character = text.first, !character.isNotation,
         !values.contains(where: { $0.key == character })
       else { return "‹\(text)›" }
@@ -97,11 +97,11 @@ struct MarbleKey<Value, Failure: Error> {
 }
 
 extension Character {
-  /// True when it has a meaning in the notation.
+  /// True if the character has a meaning in the notation.
   var isNotation: Bool { isWhitespace || "-()^|#".contains(self) }
 }
 
-/// True when two values are equal, or, when they cannot be compared, have the same description.
+/// True when two values are equal, or, if they can't be compared, have the same description.
 func isSame<T>(_ first: T, _ second: T) -> Bool {
   func compare<E: Equatable>(_ first: E) -> Bool { first == (second as? E) }
   if let first = first as? any Equatable { return compare(first) }

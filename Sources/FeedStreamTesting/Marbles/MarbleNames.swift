@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Names values that a test has not named, so that the actual events can be pasted into it.
+/// Gives characters to values that a test has not named, so that the actual events can be pasted into the test.
 struct MarbleNames<Value, Failure: Error> {
   private static var letters: String { "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" }
 
@@ -40,7 +40,7 @@ struct MarbleNames<Value, Failure: Error> {
         return character
       }
       if let name = added.first(where: { isSame($0.value, value) })?.key { return name }
-      // There are more values than letters: nobody pastes that.
+      // With more values than letters, the diagram isn't worth pasting.
       let name = free.isEmpty ? "?" : free.removeFirst()
       added.append((name, value))
       return name
@@ -58,6 +58,6 @@ struct MarbleNames<Value, Failure: Error> {
 }
 
 extension String {
-  /// As a literal of Swift's source.
+  /// The text as a Swift string literal.
   var quoted: String { String(reflecting: self) }
 }

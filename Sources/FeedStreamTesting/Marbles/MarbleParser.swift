@@ -8,7 +8,7 @@ struct MarbleParser {
   private var index = 0
   /// The time of the next character.
   private var now: StreamInstant.Stride = 0
-  /// The time of the last one; a literal counts from it.
+  /// The time of the previous character, from which a time literal counts.
   private var last: StreamInstant.Stride?
   private var group: (start: Int, isEmpty: Bool)?
   private var ending: Int?
@@ -86,7 +86,8 @@ struct MarbleParser {
     ("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
   ]
 
-  /// The length of the time literal that begins here, if one does: a number and a unit, set off by spaces or the ends.
+  /// The length of the time literal that begins here, if there is one: a number and a unit, between spaces or the ends
+  /// of the text.
   private var literalLength: Int? {
     guard characters[index].isASCII, characters[index].isNumber, index == 0 || characters[index - 1].isWhitespace
     else { return nil }
@@ -95,7 +96,7 @@ struct MarbleParser {
     return unit.isEmpty || !unit.allSatisfy(\.isLetter) || word.count < 2 ? nil : word.count
   }
 
-  /// A negative time would be read as a frame, digits and letters.
+  /// Throws an error for a negative time, which would otherwise be read as a frame, digits and letters.
   private func refuseNegativeLiteral() throws(MarbleError) {
     guard characters[index] == "-", index == 0 || characters[index - 1].isWhitespace else { return }
     let word = characters[(index + 1)...].prefix { !$0.isWhitespace }
@@ -120,7 +121,7 @@ struct MarbleParser {
       throw error(at: index, "virtual time does not last that long; use less than 100000d in all")
     }
     now = start + .seconds(value * scale)
-    // A literal that follows another counts from the end of both.
+    // If another literal follows, both add up.
     last = now
     index += length
   }

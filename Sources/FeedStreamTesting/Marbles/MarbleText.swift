@@ -1,8 +1,8 @@
 import FeedStream
 
-/// Draws recordings as text, one below the other, so that events of one instant are in one column.
+/// Draws recordings as text, one below the other, with the events of one instant in one column.
 struct MarbleText {
-  /// A line of the drawing: its events as tokens, with their times.
+  /// A line of the drawing, with its events as tokens and their times.
   struct Lane {
     let title: String
     let events: [(time: StreamInstant.Stride, token: String)]
@@ -10,10 +10,10 @@ struct MarbleText {
     let isStream: Bool
     /// The time when the line begins.
     let start: StreamInstant.Stride
-    /// The time when the line ends, if it does.
+    /// The time when the line ends; `nil` if it doesn't.
     let ending: StreamInstant.Stride?
 
-    /// - Parameter ending: by default that of the stream.
+    /// - Parameter ending: the time when the line ends; by default, the time of the completion.
     init(
       title: String, events: [(time: StreamInstant.Stride, token: String)], isStream: Bool = true,
       start: StreamInstant.Stride = 0, ending: StreamInstant.Stride? = nil
@@ -25,7 +25,7 @@ struct MarbleText {
       self.ending = ending ?? events.last { $0.token.hasPrefix("|") || $0.token.hasPrefix("#") }?.time
     }
 
-    /// True when the line is drawn at `instant`, where nothing happens.
+    /// True if the line is drawn at `instant`, at which it has no event.
     fileprivate func passes(_ instant: StreamInstant.Stride) -> Bool {
       isStream && start <= instant && (ending.map { instant < $0 } ?? true)
     }
@@ -35,16 +35,17 @@ struct MarbleText {
 
   init(_ lanes: [Lane]) { self.lanes = lanes }
 
-  /// The maximum number of instants that are drawn of a long recording.
+  /// The maximum number of instants to draw; of a longer recording, only a part is drawn.
   private static let most = 100
 
-  /// The maximum number of frames that are drawn as in a diagram; longer recordings are drawn by instants.
+  /// The maximum number of frames to draw, as in a diagram; longer recordings are drawn by instant.
   private static let mostFrames: Int64 = 80
 
-  /// The drawing in frames, as in a diagram: a column for each, and no line of times. Narrow cells are filled with
-  /// spaces, which mean nothing in a diagram. `nil` if it is too long, or an event is between frames.
+  /// The drawing by frame, as in a diagram: a column for each frame, and no line of times. Narrow cells are padded with
+  /// spaces, which have no meaning in a diagram. `nil` if the drawing would be too long, or if an event is between
+  /// frames.
   ///
-  /// - Parameter mark: the instant that is marked with `^`.
+  /// - Parameter mark: the instant to mark with `^`.
   func draw(frame: StreamInstant.Stride, mark: StreamInstant.Stride?) -> String? {
     let instants = lanes.flatMap { $0.events.map(\.time) } + (mark.map { [$0] } ?? [])
     guard
@@ -73,10 +74,10 @@ struct MarbleText {
     return lines.map(\.trimmed).joined(separator: "\n")
   }
 
-  /// The drawing in instants: a line of times, then the lanes, then a mark under `mark`.
+  /// The drawing by instant: a line of times, then the lanes, then a `^` below the instant `mark`.
   ///
-  /// If there are more than a hundred instants, only those around `mark`, or else the first, are drawn; a last line
-  /// says how many are left out.
+  /// If there are more than a hundred instants, only those around `mark`, or the first if there is no mark, are drawn.
+  /// The last line then says how many are left out.
   func draw(mark: StreamInstant.Stride? = nil) -> String {
     let all = Set(lanes.flatMap { $0.events.map(\.time) } + [0] + (mark.map { [$0] } ?? [])).sorted()
     let middle = mark.flatMap { all.firstIndex(of: $0) } ?? 0

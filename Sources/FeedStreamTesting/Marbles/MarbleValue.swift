@@ -1,6 +1,6 @@
-/// A value that a character in a marble diagram represents without a definition.
+/// A type whose values characters in a marble diagram can represent without a definition.
 public protocol MarbleValue {
-  /// Makes the value that `marble` represents; `nil` if it represents none.
+  /// Makes the value that `marble` represents; `nil` if it doesn't represent any.
   init?(marble: Character)
 }
 
@@ -13,14 +13,14 @@ extension String: MarbleValue {
 }
 
 extension Int: MarbleValue {
-  /// The digit.
+  /// Makes the value of a digit; `nil` for other characters.
   public init?(marble: Character) {
     guard let digit = marble.wholeNumberValue else { return nil }
     self = digit
   }
 }
 
-/// The failure for `#`, unless a test names another.
+/// The failure for `#`, unless a test defines another.
 public struct MarbleFailure: Error, Equatable, CustomStringConvertible {
   public init() {}
   public var description: String { "#" }

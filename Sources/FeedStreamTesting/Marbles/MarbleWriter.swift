@@ -4,13 +4,13 @@ import FeedStream
 struct MarbleWriter {
   let frame: StreamInstant.Stride
 
-  /// A wait of more frames than this is written as a time.
+  /// The maximum number of frames to write as `-`; a longer wait is written as a time.
   private static let mostFrames: Int64 = 12
 
   /// The diagram of `events`, each given with its character.
   func text(_ events: [(time: StreamInstant.Stride, character: Character)]) -> String {
     let text = write(events, guarding: false)
-    // A digit at the beginning of a word may be read as a time: `5s`. In parentheses it is not.
+    // A digit and a letter may be read as a time, as in `5s`. Digits in parentheses aren't.
     let times = (try? Marbles(text, frame: frame))?.marbles.map(\.time)
     return times == events.map(\.time) ? text : write(events, guarding: true)
   }
@@ -18,7 +18,7 @@ struct MarbleWriter {
   private func write(_ events: [(time: StreamInstant.Stride, character: Character)], guarding: Bool) -> String {
     guard !events.isEmpty else { return "-" }
     var text = ""
-    /// The time of the last events; a time literal counts from it.
+    /// The time of the last events, from which a time literal counts.
     var last: StreamInstant.Stride = 0
     /// The time of the next character.
     var next: StreamInstant.Stride = 0

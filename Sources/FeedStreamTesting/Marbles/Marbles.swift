@@ -25,7 +25,7 @@ public struct Marbles: Equatable, Sendable {
     case failed
   }
 
-  /// A symbol, its time since the beginning of the test, and its place in the text.
+  /// A symbol, its time since the beginning of the test, and its position in the text.
   public struct Marble: Equatable, Sendable {
     public var time: StreamInstant.Stride
     public var symbol: Symbol
@@ -34,7 +34,7 @@ public struct Marbles: Equatable, Sendable {
   }
 
   public var marbles: [Marble]
-  /// The text, as it was written.
+  /// The text of the drawing, unchanged.
   public let text: String
 
   /// Reads a drawing.
@@ -68,7 +68,7 @@ public struct MarbleError: Error, Equatable, CustomStringConvertible {
     var start = 0
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
       lines.append("  \(line)")
-      // The character is marked in its own line: a drawing may have several.
+      // Mark the character below its own line, because a drawing may have several lines.
       if start...(start + line.count) ~= offset {
         let indent = line.prefix(offset - start).map { $0 == "\t" ? "\t" : String(repeating: " ", count: $0.columns) }
         lines.append("  \(indent.joined())^ \(reason)")

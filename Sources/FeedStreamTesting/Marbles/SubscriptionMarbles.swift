@@ -14,8 +14,8 @@ import FeedStream
 /// | ` 100ms ` | as in ``Marbles`` |
 /// | space, end of a line | nothing; for alignment |
 ///
-/// Without `!` the subscription continues. In a diagram for `record(on:during:)`, `^` may be left out: then it
-/// subscribes immediately. The notation is that of ReactiveX's test schedulers.
+/// Without `!`, the subscription continues. In a diagram for `record(on:during:)`, you can leave out `^` to subscribe
+/// immediately. The notation is that of ReactiveX's test schedulers.
 public struct SubscriptionMarbles: Equatable, Sendable {
   /// The time when the subscription begins; `nil` without `^`.
   public var subscribed: StreamInstant.Stride?
@@ -33,7 +33,8 @@ public struct SubscriptionMarbles: Equatable, Sendable {
   ///   - text: the drawing.
   ///   - frame: the duration of one character.
   public init(_ text: String, frame: StreamInstant.Stride = .milliseconds(1)) throws(MarbleError) {
-    // The reader of marbles takes these for values. It counts time from ^, which here takes one frame like the others.
+    // The marble parser reads `!` and the stand-in for ^ as values. Without the stand-in, it would count times from ^,
+    // which here is an ordinary frame.
     let begin = Self.stand(for: text)
     var parser = MarbleParser(String(text.map { $0 == "^" ? begin : $0 }), frame: frame)
     let marbles: [Marbles.Marble]
@@ -80,11 +81,11 @@ public struct SubscriptionMarbles: Equatable, Sendable {
     return events
   }
 
-  /// The lane of a drawing that shows it.
+  /// The subscription as a lane of a drawing.
   func lane(_ title: String) -> MarbleText.Lane {
     MarbleText.Lane(title: title, events: events.map { ($0.time, String($0.character)) }, ending: unsubscribed)
   }
 
-  /// The drawing.
+  /// The subscription as a diagram.
   func text(frame: StreamInstant.Stride) -> String { MarbleWriter(frame: frame).text(events) }
 }

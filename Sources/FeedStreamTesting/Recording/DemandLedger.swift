@@ -1,12 +1,12 @@
 import FeedStream
 
-/// An account of demand: how much was requested, and how much was used.
+/// An account of demand: the amount that was requested, and the amount that was used.
 public struct DemandLedger: CustomStringConvertible {
   /// An entry in the account.
   public enum Entry: Equatable, Sendable {
     /// The subscriber called `request`.
     case requested(Subscribers.Demand)
-    /// The subscriber returned this after a value.
+    /// The subscriber returned demand after a value.
     case answered(Subscribers.Demand)
     /// A value arrived.
     case used
@@ -20,7 +20,7 @@ public struct DemandLedger: CustomStringConvertible {
   /// The number of values that arrived.
   public private(set) var used = 0
 
-  /// The demand that has not been used.
+  /// The demand that has not been used yet.
   public var balance: Subscribers.Demand { asked == .unlimited ? .unlimited : asked - used }
 
   mutating func ask(_ demand: Subscribers.Demand, at time: StreamInstant) {

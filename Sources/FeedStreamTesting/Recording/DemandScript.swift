@@ -2,11 +2,12 @@ import FeedStream
 
 /// The requests of a ``Recorder``: on subscription, after each value, and later.
 public struct DemandScript: Sendable, CustomStringConvertible {
-  /// The request on subscription; with `.none` nothing is requested.
+  /// The request on subscription; `.none` for no request.
   public var initial: Subscribers.Demand
-  /// The demand returned after the first value, the second and so on; the last one is repeated for all that follow.
+  /// The demand to return after the first value, the second value, and so on. The last one is repeated for all further
+  /// values.
   public var answers: [Subscribers.Demand]
-  /// The later requests, with times counted from the subscription.
+  /// The later requests; times count from the subscription.
   public var later: [Later]
   private let name: String?
 
@@ -43,7 +44,7 @@ public struct DemandScript: Sendable, CustomStringConvertible {
   /// Requests one value, and one more after each.
   public static let oneByOne = DemandScript("one at a time", initial: .max(1), answers: [.max(1)])
 
-  /// Requests this many values; for more, the test calls ``Recorder/request(_:)``.
+  /// Requests `count` values; for more, the test calls ``Recorder/request(_:)``.
   public static func max(_ count: Int) -> DemandScript { DemandScript("\(count)", initial: .max(count)) }
 
   /// - Parameter index: 0 for the first value.

@@ -4,14 +4,14 @@ extension Recorder {
   ///
   ///     let recorder = ticks.record(on: time).cancelledAtEnd()
   ///
-  /// Unread events, and work that the cancellation leaves behind, still fail the test. Outside of `withVirtualTime` it
-  /// has no effect.
+  /// Unread events, and work that the cancellation leaves behind, still fail the test. Outside of `withVirtualTime`,
+  /// this has no effect.
   public func cancelledAtEnd() -> Self {
     isCancelledAtEnd = true
     return self
   }
 
-  /// Fails the test, unless this follows from an earlier failure.
+  /// Fails the test, unless the failure follows from an earlier one.
   func fail(_ message: String, _ site: CallSite) {
     isExcused = true
     time.fail(message, site)

@@ -1,6 +1,7 @@
 import FeedStream
 
-/// A subscriber that records everything it receives, with the virtual time, and keeps an account of the demand.
+/// A subscriber that records everything it receives, with the virtual time of each event, and keeps an account of the
+/// demand.
 ///
 /// A value that was not requested, or any other violation of the rules (`CONTRACT.md`), fails the test immediately,
 /// once per rule, on the line where the recorder was made.
@@ -20,30 +21,30 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   ///
   ///     recorder.onValue = { if $0 == 1 { subject.send(2) } }
   public var onValue: ((Input) -> Void)?
-  /// Called for each violation, with the rule's number.
+  /// Called for each violation, with the rule's number, instead of failing the test.
   var onViolation: ((_ rule: Int, _ message: String) -> Void)?
-  /// Called within each callback, after the event is recorded; the subscription is `nil` after the completion.
+  /// Called in each callback, after the event was recorded; after the completion, the subscription is `nil`.
   var onCallback: (() -> Void)?
-  /// True when the recorder calls `request` within the callback instead of returning demand.
+  /// True to make the recorder call `request` in the callback instead of returning demand.
   var answersByRequest = false
 
-  /// The account of demand: each request, each returned demand, each value that used one.
+  /// The account of demand: each request, each returned demand, and each value.
   public private(set) var ledger = DemandLedger()
   /// The time at which the subscription arrived.
   public private(set) var subscribedAt: StreamInstant?
   /// The time at which ``cancel()`` was called.
   public private(set) var cancelledAt: StreamInstant?
 
-  /// The number of events that the test has read; a test should read them all.
+  /// The number of events that the test has read. A test should read all events.
   private(set) var readCount = 0
   private var auditEntry: Audit.Entry?
   /// The rules whose violation has been reported.
   private var reported: Set<Int> = []
-  /// True when an expectation has failed and has reported it.
+  /// True when a failed expectation has been reported.
   var isExcused = false
-  /// True when the end of the test cancels it.
+  /// True if the recorder is cancelled at the end of the test.
   var isCancelledAtEnd = false
-  /// The point from which times are counted, if it is not the subscription.
+  /// The time from which times are counted, if it is not the subscription.
   var origin: StreamInstant?
 
   public init(
@@ -94,7 +95,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
   /// The unread events; they stay unread.
   var unreadEvents: ArraySlice<Timed<Event>> { received[readCount...] }
   private(set) var hasEnded = false
-  /// The completion; it stays unread.
+  /// The completion, which stays unread.
   var ending: Timed<Event>? { received.last { $0.content.isCompletion } }
 
   // MARK: Actions
@@ -173,7 +174,7 @@ public final class Recorder<Input, Failure: Error>: Subscriber, Cancellable {
     self.subscription = nil
     guard let onCallback else { return }
     onCallback()
-    // A subscriber may notice late: neither call may have an effect.
+    // A subscriber may call these after the completion. Neither call may have an effect.
     subscription?.request(.max(1))
     subscription?.cancel()
   }

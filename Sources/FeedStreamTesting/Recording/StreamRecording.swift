@@ -2,9 +2,9 @@ import FeedStream
 
 /// A stream that another stream has delivered, such as a window or a group, with its events.
 public struct StreamRecording<Stream: Publisher> {
-  /// The stream; if it is a group, it has a key.
+  /// The stream. If it is a group, it has a key.
   public let stream: Stream
-  /// Its events since it arrived.
+  /// The recorder of the stream's events since its arrival.
   public let recorder: Recorder<Stream.Output, Stream.Failure>
 }
 
@@ -15,12 +15,12 @@ extension Publisher where Output: Publisher {
   ///     time.run()
   ///     windows.expect("x--y-|", streams: ["x": "a--(b|)", "y": "c-|"])
   ///
-  /// The end of `withVirtualTime` cancels the recorders of streams that are still live.
+  /// At its end, `withVirtualTime` cancels the recorders of streams that are still live.
   ///
   /// - Parameters:
   ///   - time: the scheduler.
   ///   - demand: the requests for streams.
-  ///   - streamDemand: the requests to each stream.
+  ///   - streamDemand: the requests for values of each stream.
   public func recordStreams(
     on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand: DemandScript = .unlimited,
     streamDemand: DemandScript = .unlimited, fileID: StaticString = #fileID, filePath: StaticString = #filePath,

@@ -1,6 +1,6 @@
 /// Checks that a test has cleaned up by its end.
 final class Audit {
-  /// An object that may have leftovers, and its line of origin.
+  /// An object that may have leftovers, and the line where it was made.
   final class Entry {
     fileprivate weak var subject: (any Auditable)?
     fileprivate let site: CallSite
@@ -12,15 +12,15 @@ final class Audit {
       self.site = site
     }
 
-    /// Keeps the leftovers of the subject when it is deallocated.
+    /// Records the leftovers of the subject when it is deallocated.
     func bequeath(_ leftover: String?) { legacy = leftover }
   }
 
   private var entries: [Entry] = []
   private var sources: [(leftover: () -> String?, site: CallSite)] = []
-  /// True when an expectation has failed: leftover work then follows from the same mistake.
+  /// True when an expectation has failed: leftover work is then a consequence.
   private(set) var hasFailed = false
-  /// True when a diagram could not be read: other differences then follow from that.
+  /// True when a diagram could not be read: other differences are then a consequence.
   private(set) var isUnreadable = false
 
   func add(_ subject: any Auditable, _ site: CallSite) -> Entry {
@@ -31,24 +31,24 @@ final class Audit {
 
   /// Watches a source that was made at `site`.
   ///
-  /// - Parameter leftover: a sentence that names the leftovers, or `nil`.
+  /// - Parameter leftover: returns a sentence that names the leftovers, or `nil` if there are none.
   func add(_ site: CallSite, leftover: @escaping () -> String?) { sources.append((leftover, site)) }
 
-  /// Records a failed expectation, which has been reported.
+  /// Records that a failed expectation has been reported.
   func noteFailure() { hasFailed = true }
 
-  /// Records an unreadable diagram, which has been reported.
+  /// Records that an unreadable diagram has been reported.
   func noteUnreadable() {
     hasFailed = true
     isUnreadable = true
   }
 
-  /// Fails the test for all leftovers, once per line of origin.
+  /// Fails the test for all leftovers, once per line where objects were made.
   ///
   /// - Parameter note: added to each message.
   func close(note: String) {
     var messages: [(site: CallSite, text: String)] = []
-    // The last first: a recorder of streams may end them when it is cancelled.
+    // In reverse order, because a recorder of streams may end these streams when it is cancelled.
     for entry in entries.reversed() { entry.subject?.settle() }
     for entry in entries {
       if let legacy = entry.legacy { messages.append((entry.site, legacy)) }
@@ -63,7 +63,7 @@ final class Audit {
             + "that is still pending."
         ))
     }
-    // Only now: cancelling the recorders above has cancelled their publishers too.
+    // Check sources only now: cancelling the recorders above has also cancelled their publishers.
     if !hasFailed {
       for source in sources { if let leftover = source.leftover() { messages.append((source.site, leftover)) } }
     }
@@ -83,12 +83,12 @@ final class Audit {
 
 /// An object that may have leftovers.
 protocol Auditable: AnyObject {
-  /// The leftovers, in one sentence or more; `nil` if there are none.
+  /// The leftovers, as one or more sentences; `nil` if there are none.
   var leftover: String? { get }
   /// True if the leftovers follow from a failure that has already been reported.
   var isExcused: Bool { get }
-  /// Ends everything that must end with the test.
+  /// Ends everything that should end with the test.
   func settle()
-  /// Breaks the retain cycles that keep it alive.
+  /// Breaks the retain cycles that keep the object alive.
   func discard()
 }

@@ -5,14 +5,14 @@
   #error("FeedStreamTesting needs the trait Testing: .package(url: …, traits: [\"Testing\"])")
 #endif
 
-/// A place in a test's source, where a failure is shown.
+/// A position in a test's source, where a failure is shown.
 public struct CallSite: Sendable, CustomStringConvertible {
   public var fileID: StaticString
   public var filePath: StaticString
   public var line: UInt
   public var column: UInt
 
-  /// The place of this call.
+  /// The position of this call.
   public init(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
   ) {
@@ -25,13 +25,13 @@ public struct CallSite: Sendable, CustomStringConvertible {
   /// The file and the line, as `Module/File.swift:12`.
   public var description: String { "\(fileID):\(line)" }
 
-  /// Fails the running test at this place, in Swift Testing and XCTest alike.
+  /// Fails the running test at this position, with Swift Testing or XCTest.
   ///
   /// Outside of a test, `IssueReporting` writes the message to standard error.
   func fail(_ message: String) {
     #if !canImport(ObjectiveC)
-      // On Linux the reporter to XCTest cannot see that a test is running, and would add six lines to each message with
-      // a warning about an app that hosts the tests.
+      // On Linux, the reporter for XCTest can't detect that a test is running, and would add a six-line warning about a
+      // test host app to each message.
       if case .xcTest? = TestContext.current, IssueReporters.current.contains(where: { $0 is _DefaultReporter }),
         let fail = _XCTFail() as? @Sendable (String, StaticString, UInt) -> Void
       {

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// The values and the completion that upstream gave to an operator in one run of ``StreamRules``.
+/// The values and the completion that upstream sent to an operator in one run of ``StreamRules``.
 public struct Given: Sendable {
   /// The way in which a stream completes.
   public enum Ending: Sendable {
@@ -11,15 +11,16 @@ public struct Given: Sendable {
 
   /// The values that upstream delivers if everything is requested from the start: 0, 1, 2 …
   public let offered: [Int]
-  /// The values of each subscription, where they depend on its demand.
+  /// The values of each subscription; `nil` if they don't depend on its demand.
   let runs: [[Int]]?
-  /// True if upstream fails after its values; otherwise, it finishes.
+  /// True if upstream fails after its values; false if it finishes.
   public let fails: Bool
   /// True if value n arrives n + 1 milliseconds after the start, and the completion a millisecond after the last value
-  /// (immediately if there is none); otherwise, everything arrives at one instant.
+  /// (immediately if there is no value); false if everything arrives at one instant.
   public let isTimed: Bool
 
-  /// The values of the first subscription: all of them, except from a subject, which drops those not requested.
+  /// The values of the first subscription: all values, except from a subject, which drops values that were not
+  /// requested.
   public var values: [Int] { values(of: 0) }
 
   /// The values of one subscription, like ``values``.
@@ -35,14 +36,14 @@ public struct Given: Sendable {
 ///
 ///     StreamRules.verify("merge", expects: { .interleaved([$0.values, [7, 8, 9]]) }) { $0.merge(with: other($1)) }
 ///
-/// With unlimited demand, exactly these values are expected. With less demand, the beginning is expected (of each lane,
-/// if values are interleaved); if the stream finishes or everything was requested, all of it. An operator's traits
-/// state which values it may leave out, and when.
+/// With unlimited demand, exactly these values are expected. With less demand, only their beginning is (the beginning
+/// of each lane, if values are interleaved), unless the stream finishes or everything was requested. An operator's
+/// traits state which values it may leave out, and when.
 public struct Due<Output> {
   let lanes: [[Output]]
-  /// The completion; `nil` for upstream's.
+  /// The completion; `nil` for upstream's completion.
   let ending: Given.Ending?
-  /// True when a failure may come before values that are listed here.
+  /// True if a failure may come before some of the values.
   let mayBeCutShort: Bool
 
   /// These values, in this order.
@@ -65,14 +66,14 @@ public struct Due<Output> {
 
   var count: Int { lanes.reduce(0) { $0 + $1.count } }
 
-  /// The number of `values` that can be explained, each lane being taken in order.
+  /// The number of `values`, from the first on, that the lanes can explain, if each lane is taken in order.
   ///
   /// - Parameter skipping: true if a lane may leave values out.
   func accounted(for values: [Output], skipping: Bool) -> Int {
     if let lane = lanes.first, lanes.count == 1, !skipping {
       return zip(lane, values).prefix { isSame($0, $1) }.count
     }
-    // Lanes may hold equal values: every way to explain the values so far is followed.
+    // Lanes may contain equal values, so keep track of every way to explain the values so far.
     var ways: Set<[Int]> = [lanes.map { _ in 0 }]
     for (index, value) in values.enumerated() {
       var next: Set<[Int]> = []

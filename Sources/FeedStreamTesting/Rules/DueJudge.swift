@@ -15,9 +15,9 @@ struct DueJudge<Output, Failure: Error> {
       ?? loss.map { (.nothingLostInSilence, $0) }
   }
 
-  /// True when the values are compared at all.
+  /// True if the values are compared with the expectation.
   private var isJudged: Bool { script.demand.isUnlimited || !traits.contains(.dependsOnDemand) }
-  /// True when values may be left out.
+  /// True if the operator may leave out values.
   private var maySkip: Bool { !script.demand.isUnlimited && traits.contains(.dropsUnasked) }
 
   private var surplus: String? {
@@ -50,7 +50,7 @@ struct DueJudge<Output, Failure: Error> {
     return "the stream completed after \(values), where \(due.inWords) was due"
   }
 
-  /// True when the demand covers all values due and one more, so that no completion waits for demand.
+  /// True if the demand covers all expected values and one more, so that a completion doesn't wait for demand.
   private var isEverythingAsked: Bool {
     if traits.contains(.spendsDemand) { return script.demand.isUnlimited }
     return script.demand.isComplete || due.count < 5

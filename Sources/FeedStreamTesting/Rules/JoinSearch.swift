@@ -25,28 +25,28 @@ extension [JoinEvent] {
   /// True if an upstream has completed.
   public func hasEnded(_ upstream: Int) -> Bool { contains { $0.upstream == upstream && $0.value == nil } }
 
-  /// The completion of a stream that fails with the first failure, or otherwise finishes when `isDone` is true.
+  /// The completion of a stream that fails with the first failure, and otherwise finishes when `isDone` is true.
   public func ending(finishedWhen isDone: Bool) -> Given.Ending? {
     contains(where: \.isFailure) ? .fails : isDone ? .finished : nil
   }
 }
 
 extension StreamRules {
-  /// Runs an operator of several publishers through every sequence of events that these may send: values, completions
-  /// and failures in every order, up to a number of events. The shortest history that breaks a rule fails the test.
+  /// Runs an operator of several publishers through every possible sequence of their events: values, completions and
+  /// failures in every order, up to a number of events. The shortest sequence that breaks a rule fails the test.
   ///
   ///     StreamRules.verify("merge", joining: 2, expects: { history in
   ///       (history.compactMap(\.value), history.ending(finishedWhen: history.hasEnded(0) && history.hasEnded(1)))
   ///     }) { $0[0].merge(with: $0[1]) }
   ///
-  /// After each event the values and the completion are compared with `expects`. Until the completion no upstream may
-  /// be cancelled; with the completion, all running ones must be.
+  /// After each event, the values and the completion are compared with `expects`. Before the completion, the operator
+  /// must not cancel any upstream; at the completion, it must cancel all upstreams that are still running.
   ///
   /// - Parameters:
   ///   - count: the number of upstreams.
   ///   - limit: the maximum number of events.
-  ///   - cancelsEarly: true for an operator that cancels an upstream while the stream continues, as `race` does with a
-  ///     loser.
+  ///   - cancelsEarly: true for an operator that cancels an upstream while the stream continues, as `race` does with
+  ///     the losers.
   ///   - expects: returns the values that must have been delivered so far, and the completion, or `nil` while the
   ///     stream continues.
   ///   - build: applies the operator.
@@ -99,7 +99,7 @@ private struct JoinSearch<P: Publisher> {
     return nil
   }
 
-  /// The history with each event that may follow.
+  /// All histories that continue `history` with one more event.
   private func continued(_ history: [JoinEvent]) -> [[JoinEvent]] {
     (0..<count).filter { !history.hasEnded($0) }.flatMap { upstream in
       [.value(history.count), .completion(.finished), .completion(.failure(MarbleFailure()))].map {

@@ -2,7 +2,7 @@ import FeedStream
 
 /// Checks that an operator leaves no scheduled work behind (rule 9).
 ///
-/// Work that the kit's own sources have scheduled does not count.
+/// Work that the conformance kit's own sources have scheduled does not count.
 struct LeftoverWatch {
   private var isSettled = false
   /// The violation found, if any.
@@ -22,7 +22,7 @@ struct LeftoverWatch {
 }
 
 extension WorkOrigin {
-  /// True when the kit itself scheduled it.
+  /// True if the conformance kit itself scheduled the work.
   fileprivate var isScript: Bool {
     guard case .line(let site) = self else { return false }
     return "\(site.fileID)".hasPrefix("FeedStreamTesting/")

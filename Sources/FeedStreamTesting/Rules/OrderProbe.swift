@@ -1,14 +1,14 @@
 import FeedStream
 
-/// Sends values during the delivery of another, before and after a request for more, and compares the delivered values:
-/// none may overtake an earlier one (rule 7).
+/// Sends two values during the delivery of another, one before and one after a request, and checks that no delivered
+/// value overtakes an earlier one (rule 7).
 struct OrderProbe<P: Publisher> {
   let build: RuleRun<P>.Build
 
   func breach(of expects: (Given) -> Due<P.Output>) -> RuleRun<P>.Breach? {
     for demand in [Subscribers.Demand.max(1), .unlimited] {
       let (passed, values) = run(demand)
-      // An expectation may fit values that arrive immediately, or each at its own time.
+      // An expectation may depend on whether values arrive immediately or each at its own time, so try both.
       let accounted = [false, true].map { isTimed in
         expects(Given(offered: [0, 1, 2], runs: [passed], fails: false, isTimed: isTimed))
           .accounted(for: values, skipping: true)

@@ -16,11 +16,11 @@ struct RuleRun<P: Publisher> {
     var callbacks = 0
     var steps = 0
     var ledger = DemandLedger()
-    /// The history of each subscription to upstream, in words, if requested.
+    /// The history of each subscription to upstream, in words; empty unless requested.
     var upstream: [String] = []
-    /// The values that each subscription to upstream received, if known.
+    /// The values that each subscription to upstream delivered; empty if unknown.
     var given: [[Int]] = []
-    /// True if the run would have continued.
+    /// True if the run was stopped because it was too long.
     var isCutShort = false
 
     mutating func breach(_ rule: StreamRule, _ message: String) {
@@ -28,10 +28,10 @@ struct RuleRun<P: Publisher> {
     }
   }
 
-  /// The number of times that time is advanced before a stream counts as endless.
+  /// The maximum number of times that time is advanced; a stream that takes more counts as endless.
   private var stepLimit: Int { traits.contains(.isEndless) ? 8 : 200 }
 
-  /// The number of pieces of work that count as endless: scripts have only a few values.
+  /// The maximum number of pieces of work; more count as endless, because scripts have only a few values.
   private var workLimit: Int { 5000 }
 
   let build: Build
@@ -44,7 +44,7 @@ struct RuleRun<P: Publisher> {
     do {
       let time = VirtualTimeScheduler(order: script.order)
       time.workLimit = workLimit
-      // Streams find their domain here, and their tasks run in virtual time.
+      // Enter the scheduler as the domain, so that streams live in virtual time and their tasks run there.
       let outer = CurrentDomain.enter(time)
       defer { CurrentDomain.leave(outer) }
       let (upstream, records, second) = source(script, time)
@@ -62,7 +62,7 @@ struct RuleRun<P: Publisher> {
       result.given = records().map { $0.deliveredPositions.filter { $0 < script.count } }
       judge(recorder, records(), second(), script, time, &result)
       withExtendedLifetime((publisher, upstream)) {}
-      // Ended here, so that what is still live does not look like a leak.
+      // End the stream, so that a live subscription doesn't look like a leak.
       recorder.onCallback = nil
       if !recorder.hasEnded, recorder.cancelledAt == nil {
         recorder.cancel()
@@ -79,7 +79,8 @@ struct RuleRun<P: Publisher> {
     var result = Result()
   }
 
-  /// Makes upstream, with a record of its subscriptions and a flag for a second live one.
+  /// Makes upstream. Also returns functions for the records of its subscriptions, and for whether a second subscription
+  /// was not cancelled.
   private func source(
     _ script: RuleScript, _ time: VirtualTimeScheduler
   ) -> (AnyPublisher<Int, MarbleFailure>, () -> [SubscriptionRecord], () -> Bool) {
@@ -108,7 +109,7 @@ struct RuleRun<P: Publisher> {
   private func prepare(_ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log) {
     recorder.answersByRequest = script.demand.byRequest
     recorder.onViolation = { rule, message in
-      // An operator need not hide that its source gave too much; it only must survive it.
+      // An operator needn't hide that its source exceeds the demand. It only has to survive this.
       if rule == StreamRule.neverMoreThanAsked.number, script.source == .misbehaving(.emitsBeyondDemand) { return }
       log.result.breach(StreamRule(rawValue: rule)!, message)
     }
@@ -118,7 +119,7 @@ struct RuleRun<P: Publisher> {
     }
   }
 
-  /// Advances time until nothing more happens, and cancels at the point that the script sets.
+  /// Advances time until no work is left, and cancels at the point that the script sets.
   private func drive(
     _ recorder: Recorder<P.Output, P.Failure>, _ script: RuleScript, _ log: Log, _ time: VirtualTimeScheduler
   ) {
@@ -148,7 +149,7 @@ struct RuleRun<P: Publisher> {
     for _ in 0..<stepLimit { guard case .moved = time.step(CallSite()) else { return } }
   }
 
-  /// True if upstream was released later, perhaps because it completed.
+  /// True if upstream ran on after the cancellation and ended later.
   private func wentOn(_ records: [SubscriptionRecord], after cancelledAt: StreamInstant?) -> Bool {
     guard let cancelledAt else { return false }
     return records.contains { ($0.cancelledAt ?? $0.endedAt ?? cancelledAt) > cancelledAt }

@@ -3,7 +3,7 @@ import FeedStream
 /// One way to use an operator: the kind of source, the demand, and the cancellation.
 struct RuleScript: CustomStringConvertible {
   enum Source: Hashable {
-    /// Delivers in the call that requests.
+    /// Delivers values in the call that requests them.
     case synchronous
     /// Delivers at its own times, and drops values that were not requested.
     case subject
@@ -14,7 +14,7 @@ struct RuleScript: CustomStringConvertible {
 
   enum Cancellation: Equatable {
     case never
-    /// Within the callback with this number; 0 is the subscription.
+    /// Cancels in the callback with this number; 0 is the subscription.
     case within(callback: Int)
     /// Cancels from outside, after time has been advanced this many times.
     case after(steps: Int)
@@ -22,12 +22,12 @@ struct RuleScript: CustomStringConvertible {
 
   struct Demand {
     let script: DemandScript
-    /// True if the response to a value is a call of `request`.
+    /// True to call `request` after a value instead of returning demand.
     var byRequest = false
-    /// The request made when nothing more happens.
+    /// The request to make when no work is left.
     var late: Subscribers.Demand = .none
 
-    /// True when everything has been requested in the end.
+    /// True if everything has been requested in the end.
     var isComplete: Bool {
       late == .unlimited || script.initial == .unlimited || (script.answers.last ?? .none) > .none
     }
@@ -80,8 +80,8 @@ struct RuleScript: CustomStringConvertible {
       + "demand: \(demand.script); \(cancel)\(seed)"
   }
 
-  /// Every script without cancellation in which a correct source gives `count` values. Scripts that differ in demand
-  /// only follow one another, unlimited demand first.
+  /// All scripts without cancellation in which a correct source sends `count` values. Scripts that differ only in
+  /// demand follow one another, with unlimited demand first.
   static func plain(count: Int) -> [RuleScript] {
     [false, true].flatMap { fails in
       [Source.synchronous, .scheduled, .subject].flatMap { source in
@@ -90,13 +90,13 @@ struct RuleScript: CustomStringConvertible {
     }
   }
 
-  /// Demand affects a fourth value as it does an earlier one, except for demands of three.
+  /// The demands to try. For four values, only unlimited demand and demands of three can show anything new.
   private static func demands(count: Int) -> [Demand] {
     count < 4 ? Demand.all : Demand.all.filter { $0.isUnlimited || $0.script.initial == .max(3) }
   }
 
-  /// Scripts that change the order of events due at one instant, with a source that delivers at its own times among the
-  /// work that the operator schedules. Each count has its own seeds.
+  /// Scripts that shuffle the events that are due at one instant: those of a scheduled source, and the work that the
+  /// operator schedules. Each count has its own seeds.
   static func shuffled(count: Int) -> [RuleScript] {
     (2 * UInt64(count)...2 * UInt64(count) + 1).flatMap { seed in
       [false, true].flatMap { fails in
@@ -116,7 +116,7 @@ struct RuleScript: CustomStringConvertible {
       fails: Bool.random(using: &generator), demand: Demand.all.randomElement(using: &generator)!, order: .seeded(seed))
   }
 
-  /// Scripts with a source that breaks the rules, also while values wait to be requested.
+  /// Scripts with a source that breaks the rules, some of them while values wait to be requested.
   static func misbehaving(_ misbehaviors: Set<Misbehavior>) -> [RuleScript] {
     Misbehavior.allCases.filter(misbehaviors.contains).flatMap { misbehavior in
       [1, 3].flatMap { count in

@@ -26,7 +26,7 @@ struct RuleSearch<P: Publisher> {
         if let found = breach(in: result, of: script, reference) { return found }
         runs.append((script, result, reference))
       }
-      // Last, so that a script without cancellation counts as the shorter one.
+      // Run scripts with cancellation last, because scripts without cancellation count as shorter.
       for run in runs {
         if let found = cancelledBreach(of: run.script, like: run.result, run.reference) { return found }
       }
@@ -46,8 +46,8 @@ struct RuleSearch<P: Publisher> {
     return "breaks rule \(breach.rule.number), \(breach.rule.title.lowercased()): \(breach.message)."
   }
 
-  /// Runs one script for each seed, which chooses everything about it and the order of the events of one instant; then
-  /// cancels that within one callback, and after one step.
+  /// Runs one script for each seed, which determines the whole script and the order of events of one instant. Then runs
+  /// the script again with a cancellation in one callback, and after one step.
   ///
   /// - Returns: the message, beginning after the operator's name.
   mutating func breach(seeds: Range<UInt64>) -> String? {
@@ -68,7 +68,7 @@ struct RuleSearch<P: Publisher> {
     return nil
   }
 
-  /// Runs a script and cancels at every point of its plain run.
+  /// Runs a script again for each point of its plain run, and cancels there.
   private mutating func cancelledBreach(
     of script: RuleScript, like plain: RuleRun<P>.Result, _ reference: RuleRun<P>.Result
   ) -> String? {
@@ -83,8 +83,8 @@ struct RuleSearch<P: Publisher> {
     return nil
   }
 
-  /// Runs the events of one instant in other orders. The order may decide which values arrive, so they are not
-  /// compared.
+  /// Runs scripts that shuffle the events of one instant. The values are not compared, because they may depend on the
+  /// order.
   private mutating func shuffledBreach(count: Int) -> String? {
     for script in RuleScript.shuffled(count: count) {
       let plain = run(script)
@@ -130,19 +130,20 @@ struct RuleSearch<P: Publisher> {
     ).breach.map { RuleRun<P>.Breach(rule: $0.rule, message: $0.message) }
   }
 
-  /// A subject delivers the values that were requested in time; other sources deliver everything in the end.
+  /// The values and the completion that upstream sent. A subject sends only values that were requested in time; other
+  /// sources send everything in the end.
   private func given(_ result: RuleRun<P>.Result, _ script: RuleScript) -> Given {
     Given(
       offered: script.values, runs: script.source == .subject ? result.given : nil, fails: script.fails,
       isTimed: script.source != .synchronous)
   }
 
-  /// Describes how a run's events differ from those of the run with unlimited demand: with less demand, there may only
-  /// be fewer or later ones. For an operator without an expectation.
+  /// Describes how a run's events differ from those of the run with unlimited demand. With less demand, there may only
+  /// be fewer or later events. Used for an operator without an expectation.
   private func difference(
     of result: RuleRun<P>.Result, from reference: RuleRun<P>.Result, _ script: RuleScript
   ) -> RuleRun<P>.Breach? {
-    // A subject drops values that are not requested.
+    // Skip subjects, which drop values that were not requested.
     guard expects == nil, !traits.contains(.dependsOnDemand), script.source != .subject else { return nil }
     guard !traits.contains(.failsAtOnce) || !script.fails else { return nil }
     let expected = reference.events.map(\.content)

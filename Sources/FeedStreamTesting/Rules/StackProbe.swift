@@ -1,13 +1,13 @@
 import FeedStream
 
-/// Measures if the stack grows with the number of values.
+/// Measures whether the stack grows with the number of values.
 struct StackProbe<P: Publisher> {
   let build: RuleRun<P>.Build
 
-  /// Enough values that a growing stack is detected, few enough that it does not overflow.
+  /// The number of values: enough to detect a growing stack, and few enough that it does not overflow.
   private static var count: Int { 1000 }
-  /// The permitted distance between two deliveries on different paths: frames of seven nested operators, enlarged by a
-  /// sanitizer. A growing stack takes several frames for each value, more than twice this in total.
+  /// The permitted distance in bytes between two deliveries on different paths: the frames of seven nested operators,
+  /// enlarged by a sanitizer. A growing stack takes several frames per value, more than twice this distance in total.
   private static var tolerance: UInt { 96_000 }
 
   var breach: RuleRun<P>.Breach? {
@@ -41,12 +41,12 @@ struct StackProbe<P: Publisher> {
     return RuleRun<P>.Breach(rule: .flatStack, message: "the stack grew by \(depth / 1000) kB \(occasion)")
   }
 
-  /// The object through which a subscriber sends upstream.
+  /// Lets the subscriber send values into upstream.
   private final class Feedback {
     var send: ((Int) -> Void)?
     var sent = 0
 
-    /// Sends one more value, if there is a way and not enough have been sent.
+    /// Sends one more value, if upstream accepts values and not enough have been sent.
     func go() {
       guard let send, sent < StackProbe.count else { return }
       sent += 1
@@ -54,7 +54,7 @@ struct StackProbe<P: Publisher> {
     }
   }
 
-  /// The distance in the stack between the deliveries.
+  /// The distance in bytes between the highest and the lowest delivery on the stack.
   private func depth(
     _ demand: DemandScript, byRequest: Bool,
     _ source: (VirtualTimeScheduler, Feedback) -> AnyPublisher<Int, MarbleFailure>
@@ -78,7 +78,8 @@ struct StackProbe<P: Publisher> {
     let upstream = source(time, feedback)
     build(upstream, time).subscribe(recorder)
     for _ in 0..<Self.count {
-      // An operator without a buffer drops values that are sent within a delivery: the next comes from outside.
+      // Send the next value from here if the operator has dropped the one that was sent during a delivery, because it
+      // has no buffer.
       feedback.go()
       if case .moved = time.step(recorder.site) { continue }
       guard feedback.send != nil, feedback.sent < Self.count else { break }

@@ -8,15 +8,15 @@ import FeedStream
 ///
 /// The operator is run in many ways:
 ///
-/// - with each kind of source: one that delivers immediately, one that waits for its time, and a subject; each finishes
-///   and fails, after zero to three values, or up to four for demands of three;
+/// - with each kind of source: one that delivers immediately, one that delivers at scheduled times, and a subject; each
+///   finishes or fails after zero to three values (up to four for demands of three);
 /// - under each kind of demand: nothing at first, one at a time, 1 or 2 and later the rest, 3 then 2, 1 then unlimited,
 ///   unlimited;
 /// - cancelled at every point;
 /// - with the events of one instant in other orders, which seeds determine;
 /// - with sources that break the rules.
 ///
-/// Its output is compared with `expects`, and with its output under unlimited demand. The shortest script that breaks a
+/// The output is compared with `expects`, or with the output under unlimited demand. The shortest script that breaks a
 /// rule fails the test, with the rule's number.
 public enum StreamRules {
   /// Ways in which an operator differs from a plain one.
@@ -24,25 +24,25 @@ public enum StreamRules {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Its output depends on the time of the requests: it samples or collects by time, as documented. With less than
-    /// unlimited demand, only the completions are compared with each other and with the expectation.
+    /// The output depends on the time of the requests: the operator samples or collects by time, as documented. With
+    /// less than unlimited demand, the values are then not compared, and the completion only has to arrive.
     public static let dependsOnDemand = Traits(rawValue: 1 << 0)
-    /// It keeps its upstream when its subscriber cancels, because others share it.
+    /// The operator keeps its upstream when its subscriber cancels, because others share it.
     public static let sharesUpstream = Traits(rawValue: 1 << 1)
-    /// It does not deliver thousands of values, so the stack is not measured.
+    /// The operator does not deliver thousands of values, so the stack is not measured.
     public static let isShort = Traits(rawValue: 1 << 2)
-    /// It has no buffer: events that a source sends against the rules pass through the operator. Such sources are
-    /// tried, but the results are not checked.
+    /// The operator has no buffer: events that a source sends against the rules pass through. Such sources are tried,
+    /// but the results are not checked.
     public static let passesStrays = Traits(rawValue: 1 << 3)
-    /// A failure overtakes values that wait for demand, as documented. Values before a failure are then not compared
-    /// under different demand.
+    /// A failure overtakes values that wait for demand, as documented. Values that are missing before a failure are
+    /// then accepted.
     public static let failsAtOnce = Traits(rawValue: 1 << 4)
-    /// It drops values that were not requested when they arrived, as documented. With less than unlimited demand, it
-    /// then delivers the remaining values, in order.
+    /// The operator drops values that were not requested when they arrived, as documented. With less than unlimited
+    /// demand, it may then leave out values, but must keep their order.
     public static let dropsUnasked = Traits(rawValue: 1 << 5)
-    /// Values that it drops count as delivered, as documented: it may need more demand to continue.
+    /// Dropped values use up demand, as documented: the operator may need more demand to continue.
     public static let spendsDemand = Traits(rawValue: 1 << 8)
-    /// It never completes, so time is advanced only a few times.
+    /// The operator never completes, so time is advanced only a few times.
     public static let isEndless = Traits(rawValue: 1 << 7)
   }
 
@@ -80,7 +80,7 @@ public enum StreamRules {
     ) { upstream, _ in build(upstream) }
   }
 
-  /// Checks the operator that `build` applies; for an operator that uses time.
+  /// Checks an operator that uses time: `build` also receives the scheduler.
   @discardableResult public static func verify<P: Publisher>(
     _ name: String = "The operator", traits: Traits = [], survives: Set<Misbehavior> = usualMisbehaviors,
     expects: ((Given) -> Due<P.Output>)? = nil,
@@ -95,7 +95,7 @@ public enum StreamRules {
     return search.summary
   }
 
-  /// Checks the operator that `build` applies in the orders that `seeds` choose, with one script for each.
+  /// Checks the operator that `build` applies with one script per seed, which also determines the order of events.
   @discardableResult package static func verify<P: Publisher>(
     _ name: String, traits: Traits, seeds: Range<UInt64>, fileID: StaticString, filePath: StaticString, line: UInt,
     column: UInt, _ build: @escaping (AnyPublisher<Int, MarbleFailure>, VirtualTimeScheduler) -> P

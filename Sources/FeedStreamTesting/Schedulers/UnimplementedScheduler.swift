@@ -1,7 +1,8 @@
 import FeedStream
 import Synchronization
 
-/// A scheduler that fails the test once if anything uses it, on the line where it was made.
+/// A scheduler that fails the test, once, if any code uses it. The failure is shown on the line where the scheduler was
+/// made.
 ///
 ///     let model = SearchModel(scheduler: .unimplemented("the search"))
 ///
@@ -11,7 +12,7 @@ public final class UnimplementedScheduler: LoopScheduler, Sendable {
   private let site: CallSite
   private let hasFailed = Atomic(false)
 
-  /// - Parameter name: its name in the message.
+  /// - Parameter name: the scheduler's name in the message.
   public init(
     _ name: String = "", fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column

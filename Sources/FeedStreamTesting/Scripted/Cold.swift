@@ -1,8 +1,7 @@
 import FeedStream
 
 extension VirtualTimeScheduler {
-  /// A stream of strings that plays `marbles` to each subscriber from the beginning; a value waits for
-  /// demand.
+  /// Makes a stream of strings that plays `marbles` to each subscriber from the beginning. Values wait for demand.
   ///
   ///     let answers = time.cold("--a-b|")
   ///
@@ -10,7 +9,7 @@ extension VirtualTimeScheduler {
   /// nothing. The resulting differences don't fail the test again.
   ///
   /// - Parameters:
-  ///   - marbles: see ``Marbles``. Each character represents itself, and `#` represents ``MarbleFailure``.
+  ///   - marbles: the events; see ``Marbles``. Each character represents itself, and `#` represents ``MarbleFailure``.
   ///   - frame: the duration of one character.
   public func cold(
     _ marbles: String, frame: StreamInstant.Stride = .milliseconds(1), fileID: StaticString = #fileID,
@@ -22,13 +21,14 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with values of another type, set by `values`, by the use of the publisher, or by `type`.
+  /// The same with values of another type, which is inferred from `values` or from the use of the publisher, or given
+  /// as `type`.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
-  ///     digits for `Int`.
+  ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
+  ///     `String`, and digits do if it is `Int`.
   ///   - frame: the duration of one character.
   public func cold<Output>(
     _ marbles: String, of type: Output.Type = Output.self, values: KeyValuePairs<Character, Output> = [:],
@@ -40,7 +40,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with names from a dictionary, so tests can share them.
+  /// The same with values from a dictionary, which tests can share.
   @_disfavoredOverload
   public func cold<Output>(
     _ marbles: String, values: [Character: Output], frame: StreamInstant.Stride = .milliseconds(1),
@@ -52,11 +52,11 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// A stream of strings with another failure type; `Failure` may be `Never`, as triggers require.
+  /// Makes a stream of strings with another failure type, which may be `Never`, as triggers require.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
-  ///   - failure: the failure for `#`; a diagram without one needs none.
+  ///   - failure: the failure for `#`; not needed for a diagram without `#`.
   ///   - frame: the duration of one character.
   public func cold<Failure: Error>(
     _ marbles: String, failure: Failure? = nil, frame: StreamInstant.Stride = .milliseconds(1),
@@ -68,14 +68,14 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// A stream with another failure type; `Failure` may be `Never`, as triggers require.
+  /// Makes a stream with another failure type, which may be `Never`, as triggers require.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
-  ///   - values: the values of the characters. Other characters represent themselves, for `Character`, `String` and
-  ///     digits for `Int`.
-  ///   - failure: the failure for `#`; a diagram without one needs none.
+  ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
+  ///     `String`, and digits do if it is `Int`.
+  ///   - failure: the failure for `#`; not needed for a diagram without `#`.
   ///   - frame: the duration of one character.
   public func cold<Output, Failure: Error>(
     _ marbles: String, of type: Output.Type = Output.self, values: KeyValuePairs<Character, Output> = [:],
@@ -88,7 +88,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with names from a dictionary.
+  /// The same with values from a dictionary.
   @_disfavoredOverload
   public func cold<Output, Failure: Error>(
     _ marbles: String, values: [Character: Output], failure: Failure? = nil,

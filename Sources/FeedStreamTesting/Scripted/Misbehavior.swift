@@ -13,10 +13,10 @@ public enum Misbehavior: String, CaseIterable, Hashable, Sendable, CustomStringC
   public var description: String { rawValue }
 }
 
-/// A publisher that breaks one rule on purpose, by name, to prove that operators survive it.
+/// A publisher that deliberately breaks one rule, to test that operators survive this.
 ///
-/// Otherwise it is correct: values on request, one completion. The values of ``Misbehavior/ignoresCancel`` come a
-/// millisecond apart; values that were not requested are left out.
+/// Otherwise it is correct: it delivers values on request, and one completion. With ``Misbehavior/ignoresCancel``,
+/// values come a millisecond apart, and values that were not requested are left out.
 public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let misbehavior: Misbehavior
   private let values: [Output]
@@ -24,7 +24,7 @@ public final class MisbehavingPublisher<Output, Failure: Error>: Publisher {
   private let time: VirtualTimeScheduler
   private let site: CallSite
 
-  /// For each subscription, in order: true if it was cancelled.
+  /// An element per subscription, in order: true if the subscription was cancelled.
   public var cancellations: [Bool] { subscriptions.map(\.isCancelled) }
   private var subscriptions: [MisbehavingSubscription] = []
 
@@ -104,7 +104,7 @@ private final class MisbehavingSubscription: Subscription {
   private(set) var isCancelled = false
 
   func request(_ demand: Subscribers.Demand) {
-    // Held while it runs: the completion releases it.
+    // Retain the closure while it runs, because the completion releases it.
     let serve = onRequest
     serve?(demand)
   }

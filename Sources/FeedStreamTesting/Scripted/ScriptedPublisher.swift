@@ -2,7 +2,7 @@ import FeedStream
 
 /// A publisher that follows a script and keeps a record of its subscribers.
 ///
-/// Make one with `cold` or `hot` of a ``VirtualTimeScheduler``:
+/// Make one with the methods `cold` and `hot` of a ``VirtualTimeScheduler``:
 ///
 ///     let typing = time.hot("s-e-a 500ms |")                           // of strings
 ///     let numbers = time.cold("1-2-3|", of: Int.self)                  // each digit is a number
@@ -13,13 +13,13 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
 
   /// The times of the script's events, and the treatment of values without demand.
   public enum Kind: Sendable {
-    /// The script is played to each subscriber separately, from its subscription on; a value waits until it is
+    /// The script is played to each subscriber separately, starting at the subscription. A value waits until it is
     /// requested.
     case cold
-    /// The script is played once, from the creation of the publisher on. A subscriber that has not requested a value
-    /// misses it, and one that subscribes after the completion receives it immediately.
+    /// The script is played once, starting when the publisher is made. A subscriber misses values that it has not
+    /// requested, and receives the completion immediately if it subscribes after it.
     case hot
-    /// The script is played to each subscriber separately, in the call that requests values; its times have no effect.
+    /// The script is played to each subscriber separately, in the calls that request values. Its times have no effect.
     case synchronous
   }
 
@@ -32,7 +32,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
   private var hotOutlets: [(subscription: ScriptedSubscription, step: (Event, Int) -> ScriptedSubscription.Step)] = []
   private var hotEnding: Event?
 
-  /// One record for each subscription, in the order in which they were made.
+  /// A record for each subscription, in the order in which they were made.
   public private(set) var subscriptions: [SubscriptionRecord] = []
 
   /// - Parameter script: events with their times, in order.
@@ -62,7 +62,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     self.script = script
     guard kind == .hot else { return }
     for (position, (offset, event)) in script.enumerated() where offset.nanoseconds >= 0 {
-      // Strong: a hot publisher continues without being retained, as long as events are left.
+      // A strong reference: a hot publisher continues even if no one retains it, as long as events are left.
       _ = time.agenda.add(at: time.now.advanced(by: offset), .line(site)) { self.happen(event, position) }
     }
     hotEnding = script.last { $0.time.nanoseconds < 0 && $0.event.isCompletion }?.event
@@ -94,7 +94,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
         }
       }
     case .synchronous:
-      // Without values there is no request to wait for.
+      // A script without values completes without a request.
       subscription.drain()
     case .hot:
       if let hotEnding {

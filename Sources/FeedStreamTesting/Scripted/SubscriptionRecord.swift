@@ -4,13 +4,13 @@ import FeedStream
 public final class SubscriptionRecord: CustomStringConvertible {
   /// The time of the subscription.
   public let subscribedAt: StreamInstant
-  /// Each request.
+  /// All requests.
   public internal(set) var requests: [Timed<Subscribers.Demand>] = []
   /// The demand that the subscriber returned after values.
   public internal(set) var answered = Subscribers.Demand.none
   /// The time of the first cancellation, if any.
   public internal(set) var cancelledAt: StreamInstant?
-  /// The time at which the completion was delivered, if it was.
+  /// The time at which the completion was delivered, if any.
   public internal(set) var endedAt: StreamInstant?
   /// The number of values that were delivered.
   public internal(set) var delivered = 0
@@ -25,7 +25,7 @@ public final class SubscriptionRecord: CustomStringConvertible {
   /// True when the subscriber has neither cancelled nor received the completion.
   public var isLive: Bool { cancelledAt == nil && endedAt == nil }
 
-  /// The total demand of the subscriber, requested and returned.
+  /// The subscriber's total demand, requested and returned.
   public var demand: Subscribers.Demand { requests.reduce(answered) { $0 + $1.content } }
 
   public var description: String {
@@ -45,7 +45,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
   let record: SubscriptionRecord
   private let time: VirtualTimeScheduler
   private var demand = Subscribers.Demand.none
-  /// The events that wait for demand; the completion is the last.
+  /// The events that wait for demand, including the completion after them.
   private var waiting: ArraySlice<Step> = []
   private var isDelivering = false
   private var isOver = false
@@ -64,17 +64,17 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     record.subscription = self
   }
 
-  /// It delivers in its virtual time alone.
+  /// True, because the subscription delivers only in virtual time.
   var _isConfined: Bool { true }
 
   func after(_ interval: StreamInstant.Stride, _ site: CallSite, _ step: Step) {
-    // Cancelled within the subscription: nothing is left to deliver.
+    // The subscriber may have cancelled when it received the subscription.
     guard !isOver else { return }
     timers.append(
       time.agenda.add(at: time.now.advanced(by: interval), .line(site)) { [weak self] in self?.offer(step) })
   }
 
-  /// Holds all events until they are requested.
+  /// Loads all events, which wait until they are requested.
   func load(_ steps: [Step]) { waiting = steps[...] }
 
   /// Delivers `step` as soon as it has been requested.
@@ -84,7 +84,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     drain()
   }
 
-  /// Delivers `step` now, or never if it has not been requested.
+  /// Delivers `step` now; drops it if it has not been requested.
   func offerOrDrop(_ step: Step) {
     guard !isOver else { return }
     if case .value = step, demand == .none {
@@ -94,7 +94,7 @@ final class ScriptedSubscription: Subscription, CustomStringConvertible {
     }
   }
 
-  /// Delivers the waiting events, as far as they have been requested; the completion comes with the last value.
+  /// Delivers the waiting events that have been requested. The completion follows the last value without a request.
   func drain() {
     guard !isDelivering else { return }
     isDelivering = true

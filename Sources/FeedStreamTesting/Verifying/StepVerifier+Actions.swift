@@ -27,7 +27,7 @@ extension StepVerifier {
   }
 
   /// Takes values as long as `isTaken` accepts them. Advances time until a value is not accepted, the stream completes,
-  /// or nothing is left to do.
+  /// or no work is left.
   ///
   /// - Parameters:
   ///   - isTaken: returns true to take a value; the first other value is left for the next step.
@@ -57,7 +57,7 @@ extension StepVerifier {
     }
   }
 
-  /// Runs an action, for example sends a value.
+  /// Runs an action, for example to send a value.
   public func then(_ action: @escaping () -> Void) -> Self {
     adding { _ in
       action()

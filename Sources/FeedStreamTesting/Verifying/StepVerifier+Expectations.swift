@@ -28,7 +28,7 @@ extension StepVerifier {
     return expect(values, site)
   }
 
-  /// Expects the values of `values` next. It must be finite: an array, a range.
+  /// Expects the elements of `values` next. The sequence must be finite.
   public func expectNextSequence(
     _ values: some Sequence<Output>, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -47,7 +47,7 @@ extension StepVerifier {
     }
   }
 
-  /// Expects this many values next, whatever they are.
+  /// Expects `count` values next, whatever they are.
   ///
   /// - Parameter count: 0 or more.
   public func expectNextCount(

@@ -17,19 +17,20 @@ import FeedStream
 /// Step 3 of 4 (“the answer”): expected the value ‹swift›, but at 300ms there was ‹swif›.
 /// ```
 ///
-/// At the end, unexpected events and a subscription that is still live fail the test, too. The vocabulary is that of
+/// At the end, unread events and a subscription that is still live fail the test, too. The method names follow
 /// Reactor's `StepVerifier`.
 public struct StepVerifier<Output, Failure: Error> {
   typealias Run = VerificationRun<Output, Failure>
 
-  /// A call of one of the methods below.
+  /// One step: a call of one of the methods below.
   private struct Step {
     let site: CallSite
     /// The name given by ``StepVerifier/as(_:)``.
     var name: String?
     /// Executes the step.
     ///
-    /// Returns what differs from the expectation, in a sentence that begins in lower case, or `nil`.
+    /// Returns a sentence that describes the difference from the expectation, beginning in lower case; `nil` if there
+    /// is none.
     let run: (Run) -> String?
   }
 
@@ -51,7 +52,7 @@ public struct StepVerifier<Output, Failure: Error> {
   /// Returns a verifier with one more step.
   ///
   /// - Parameters:
-  ///   - site: the line of the call; by default that of `verify(on:)`, for steps that cannot fail.
+  ///   - site: the line of the call; by default, the line of `verify(on:)`, for steps that cannot fail.
   ///   - run: returns what differs from the expectation, in a sentence that begins in lower case, or `nil`.
   func adding(_ site: CallSite? = nil, _ run: @escaping (Run) -> String?) -> Self {
     var copy = self
@@ -59,7 +60,7 @@ public struct StepVerifier<Output, Failure: Error> {
     return copy
   }
 
-  /// Names the previous step, for its failure message.
+  /// Names the previous step in its failure message.
   public func `as`(
     _ name: String, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
@@ -93,7 +94,7 @@ public struct StepVerifier<Output, Failure: Error> {
 }
 
 extension Publisher {
-  /// Makes a verifier of this publisher, for checking it step by step; see ``StepVerifier``.
+  /// Makes a verifier that checks this publisher step by step; see ``StepVerifier``.
   public func verify(
     on time: VirtualTimeScheduler = VirtualTimeScheduler(), demand: DemandScript = .unlimited,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column

@@ -19,9 +19,9 @@ final class VerificationRun<Output, Failure: Error> {
     self.keep = keep
   }
 
-  /// Advances time until `isReached`, or until nothing is left to do.
+  /// Advances time until `isReached` returns true, or until no work is left.
   ///
-  /// - Returns: a sentence if the work has no end; otherwise `nil`.
+  /// - Returns: a sentence if the work is endless; otherwise `nil`.
   func advance(_ site: CallSite, until isReached: () -> Bool) -> String? {
     var steps = 0
     while !isReached() {
@@ -44,8 +44,8 @@ final class VerificationRun<Output, Failure: Error> {
 
   /// Takes the next event; advances time until there is one.
   ///
-  /// - Parameter what: the expected event, in words for a sentence.
-  /// - Returns: the event, or a sentence that says why there is none.
+  /// - Parameter what: the expected event, as part of a sentence.
+  /// - Returns: the event, and a sentence to report if it is missing or not the expected one.
   func take(_ what: String, _ site: CallSite) -> (event: Timed<StreamEvent<Output, Failure>>?, trouble: String) {
     if let trouble = advance(site) { return (nil, "expected \(what), but \(trouble)") }
     guard let event = recorder.readNext() else { return (nil, "expected \(what), but \(recorder.silence).") }
@@ -58,7 +58,7 @@ final class VerificationRun<Output, Failure: Error> {
 }
 
 extension Timed {
-  /// In words for a sentence: `at 5ms there was ‹a›`, `the stream finished at 5ms`.
+  /// The event as part of a sentence: `at 5ms there was ‹a›`, `the stream finished at 5ms`.
   func inWords<Value, Failure>() -> String where Content == StreamEvent<Value, Failure> {
     let when = time.nanoseconds.asTime
     return switch content {

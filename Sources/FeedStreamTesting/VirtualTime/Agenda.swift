@@ -2,10 +2,10 @@ import FeedStream
 
 /// The work to run in virtual time: due work, in order, and work that waits for its time.
 ///
-/// Work is due in the order in which it was scheduled, or, when shuffled, in an order that a seed determines. Either
-/// way work scheduled without a time keeps its order, because every scheduler keeps it.
+/// Work is due in the order in which it was scheduled, or, with a seed, in an order that the seed determines. Either
+/// way, work scheduled without a time keeps its order, because every scheduler guarantees that.
 struct Agenda {
-  /// One piece of work. It is small, because simulations of years move one for each event.
+  /// A piece of work. The type is small, because simulations of years move one for each event.
   enum Item {
     case work(TimerQueue.Work)
     case action(() -> Void, OriginNote)
@@ -20,7 +20,7 @@ struct Agenda {
       }
     }
 
-    /// True if it has not run yet.
+    /// True if the work has neither run nor been cancelled.
     var isPending: Bool {
       if case .work(let work) = self { work.action != nil } else { true }
     }
@@ -33,9 +33,9 @@ struct Agenda {
   private var first = 0
   /// One past the index of the last item in `due` that was scheduled without a time.
   private var floor = 0
-  /// True if work added now continues the running work, at its position.
+  /// True if work that is added now continues the running work, and takes its position.
   var isWaking = false
-  /// The work that is due later, without exception: work removed from here is due or done.
+  /// The work that is due later. Due work is never in here.
   private var later = TimerQueue()
 
   init(now: StreamInstant, seed: UInt64?) {
@@ -45,14 +45,15 @@ struct Agenda {
 
   // MARK: Adding
 
-  /// Adds work without a time: due now, after everything added this way before; or next, while a task is being woken.
+  /// Adds work without a time. It is due now, after all work that was added in this way; or next, while a task is being
+  /// woken.
   mutating func add(_ item: Item) {
     guard isWaking else { return insert(item, from: Swift.max(floor, first)) }
     due.insert(item, at: first)
     floor = Swift.max(floor, first) + 1
   }
 
-  /// Adds work with a time; a time in the past means now.
+  /// Adds work with a time. Work for a time in the past is due now.
   ///
   /// - Parameter place: a reserved position among the work that is due at that time, if any.
   mutating func add(
@@ -102,7 +103,7 @@ struct Agenda {
         first = 0
         floor = 0
       }
-      // A deadline that saturated never comes.
+      // Work with a saturated deadline never becomes due.
       guard let deadline = later.nextDeadline, deadline <= target, deadline.nanoseconds < .max else { return nil }
       now = deadline
       while let work = later.takeDue(at: deadline) { due.append(.work(work)) }
@@ -110,7 +111,7 @@ struct Agenda {
     }
   }
 
-  /// The time of the next piece of work; `nil` when there is none, or only endless waits.
+  /// The time of the next piece of work; `nil` if there is none that ever becomes due.
   var nextInstant: StreamInstant? {
     mutating get {
       if first < due.count, due[first...].contains(where: { $0?.isPending ?? false }) { return now }
@@ -120,7 +121,7 @@ struct Agenda {
 
   mutating func move(to instant: StreamInstant) { now = Swift.max(now, instant) }
 
-  /// Advances time without running anything: work that became due is now pending, in the order of its times.
+  /// Advances time without running work. Work that becomes due meanwhile is then due now, in the order of its times.
   mutating func stall(to instant: StreamInstant) {
     while let work = later.takeDue(at: instant) { due.append(.work(work)) }
     move(to: instant)
@@ -128,7 +129,7 @@ struct Agenda {
 
   /// Removes cancelled work.
   ///
-  /// - Returns: the closure that it held. Release it only where a call back into this is safe.
+  /// - Returns: the work's closure. Release it only where it may safely call back.
   mutating func cancel(_ work: TimerQueue.Work) -> (() -> Void)? {
     guard let action = work.take() else { return nil }
     if work.deadline > now { later.workWasCancelled() }

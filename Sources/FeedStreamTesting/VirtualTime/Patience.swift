@@ -4,7 +4,7 @@ import FeedStream
 struct Patience {
   enum Answer { case no, nearly, yes }
 
-  /// The number of pieces of work past the limit that are examined to name their origins.
+  /// The number of pieces of work past the limit whose origins are recorded.
   private static let watched = 16
 
   private let limit: Int
@@ -14,7 +14,7 @@ struct Patience {
 
   init(limit: Int) { self.limit = limit }
 
-  /// - Parameter instant: only work at this instant counts; with `nil`, all work counts.
+  /// - Parameter instant: the instant whose work is counted; `nil` to count all work.
   mutating func isOver(after item: Agenda.Item, at instant: StreamInstant?) -> Answer {
     if instant != self.instant {
       self.instant = instant
@@ -23,7 +23,7 @@ struct Patience {
     }
     count += 1
     guard count >= limit else { return .no }
-    // The first ones past the limit were scheduled before origins were traced.
+    // Skip the first ones past the limit, which were scheduled before origins were traced.
     if count >= limit + Patience.watched { makers[item.origin, default: 0] += 1 }
     return count >= limit + 2 * Patience.watched ? .yes : .nearly
   }

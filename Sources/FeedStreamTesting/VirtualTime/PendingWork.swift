@@ -2,7 +2,7 @@ import FeedStream
 
 /// Pending work in virtual time.
 public struct PendingWork: Sendable, CustomStringConvertible {
-  /// The time at which it is due.
+  /// The time at which the work is due.
   public var when: StreamInstant
   /// The origin of the work, if known.
   public var origin: WorkOrigin
@@ -12,18 +12,18 @@ public struct PendingWork: Sendable, CustomStringConvertible {
 
 /// The origin of a piece of work.
 public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
-  /// A call of the scheduler itself on this line.
+  /// A direct call of the scheduler on this line.
   case line(CallSite)
-  /// A function found by walking the stack, `Debounce.receive(_:) (Debounce.swift:40)`, see
-  /// ``VirtualTimeScheduler/tracesOrigins``; or something in the virtual world, `the request to example.com`.
+  /// A function that was found by walking the stack, such as `Debounce.receive(_:) (Debounce.swift:40)` (see
+  /// ``VirtualTimeScheduler/tracesOrigins``), or an event in the virtual world, such as `the request to example.com`.
   case function(String)
   /// A task or an actor that runs on the scheduler.
   case task
-  /// A sleeping task, whose clock is the scheduler.
+  /// A task that sleeps on the scheduler as its clock.
   case sleep
   /// Work given to ``VirtualTimeScheduler/offload(_:completion:)``, or its result.
   case offload
-  /// A call through the `Scheduler` protocol, as operators make it, when origins are not traced.
+  /// A call through the `Scheduler` protocol, such as an operator's, while origins are not traced.
   case untraced
 
   public var description: String {
@@ -38,13 +38,13 @@ public enum WorkOrigin: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A ``WorkOrigin`` in one word of memory.
+/// A ``WorkOrigin`` as an object, which takes one word of memory.
 package final class OriginNote: Sendable {
   let origin: WorkOrigin
 
   init(_ origin: WorkOrigin) { self.origin = origin }
 
-  /// An event that a test defines, with a name in words.
+  /// Makes the origin of an event in the virtual world, with a name in words.
   package init(named name: String) { origin = .function(name) }
 
   static let offload = OriginNote(.offload)
@@ -55,7 +55,7 @@ package final class OriginNote: Sendable {
 }
 
 extension TimerQueue.Work {
-  /// Its origin in virtual time.
+  /// The work's origin in virtual time.
   var origin: WorkOrigin { (note as? OriginNote)?.origin ?? .untraced }
 }
 

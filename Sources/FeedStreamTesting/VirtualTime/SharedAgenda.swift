@@ -2,12 +2,12 @@ import FeedStream
 import Synchronization
 
 /// An agenda to which any thread may add.
-// Unchecked because `lock` guards `agenda`, and one thread at a time, the one that advances time, runs its closures,
-// which need not be sendable.
+// @unchecked: `lock` guards `agenda`, and its closures, which needn't be sendable, run only on the thread that advances
+// time.
 final class SharedAgenda: @unchecked Sendable {
   private let lock = Mutex(())
   @exclusivity(unchecked) private var agenda: Agenda
-  /// The agenda's time, which can be read without its lock.
+  /// The agenda's time, which can be read without the lock.
   private let nanoseconds: Atomic<Int64>
 
   init(_ agenda: Agenda) {
@@ -23,7 +23,7 @@ final class SharedAgenda: @unchecked Sendable {
 
   func add(_ item: Agenda.Item) { locked { $0.add(item) } }
 
-  /// - Parameter place: a position that ``takePlace()`` reserved.
+  /// - Parameter place: a position that ``takePlace()`` has reserved.
   /// - Returns: the work, for ``cancel(_:)``.
   func add(
     at instant: StreamInstant, in place: UInt64? = nil, _ note: OriginNote, _ action: @escaping () -> Void
@@ -35,11 +35,11 @@ final class SharedAgenda: @unchecked Sendable {
   func takePlace() -> UInt64 { locked { $0.takePlace() } }
 
   func cancel(_ work: TimerQueue.Work) {
-    // Released outside of the lock: what the closure holds may call back into this when it is released.
+    // Release the closure outside of the lock, because its captured objects may call back when they are released.
     withExtendedLifetime(locked { $0.cancel(work) }) {}
   }
 
-  /// Gives the work that `wake` adds, the task's next step, the position of the calling work.
+  /// Runs `wake`, which adds a task's next step. The step takes the position of the running work.
   func waking(_ wake: () -> Void) {
     locked { $0.isWaking = true }
     wake()
@@ -62,7 +62,7 @@ final class SharedAgenda: @unchecked Sendable {
     }
   }
 
-  /// Advances time without running work that becomes due meanwhile: it is due afterward.
+  /// Advances time without running the work that becomes due meanwhile, which is then due now.
   func stall(to instant: StreamInstant) {
     locked {
       $0.stall(to: instant)

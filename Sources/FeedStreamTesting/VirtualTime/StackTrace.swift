@@ -5,13 +5,13 @@
   import Synchronization
 #endif
 
-/// Finds the caller, for messages. Walking the stack takes a fraction of a millisecond; reading the debug information
-/// for a new stack takes a tenth of a second.
+/// Finds the caller of virtual time, for messages. Walking the stack takes a fraction of a millisecond; reading the
+/// debug information for a new stack takes a tenth of a second.
 enum StackTrace {
   #if canImport(Runtime)
     private static let reader = Mutex(Reader())
 
-    /// The nearest caller outside of this module's virtual time, as `Debounce.receive(_:) (Debounce.swift:40)`.
+    /// The nearest caller outside of this module's virtual time, such as `Debounce.receive(_:) (Debounce.swift:40)`.
     static func caller() -> WorkOrigin {
       guard let images = reader.withLock({ $0.loaded() }),
         let trace = try? Backtrace.capture(algorithm: .fast, limit: 12, offset: 1, top: 0, images: images)
@@ -21,9 +21,9 @@ enum StackTrace {
 
     private struct Reader {
       private var known: [[String]: WorkOrigin] = [:]
-      /// The loaded images. Looked up once, because that reads the beginning of every file that the process has mapped.
-      /// Reading would crash the process if one were unmapped or truncated meanwhile, as may happen to a database on
-      /// another test's thread.
+      /// The loaded images. Captured only once, because that reads the beginning of every file that the process has
+      /// mapped. If a file were unmapped or truncated meanwhile, such as a database on another test's thread, the
+      /// process would crash.
       private var images: ImageMap?
 
       mutating func loaded() -> ImageMap? {
@@ -39,13 +39,13 @@ enum StackTrace {
         return origin
       }
 
-      /// True if the process maps files that others may change, such as a database, but not a program. Also true if
-      /// that is unknown.
+      /// True if the process maps files that may change, such as a database, as opposed to a program. Also true if this
+      /// is unknown.
       private static var sharesFiles: Bool {
-        // Not through Foundation, which takes the first 4 KiB that the kernel returns for the whole file.
+        // Don't use Foundation, which takes the first 4 KiB that the kernel returns for the whole file.
         guard let maps = fopen("/proc/self/maps", "re") else { return true }
         defer { fclose(maps) }
-        // Owned: `getline` allocates it and makes it longer.
+        // Freed below: `getline` allocates and enlarges the buffer.
         var line: UnsafeMutablePointer<CChar>?
         defer { free(line) }
         var room = 0

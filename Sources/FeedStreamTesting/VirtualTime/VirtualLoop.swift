@@ -1,10 +1,10 @@
 import FeedStream
 
-/// A loop of another thread in virtual time: streams on it are separate from those of its scheduler, although both
-/// share one thread.
+/// Simulates a loop on another thread in virtual time: streams on it are separate from those of its scheduler, although
+/// both run on one thread.
 ///
-/// Its work is due immediately. With ``VirtualTimeScheduler/Order/seeded(_:)`` the seed decides which of several loops
-/// runs first, so that a race between threads shows up as a failing seed.
+/// Work on the loop is due immediately. With ``VirtualTimeScheduler/Order/seeded(_:)``, the seed decides which of
+/// several loops runs first, so that a race between threads shows up as a failing seed.
 ///
 ///     let time = VirtualTimeScheduler(order: .seeded(7))
 ///     let group = EventLoopGroup(count: 3, on: time)
@@ -13,7 +13,7 @@ public final class VirtualLoop: LoopScheduler, Sendable {
   private let time: VirtualTimeScheduler
   private let work = Locked(FIFO<Work>())
 
-  // @unchecked: run on the thread that advances time, one after another.
+  // @unchecked: runs on the thread that advances time, one at a time.
   private struct Work: @unchecked Sendable {
     let run: () -> Void
   }
@@ -48,7 +48,7 @@ public final class VirtualLoop: LoopScheduler, Sendable {
   private func add(_ item: Work) {
     work.withLock { $0.append(item) }
     time.schedule(after: time.now, tolerance: 0, options: nil) { [self] in
-      // The seed may swap these visits, and not the work.
+      // The seed may shuffle these actions, so each takes the loop's next piece of work, which keeps the loop's order.
       if let item = work.withLock({ $0.popFirst() }) { inside(item.run) }
     }
   }
@@ -75,12 +75,12 @@ extension VirtualLoop: ElsewhereScheduler {
 }
 
 extension EventLoopGroup {
-  /// A group of virtual loops: for ``FeedStream/Publisher/parallelMap(on:width:limit:ordering:_:)`` and
+  /// Makes a group of virtual loops, for ``FeedStream/Publisher/parallelMap(on:width:limit:ordering:_:)`` and
   /// ``FeedStream/Publisher/parallel(on:width:limit:_:)`` in virtual time. Its ``loops`` are empty.
   ///
   /// - Parameters:
   ///   - count: the number of loops, at least one.
-  ///   - time: the scheduler that runs them.
+  ///   - time: the scheduler that runs the loops.
   public convenience init(count: Int, on time: VirtualTimeScheduler) {
     precondition(count > 0, "EventLoopGroup(count: \(count), on:): nothing could ever run; use 1 or more")
     self.init(of: (0..<count).map { _ in VirtualLoop(on: time) })

@@ -1,6 +1,6 @@
 public import FeedStream
 
-// What a test says to move time.
+// The methods with which a test advances time.
 extension VirtualTimeScheduler {
   /// Runs the work that is due now.
   public func advance(
@@ -9,7 +9,7 @@ extension VirtualTimeScheduler {
     drive(to: now, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Advances time by `interval` and runs the work due on the way. A negative interval fails the test.
+  /// Advances time by `interval` and runs the work that becomes due. A negative interval fails the test.
   public func advance(
     by interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column
@@ -29,7 +29,7 @@ extension VirtualTimeScheduler {
     advance(by: StreamInstant.Stride(interval), fileID: fileID, filePath: filePath, line: line, column: column)
   }
 
-  /// Advances time to `instant` and runs the work due on the way. An instant in the past fails the test.
+  /// Advances time to `instant` and runs the work that becomes due. An instant in the past fails the test.
   public func advance(
     to instant: StreamInstant, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column
@@ -44,7 +44,7 @@ extension VirtualTimeScheduler {
     drive(to: instant, site)
   }
 
-  /// Runs all work and advances time as far as that takes. Work that waits forever stays pending.
+  /// Runs all work, advancing time as far as needed. Work that waits forever stays pending.
   ///
   /// Work that keeps rescheduling itself fails the test after ``workLimit`` pieces; the message names its origins.
   public func run(
@@ -53,8 +53,8 @@ extension VirtualTimeScheduler {
     drive(to: nil, CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// Advances time by `interval` without running anything, as if the thread were stalled: work that becomes due runs
-  /// late, when time is next advanced. A negative interval fails the test.
+  /// Advances time by `interval` without running work, as if the thread were stalled: work that becomes due runs late,
+  /// when time is next advanced. A negative interval fails the test.
   public func stall(
     for interval: StreamInstant.Stride, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
     line: UInt = #line, column: UInt = #column

@@ -6,7 +6,7 @@ extension VirtualTimeScheduler: Clock {
 
   /// Suspends the task until `deadline`.
   ///
-  /// A task that runs on this scheduler continues in the order in which its sleep was scheduled.
+  /// Tasks that run on this scheduler resume in the order in which their sleeps were scheduled.
   ///
   /// - Throws: `CancellationError` as soon as the task is cancelled.
   public func sleep(until deadline: StreamInstant, tolerance: Duration? = nil) async throws {
@@ -27,7 +27,7 @@ private final class Sleeper: Sendable {
     case asleep(CheckedContinuation<Void, any Error>, Alarm)
     case cancelled
   }
-  // Cancelled through the scheduler only, which locks.
+  // @unchecked: the work is only used through the scheduler, which has a lock.
   private struct Alarm: @unchecked Sendable { let work: TimerQueue.Work }
 
   private let scheduler: VirtualTimeScheduler
@@ -51,7 +51,8 @@ private final class Sleeper: Sendable {
       return continuation
     }
     guard let continuation else { return }
-    // Sleep and timers keep one order: the task continues in the place of its deadline, not behind all other due work.
+    // Sleeps and timers share one order: the task continues at the position of its deadline, not after all other due
+    // work.
     scheduler.agenda.waking { continuation.resume() }
   }
 

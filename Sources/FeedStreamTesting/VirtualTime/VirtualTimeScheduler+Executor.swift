@@ -1,12 +1,12 @@
 import FeedStream
 
 extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
-  /// Enqueues a step of a task; it runs in its turn when time is advanced.
+  /// Enqueues a step of a task, which runs in turn when time is advanced.
   public func enqueue(_ job: consuming ExecutorJob) { agenda.add(.taskJob(UnownedJob(job))) }
 
   public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
 
-  /// The value that an actor in virtual time returns as its `unownedExecutor`.
+  /// The executor for the `unownedExecutor` of an actor in virtual time.
   public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: actors) }
 
   /// Traps unless called from work that runs in virtual time.
@@ -21,10 +21,10 @@ extension VirtualTimeScheduler: TaskExecutor, SerialExecutor {
 
 /// Enqueues the steps of actors.
 ///
-/// It is a separate executor, because a task's step that ran as an actor's would have to leave the actor first, and
-/// would queue a second time, after work that was scheduled later.
+/// Actors need a separate executor: otherwise, a task's step would have to leave the actor first, and would be queued a
+/// second time, after work that was scheduled later.
 final class ActorLane: SerialExecutor {
-  // Not the scheduler, which an actor may outlive: its steps then never run.
+  // Not the scheduler, because an actor may outlive it. The actor's steps then never run.
   private let agenda: SharedAgenda
 
   init(_ agenda: SharedAgenda) { self.agenda = agenda }

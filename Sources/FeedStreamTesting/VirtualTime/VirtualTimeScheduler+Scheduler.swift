@@ -11,7 +11,7 @@ extension VirtualTimeScheduler: LoopScheduler {
     _ = agenda.add(at: date, callerOrigin, action)
   }
 
-  /// Runs `action` at `date` and then every `interval`, each counted from the due time of the last one.
+  /// Runs `action` at `date` and then every `interval`, counted from the time at which the previous run was due.
   ///
   /// - Precondition: `interval` is more than zero.
   public func schedule(
@@ -23,7 +23,7 @@ extension VirtualTimeScheduler: LoopScheduler {
 
   /// Runs `work` at this instant and delivers its result ``offloadLatency`` later.
   ///
-  /// They are two separate steps, so that a test can check what happens between them.
+  /// These are two steps, so that a test can check the state between them.
   @discardableResult public func offload<T: Sendable>(
     _ work: @escaping @Sendable () -> T, completion: @escaping (T) -> Void
   ) -> any Cancellable {
@@ -41,7 +41,7 @@ extension VirtualTimeScheduler: LoopScheduler {
 }
 
 extension VirtualTimeScheduler {
-  /// Runs `action` at this instant, after work scheduled earlier; pending work shows the line of the call.
+  /// Runs `action` at this instant, after work that was scheduled earlier. ``pending`` shows the line of the call.
   public func schedule(
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
     _ action: @escaping () -> Void
@@ -49,7 +49,7 @@ extension VirtualTimeScheduler {
     agenda.add(.action(action, .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column))))
   }
 
-  /// Runs `action` at `date`; pending work shows the line of the call.
+  /// Runs `action` at `date`. ``pending`` shows the line of the call.
   public func schedule(
     after date: StreamInstant, fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column, _ action: @escaping () -> Void
@@ -57,7 +57,7 @@ extension VirtualTimeScheduler {
     _ = agenda.add(at: date, .line(CallSite(fileID: fileID, filePath: filePath, line: line, column: column)), action)
   }
 
-  /// Runs `action` at `date` and then every `interval`; pending work shows the line of the call.
+  /// Runs `action` at `date` and then every `interval`. ``pending`` shows the line of the call.
   public func schedule(
     after date: StreamInstant, interval: StreamInstant.Stride, fileID: StaticString = #fileID,
     filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column,
@@ -113,8 +113,8 @@ private final class Repetition: Cancellable {
   private func wait(until date: StreamInstant, in place: UInt64?) {
     upcoming = scheduler.agenda.add(at: date, in: place, origin) { [self] in
       upcoming = nil
-      // The next run comes before the work that the action schedules for the same time. But most repeating work here is
-      // a deadline, which its action cancels, and which has no next run.
+      // Reserve a position, so that the next run comes before work that the action schedules for the same time. Don't
+      // add the next run yet: most repeating work is a deadline that its action cancels.
       let place = scheduler.agenda.takePlace()
       action?()
       if action != nil { wait(until: date.advanced(by: interval), in: place) }
@@ -129,7 +129,7 @@ private final class Repetition: Cancellable {
   }
 }
 
-/// Offloaded work in two steps: first the work, then its result.
+/// Cancellable work with one pending step at a time, such as offloaded work and then its result.
 final class Errand: Cancellable {
   let scheduler: VirtualTimeScheduler
   @exclusivity(unchecked) var step: TimerQueue.Work?

@@ -1,11 +1,11 @@
 import FeedStream
 import Synchronization
 
-/// A scheduler whose time moves only when a test says so.
+/// A scheduler whose time advances only when a test tells it to.
 ///
 /// It replaces an `EventLoop`: code for `any LoopScheduler` runs on either. It is also a Swift `Clock`, a
-/// `SerialExecutor` and a `TaskExecutor`, so that one `advance` drives operators, `Task.sleep`, actors and async
-/// closures in one total order, on the thread that calls it, without yielding or guessing:
+/// `SerialExecutor` and a `TaskExecutor`. One call of `advance` runs operators, `Task.sleep`, actors and async closures
+/// in one total order, on the calling thread, without yields or real waits:
 ///
 ///     let time = VirtualTimeScheduler()
 ///     Task(executorPreference: time) {
@@ -14,20 +14,20 @@ import Synchronization
 ///     }
 ///     time.advance(by: .seconds(5))
 ///
-/// Work that is due at one instant runs in the order in which it was scheduled. Work scheduled while time advances, at
-/// or before the target, runs in the same advance. Work scheduled for the past runs now, once.
+/// Work that is due at one instant runs in the order in which it was scheduled. Work that is scheduled while time
+/// advances, and due at or before the target, runs in the same call. Work scheduled for the past runs now, once.
 ///
-/// **Thread:** streams on it belong to the thread that advances it. Tasks may resume on it from any thread; such a
-/// resumption joins the order when it arrives.
-// Unchecked because the test that owns it sets the settable properties, before time moves or from work that runs in it.
-// A precondition stops a second thread that advances at the same time.
+/// **Thread:** streams on the scheduler belong to the thread that advances it. Tasks may resume on it from any thread;
+/// such a resumption takes its place in the order when it arrives.
+// @unchecked: the test that owns the scheduler sets its properties, before time advances or from work that runs in it.
+// A precondition traps if a second thread advances time.
 public final class VirtualTimeScheduler: @unchecked Sendable {
   /// The order of work that is due at one instant.
   public enum Order: Sendable {
-    /// In the order in which it was scheduled, as an event loop does.
+    /// In the order in which it was scheduled, as on an event loop.
     case scheduled
     /// In an order that the seed determines. Work scheduled without a time still keeps its order, because every
-    /// scheduler promises that.
+    /// scheduler guarantees that.
     case seeded(UInt64)
 
     var seed: UInt64? {
@@ -38,24 +38,24 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// The order of work due at one instant.
   public let order: Order
 
-  /// The maximum number of pieces of work at one instant, or in one ``run(fileID:filePath:line:column:)``; more count
-  /// as endless. A million by default.
+  /// The maximum number of pieces of work at one instant, or in one call of ``run(fileID:filePath:line:column:)``; more
+  /// count as endless. A million by default.
   @exclusivity(unchecked) public var workLimit = 1_000_000
 
   /// The time that ``offload(_:completion:)`` takes to deliver a result; zero by default.
   @exclusivity(unchecked) public var offloadLatency: StreamInstant.Stride = 0
 
-  /// True to record the function that scheduled each piece of pending work. Off by default, because walking the stack
-  /// takes half a millisecond each time. Nothing is traced while the process maps files that others may change, as
-  /// SQLite does: reading the debug information could then crash the process.
+  /// True to record the function that scheduled each piece of work. Off by default, because walking the stack takes
+  /// half a millisecond each time. Nothing is traced while the process maps files that may change, such as a SQLite
+  /// database, because reading the debug information could then crash the process.
   @exclusivity(unchecked) public var tracesOrigins = false
 
   let agenda: SharedAgenda
-  /// The thread that advances time; 0 while none does.
+  /// The thread that is advancing time; 0 if none is.
   private let mover = Atomic<UInt>(0)
   let audit = Audit()
   let actors: ActorLane
-  /// An object that higher layers attach to a scheduler.
+  /// An object that a higher layer attaches to the scheduler.
   @exclusivity(unchecked) var attachment: AnyObject?
   private lazy var pass = CurrentDomain.Token(self)
 
@@ -70,8 +70,8 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   public var now: StreamInstant { agenda.now }
 
-  /// The waiting work, in the order in which it is due; with ``Order/seeded(_:)``, work due later is listed in the
-  /// order in which it was scheduled.
+  /// The waiting work, in the order in which it is due. With ``Order/seeded(_:)``, work that is due later at one
+  /// instant is listed in the order in which it was scheduled.
   public var pending: [PendingWork] { agenda.pending }
 
   /// The origin of the current call.
@@ -79,7 +79,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   // MARK: Moving time
 
-  /// Advances time to the next work and runs what is due then.
+  /// Advances time to the next piece of work, and runs all work that is due then.
   ///
   /// - Returns: true if there was work.
   @discardableResult public func advanceToNextWork(
@@ -107,7 +107,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
   /// The advice for endless work.
   static let advice = "\nStop it, advance by a time instead of running to the end, or raise workLimit."
 
-  /// Advances time to the next work and runs the work that is due then.
+  /// Advances time to the next piece of work, and runs all work that is due then.
   func step(_ site: CallSite) -> Step {
     guard let next = agenda.nextInstant else { return .nothing }
     return move(to: next, site).map { .endless($0) } ?? .moved
@@ -125,7 +125,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
 
   private func report(_ finding: String, _ site: CallSite) { fail(finding + Self.advice, site) }
 
-  /// Fails the test, unless a diagram could not be read: other failures then follow from that.
+  /// Fails the test, unless a diagram could not be read: other failures are then a consequence.
   func fail(_ message: String, _ site: CallSite) {
     guard !audit.isUnreadable else { return }
     audit.noteFailure()
@@ -161,7 +161,7 @@ public final class VirtualTimeScheduler: @unchecked Sendable {
     return nil
   }
 
-  /// Adds the seed to a failure, so that the order can be repeated.
+  /// A sentence with the seed, so that the order of a failed test can be repeated; empty without a seed.
   var seedNote: String {
     order.seed.map { "\nThe order was seeded with \($0): order: .seeded(\($0)) repeats it." } ?? ""
   }
@@ -182,15 +182,15 @@ extension VirtualTimeScheduler: StreamDomain {
   /// True when called from work that runs in virtual time.
   var isCurrent: Bool { CurrentDomain.get() === self }
 
-  // While time is not being advanced, the test that has the scheduler may use its streams.
+  // While no thread advances time, the test may use the scheduler's streams, from any thread.
   package var isHere: Bool {
     if isCurrent { return true }
     let mover = mover.load(ordering: .acquiring)
-    // A lane of several threads delivers within what time runs.
+    // A lane for any thread runs as part of the work that time is running.
     return mover == 0 || mover == currentThread() && CurrentDomain.get()?.isForAnyThread == true
   }
 
-  /// This scheduler, so that tasks are part of virtual time.
+  /// This scheduler, so that tasks run in virtual time.
   package var taskExecutor: (any TaskExecutor)? { self }
 
   package var instant: Int64? { now.nanoseconds }

@@ -1,8 +1,8 @@
 import FeedStream
 
-/// Runs a test in virtual time, and fails it for leftovers at its end: unread events, subscriptions still live,
-/// subscribers still retained, work still pending. There is one failure per line of origin. The consequences of a
-/// failed expectation are not reported again.
+/// Runs a test in virtual time, and fails it if there are leftovers at its end: unread events, live subscriptions,
+/// subscribers that are still retained, or pending work. There is one failure per line where such objects were made.
+/// Consequences of a failed expectation are not reported.
 ///
 ///     @Test func `a search waits until typing pauses`() {
 ///       withVirtualTime { time in
@@ -22,7 +22,7 @@ import FeedStream
   return result
 }
 
-/// Runs an asynchronous test in virtual time, and fails it for leftovers at its end.
+/// Runs an asynchronous test in virtual time, and fails it if there are leftovers at its end.
 @discardableResult public func withVirtualTime<R>(
   order: VirtualTimeScheduler.Order = .scheduled, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
   line: UInt = #line, column: UInt = #column, isolation: isolated (any Actor)? = #isolation,
@@ -34,7 +34,7 @@ import FeedStream
   return result
 }
 
-/// Runs a test once for each seed, each time with another order of the work due at one instant.
+/// Runs a test once for each seed, which determines the order of the work that is due at one instant.
 public func withVirtualTime(
   seeds: some Sequence<UInt64>, fileID: StaticString = #fileID, filePath: StaticString = #filePath,
   line: UInt = #line, column: UInt = #column, _ body: (VirtualTimeScheduler) throws -> Void

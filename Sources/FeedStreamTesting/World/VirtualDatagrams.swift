@@ -13,7 +13,7 @@ final class VirtualDatagrams: DatagramPort {
     self.network = network
   }
 
-  /// - Returns: false if there is no room.
+  /// - Returns: false if there is no room for the datagram.
   func receive(_ datagram: Datagram) -> Bool {
     let held = waiting.reduce(0) { $0 + $1.bytes.count }
     guard held + datagram.bytes.count <= network?.datagramBuffer ?? 0 else { return false }

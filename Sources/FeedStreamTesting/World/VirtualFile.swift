@@ -25,7 +25,7 @@ final class VirtualFile: OpenFile {
     let bytes = node.bytes.dropFirst(begin).prefix(room.count)
     let (passes, code) = files.fault(.read, path, bytes.count)
     if let code, passes == 0 { throw SystemError("read", path, code: code) }
-    // The next call fails then.
+    // Deliver the bytes before the fault. The next call then fails.
     if let code { files.fail(.read, of: path, code: code) }
     _ = room.update(fromContentsOf: bytes.prefix(passes))
     place = begin + passes

@@ -1,13 +1,14 @@
 public import FeedStream
 
-/// The files of virtual time, with faults that a test sets.
+/// The file system of virtual time, with faults that a test sets.
 ///
 ///     time.files["feed.json"] = "[]"
 ///     time.files.capacity = 100                                  // a disk that gets full
 ///     time.files.fail(.sync, of: "feed.json", code: EIO)         // once
 ///
-/// Paths are used as given, without resolving `.`, `..` or links; the parent folders of a file exist.
-// @unchecked: everything in virtual time runs on one thread, also what an event loop would give to its pool.
+/// Paths are used as given, without resolving `.`, `..` or links. The parent folders of a file always exist.
+// @unchecked: everything in virtual time runs on one thread, even work that an event loop would pass to its thread
+// pool.
 public final class VirtualFiles: FileSystem, @unchecked Sendable {
   /// A file system call that can fail.
   public enum Operation: Hashable, Sendable {
@@ -29,17 +30,17 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   private struct Fault {
     var operation: Operation
-    /// `nil` for any path.
+    /// The path; `nil` for any path.
     var path: String?
     var code: Int32
-    /// The number of bytes that are read or written before the fault.
+    /// The number of bytes to read or write before the fault.
     var count: Int
   }
 
   /// The maximum number of bytes of all files together; `nil` for no limit.
   public var capacity: Int?
 
-  /// True if changes are not announced to watchers, as on a system with too many watchers.
+  /// True to announce no changes to watches, like a system with too many watches.
   public var isMute = false
 
   private unowned let time: VirtualTimeScheduler
@@ -52,7 +53,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   // MARK: For tests
 
-  /// The content of a file; `nil` if there is none. Setting it replaces the file with another one, as a rename does.
+  /// The content of a file; `nil` if there is no file. Setting it replaces the file with a new one, as a rename does.
   public subscript(path: String) -> Chunk? {
     get { nodes[path].flatMap { $0.isFolder ? nil : Chunk($0.bytes) } }
     set {
@@ -84,16 +85,16 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   /// The paths of all files, sorted.
   public var paths: [String] { nodes.filter { !$0.value.isFolder }.keys.sorted() }
 
-  /// Makes the next such call for a path fail.
+  /// Makes the next call of `operation` for a path fail.
   ///
   /// - Parameters:
   ///   - code: the system's error number.
-  ///   - count: the number of bytes read or written before the failure, possibly by several calls.
+  ///   - count: the number of bytes to read or write before the failure, possibly in several calls.
   public func fail(_ operation: Operation, of path: String, code: Int32, after count: Int = 0) {
     faults.append(Fault(operation: operation, path: path, code: code, count: count))
   }
 
-  /// Makes the next such call for any path fail.
+  /// Makes the next call of `operation` for any path fail.
   public func failNext(_ operation: Operation, code: Int32) {
     faults.append(Fault(operation: operation, path: nil, code: code, count: 0))
   }
@@ -127,7 +128,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
   func touch(_ path: String, _ kind: FolderHint.Kind) {
     let folder = folder(of: path)
     let now = time.now.nanoseconds
-    // Two changes at one instant are two changes.
+    // Two changes at one instant must have different times.
     if kind == .content, let node = nodes[path] { node.modified = max(now, node.modified + 1) }
     if kind == .entry, let node = nodes[folder] { node.modified = max(now, node.modified + 1) }
     let name = String(path.dropFirst(folder.count).drop { $0 == "/" })
@@ -138,7 +139,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     }
   }
 
-  /// The number of `count` bytes that pass before a fault, and its number.
+  /// Returns how many of `count` bytes pass before a fault, and the fault's error number, if any.
   func fault(_ operation: Operation, _ path: String, _ count: Int = 0) -> (passes: Int, code: Int32?) {
     guard let index = faults.firstIndex(where: { $0.operation == operation && $0.path ?? path == path }) else {
       return (count, nil)

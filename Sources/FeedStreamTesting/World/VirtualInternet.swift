@@ -1,21 +1,21 @@
 public import FeedStream
 
-/// A network in virtual time: names, listeners, connections and datagrams between the streams of one test.
+/// A network in virtual time, with names, listeners, connections and datagrams between the streams of one test.
 public final class VirtualInternet {
   /// The quality of a connection. A change applies to later connections.
   public struct Link: Hashable, Sendable {
-    /// The time that a byte takes from one side to the other; connecting takes the same time.
+    /// The time that a byte takes from one side to the other. A connection attempt takes the same time.
     public var latency: StreamInstant.Stride = .zero
     /// The number of bytes per second that each direction carries; `nil` for no limit.
     public var bytesPerSecond: Int?
-    /// The number of bytes that each direction holds, in transit and unread, before its writer has to wait: 64 KiB by
-    /// default.
+    /// The maximum number of bytes in transit or unread in each direction; the writer waits while there are that many.
+    /// 64 KiB by default.
     public var buffer = 64 * 1024
-    /// The maximum number of bytes that arrive as one chunk: 16 KiB by default. With 1, every byte arrives alone.
+    /// The maximum number of bytes that arrive as one chunk; 16 KiB by default. With 1, every byte arrives alone.
     public var segment = 16 * 1024
-    /// The number of received bytes from the connecting side after which the connection is lost.
+    /// The number of bytes that arrive from the connecting side before the connection is lost; `nil` for no loss.
     public var lostAfterBytesUp: Int?
-    /// The number of received bytes from the listening side after which the connection is lost.
+    /// The number of bytes that arrive from the listening side before the connection is lost; `nil` for no loss.
     public var lostAfterBytesDown: Int?
 
     public init() {}
@@ -28,31 +28,32 @@ public final class VirtualInternet {
 
   /// The result of an attempt to connect to an address.
   public enum Answer: Hashable, Sendable {
-    /// The default: a listener, or a refusal if there is none.
+    /// The default: a connection to the listener, or a refusal if there is none.
     case usual
     /// No result: the attempt waits forever.
     case silence
-    /// The system's error number.
+    /// A failure, with the system's error number.
     case failure(Int32)
   }
 
-  /// The quality of connections made from now on.
+  /// The quality of new connections.
   public var link = Link()
-  /// The results of connecting to addresses, if they aren't the default.
+  /// The results of connection attempts, for addresses with another result than ``Answer/usual``.
   public var answers: [SocketAddress: Answer] = [:]
-  /// The addresses of hosts. Numeric addresses need no entry; any other name is unknown.
+  /// The addresses of hosts. Numeric addresses need no entry; other names without an entry are unknown.
   public var hosts: [String: [String]] = ["localhost": ["127.0.0.1"]]
   /// The time that a lookup takes; `nil` if it never completes.
   public var lookUpLatency: StreamInstant.Stride? = .zero
-  /// Returns true for a datagram that gets lost in transit.
+  /// Decides whether a datagram is lost in transit.
   public var losesDatagram: (Datagram) -> Bool = { _ in false }
-  /// The number of bytes of datagrams that wait for a reader; more are dropped: 208 KiB by default.
+  /// The maximum number of bytes of datagrams that wait for a reader; further datagrams are dropped. 208 KiB by
+  /// default.
   public var datagramBuffer = 208 * 1024
-  /// The number of datagrams that were lost or dropped, or had no receiver.
+  /// The number of datagrams that were lost, were dropped, or had no receiver.
   public internal(set) var lostDatagrams = 0
 
   private unowned let time: VirtualTimeScheduler
-  /// The listeners that share an address, in the order of their turns.
+  /// The listeners at each address, in the order of their turns.
   private var listeners: [SocketAddress: [VirtualListener]] = [:]
   private var datagramPorts: [SocketAddress: VirtualDatagrams] = [:]
   private var channels: [Weak] = []
@@ -90,7 +91,7 @@ public final class VirtualInternet {
     return listener
   }
 
-  /// The listener for the next connection; the listeners take turns.
+  /// The listener for the next connection; listeners that share an address take turns.
   private func nextListener(at address: SocketAddress) -> VirtualListener? {
     guard let listener = listeners[address]?.first else { return nil }
     listeners[address]?.removeFirst()
@@ -98,9 +99,9 @@ public final class VirtualInternet {
     return listener
   }
 
-  /// The address with a port, which is chosen if there is none.
+  /// The address with a port, which is chosen if the port is 0.
   private func place(of address: SocketAddress, _ operation: String) throws(SystemError) -> SocketAddress {
-    // No process was started with these sockets.
+    // A test inherits no sockets.
     if case .inherited = address.kind { throw SystemError(operation, "\(address)", code: 9) }  // EBADF
     guard case .internet(let host, let port) = address.kind else { return address }
     guard (0...65_535).contains(port), Self.isNumeric(host) else {
@@ -184,7 +185,7 @@ public final class VirtualInternet {
 
   func close(_ port: VirtualDatagrams) { datagramPorts[port.address] = nil }
 
-  /// - Returns: closures that deliver it or take it back.
+  /// - Sends a datagram.
   func carry(_ datagram: Datagram, from sender: SocketAddress) -> any Cancellable {
     time.after(link.latency, "a datagram for \(datagram.address)") { [self] in
       guard !losesDatagram(datagram), let port = datagramPorts[datagram.address],

@@ -4,7 +4,7 @@ import FeedStream
 final class VirtualListener: ListeningSocket {
   let address: SocketAddress
   var onReady: (() -> Void)?
-  /// Has no effect: virtual time runs as long as work is due.
+  /// Has no effect: virtual time runs as long as there is work.
   var keepsLoopAlive = false
   private let backlog: Int
   private var waiting: [VirtualChannel] = []
@@ -20,7 +20,7 @@ final class VirtualListener: ListeningSocket {
     self.onClose = onClose
   }
 
-  /// Attempts that find the backlog full wait, as if the system ignored them and they tried again.
+  /// Makes an attempt wait while the backlog is full, as if the system ignored it and the client tried again.
   func whenThereIsRoom(for attempt: VirtualInternet.Attempt, _ proceed: @escaping () -> Void) {
     queueing.append((attempt, proceed))
     admit()

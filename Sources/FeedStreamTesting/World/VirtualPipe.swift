@@ -2,11 +2,11 @@ import FeedStream
 
 /// One direction of a connection in virtual time.
 final class VirtualPipe {
-  // Weak: its last user may be gone later than time.
+  // Weak, because the last user may be released after the scheduler.
   private weak var time: VirtualTimeScheduler?
   private let name: String
   private let link: VirtualInternet.Link
-  /// The number of delivered bytes after which the connection is lost, and the action at that point.
+  /// The number of bytes that still arrive before the connection is lost. `onLoss` is then called.
   private var lostAfter: Int?
   var onLoss: (() -> Void)?
 
@@ -16,13 +16,13 @@ final class VirtualPipe {
   private var ending: ((SystemError?) -> Void)?
   private var hasEnded = false
   private var failure: Int32?
-  /// The time when the connection will have sent everything.
+  /// The time at which all bytes written so far will have been sent.
   private var freeAt: StreamInstant
 
-  // On the way, and arrived.
+  // In transit, and arrived.
   private var travelling: [(at: StreamInstant, chunk: Chunk?)] = []
   private var arrived: [Chunk] = []
-  /// The bytes of both.
+  /// The number of bytes in transit and arrived.
   private var held = 0
   private var arrival: (any Cancellable)?
   private var callBack: (any Cancellable)?
@@ -76,7 +76,7 @@ final class VirtualPipe {
     }
   }
 
-  /// The writer's callback, on a later turn.
+  /// Calls the writer back, later.
   private func answer(_ error: SystemError?) {
     let isWrite = done != nil
     guard callBack == nil, let time else { return }
@@ -111,7 +111,8 @@ final class VirtualPipe {
     pump()
   }
 
-  /// Called when the writer has closed: its callbacks are dropped; written bytes still arrive, and then the end.
+  /// Called when the writer has closed: its callbacks are dropped. Bytes that were written still arrive, and then the
+  /// end.
   func writerIsGone() {
     done = nil
     ending = nil
@@ -213,7 +214,7 @@ final class VirtualChannel: ByteChannel {
 
   deinit { close() }
 
-  /// Two ends of one connection.
+  /// Makes the two ends of a connection.
   static func pair(
     _ time: VirtualTimeScheduler, client: SocketAddress, server: SocketAddress, _ link: VirtualInternet.Link
   ) -> (client: VirtualChannel, server: VirtualChannel) {

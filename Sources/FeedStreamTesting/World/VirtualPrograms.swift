@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// The programs that can be run in virtual time, each a closure.
+/// The programs that can be run in virtual time. Each is a closure.
 ///
 ///     time.programs["upper"] = { program in
 ///       program.input.utf8Text().map { Chunk($0.uppercased()) }
@@ -14,7 +14,7 @@ public final class VirtualPrograms {
 
   private unowned let time: VirtualTimeScheduler
   private var scripts: [String: Script] = [:]
-  /// The programs that were started and have not ended.
+  /// The programs that have been started and have not ended.
   public private(set) var running: [VirtualProgram] = []
   private var count: Int32 = 1_000
 
@@ -39,17 +39,18 @@ public final class VirtualPrograms {
   }
 }
 
-/// A program that runs in virtual time, as its script determines.
+/// A program that runs in virtual time, for use by its script.
 public final class VirtualProgram {
-  /// The options with which it was started.
+  /// The options with which the program was started.
   public let subprocess: Subprocess
   /// The script's subscriptions; cancelled when the program ends.
   public var work: Set<AnyCancellable> = []
-  /// Called with the signals that it receives; if this is `nil`, any signal ends it. `SIGKILL` always does.
+  /// Called with each signal that the program receives. If this is `nil`, any signal ends the program. `SIGKILL` always
+  /// does.
   public var onSignal: ((Int32) -> Void)?
-  /// The signals that it has received.
+  /// The signals that the program has received.
   public private(set) var signals: [Int32] = []
-  /// The program's ends of its standard streams. Streams that aren't pipes are connected to nothing.
+  /// The program's ends of its standard streams.
   private let streams: [Connection]
   let child: VirtualChild
   private unowned let time: VirtualTimeScheduler
@@ -66,7 +67,7 @@ public final class VirtualProgram {
       let (near, far) = VirtualChannel.pair(time, client: name, server: name, VirtualInternet.Link())
       inner.append(Connection(far, to: name))
       outer.append(stream == .pipe ? near : nil)
-      // An empty input has ended, and an output that is dropped is read by nobody and takes everything.
+      // Without a pipe, the input ends immediately, and output is read and dropped.
       if stream != .pipe, inner.count == 1 { near.close() }
       if stream != .pipe, inner.count > 1 { near.startReading { _ in } }
       sinks.append(near)
@@ -76,17 +77,17 @@ public final class VirtualProgram {
     child.onSignal = { [weak self] in self?.receive($0) }
   }
 
-  /// The other ends of those that aren't pipes.
+  /// The other ends of the streams, which are retained while the program runs.
   private var sinks: [VirtualChannel] = []
 
-  /// The bytes written to its standard input.
+  /// The bytes written to the program's standard input.
   public var input: Publishers.ConnectionBytes { streams[0].bytes }
-  /// Its standard output.
+  /// The program's standard output.
   public var output: Connection { streams[1] }
-  /// Its standard error.
+  /// The program's standard error.
   public var errors: Connection { streams[2] }
 
-  /// Writes text to its output.
+  /// Writes text to the standard output.
   public func print(_ text: String) {
     Just(Chunk(text)).write(to: output).sink(receiveCompletion: { _ in }, receiveValue: { _ in }).store(in: &work)
   }
@@ -95,7 +96,7 @@ public final class VirtualProgram {
   public func exit(_ status: ExitStatus = .exited(0)) {
     guard !hasEnded else { return }
     hasEnded = true
-    // What is being written is in the pipes by the next turn.
+    // Wait for the next turn, when the bytes that are being written are in the pipes.
     time.schedule { [self] in
       work = []
       for stream in streams { stream.close() }
@@ -116,7 +117,7 @@ public final class VirtualProgram {
   }
 }
 
-/// A program that runs in virtual time, from the view of its parent.
+/// A program that runs in virtual time, as its parent sees it.
 final class VirtualChild: ChildProcess {
   let number: Int32
   let input: (any ByteChannel)?

@@ -1,6 +1,6 @@
 public import FeedStream
 
-/// The terminal of virtual time: a test presses its keys and changes its size.
+/// The terminal of virtual time, whose keys a test presses and whose size it changes.
 public final class VirtualTerminal: TerminalPort {
   private let near: VirtualChannel
   private let far: VirtualChannel
@@ -10,13 +10,13 @@ public final class VirtualTerminal: TerminalPort {
   private var isPressing = false
   private var pressed: [Chunk] = []
 
-  /// True while keys are read as they are pressed (raw mode).
+  /// True in raw mode, in which keys are read as they are pressed.
   public private(set) var isRaw = false
 
-  /// The bytes that would be sent to it if the process ended now.
+  /// The bytes that would be sent to the terminal if the process ended now.
   public private(set) var farewell: Chunk?
 
-  /// Its size: 80 by 24 by default.
+  /// The terminal's size; 80 by 24 by default.
   public var size = TerminalSize(columns: 80, rows: 24) {
     didSet { for announce in watches.values { time.schedule { announce() } } }
   }
@@ -60,16 +60,16 @@ public final class VirtualStandardStreams {
   private unowned let time: VirtualTimeScheduler
   private var inner: [Int32: VirtualChannel] = [:]
   private var outer: [Int32: Connection] = [:]
-  /// True if the process has no standard input.
+  /// True to run without a standard input.
   public var hasNoInput = false
 
   init(_ time: VirtualTimeScheduler) { self.time = time }
 
-  /// The process's standard input. Close it, or write with `WriteEnding.closes`, for the end.
+  /// The test's end of the process's standard input. To end the input, close it, or write with `WriteEnding.closes`.
   public var input: Connection { end(0) }
-  /// The process's standard output.
+  /// The test's end of the process's standard output.
   public var output: Connection { end(1) }
-  /// The process's standard error.
+  /// The test's end of the process's standard error.
   public var errors: Connection { end(2) }
 
   private func end(_ number: Int32) -> Connection {
@@ -89,12 +89,12 @@ public final class VirtualStandardStreams {
   func channel(_ number: Int32) -> StandardChannel {
     if number == 0, hasNoInput { return .nothing }
     open(number)
-    // Each use has its own end to close: the stream stays.
+    // Each use gets a separate object to close, so that the stream stays open.
     return .channel(BorrowedChannel(inner[number]!))
   }
 }
 
-/// One use of a channel that stays open when this is closed.
+/// One use of a channel, which stays open when this object is closed.
 private final class BorrowedChannel: ByteChannel {
   private let channel: VirtualChannel
   private var isClosed = false

@@ -1,6 +1,6 @@
 import FeedStream
 
-/// The world outside a program, in virtual time: a network, files, programs, signals and a terminal that a test
+/// The world outside of a program, in virtual time: a network, files, programs, signals and a terminal that a test
 /// controls.
 ///
 ///     withVirtualTime { time in
@@ -13,8 +13,8 @@ import FeedStream
 ///       date.cancel()
 ///     }
 ///
-/// Code for any `LoopScheduler` uses it through the same initializers as with an `EventLoop`: `Listener`,
-/// `Connection.connect`, `File`, `Subprocess` and so on. Nothing of the real world is touched.
+/// Code for any `LoopScheduler` uses this world through the same API as with an `EventLoop`: `Listener`,
+/// `Connection.connect`, `File`, `Subprocess` and so on. The real system is not touched.
 final class VirtualWorld {
   let network: VirtualInternet
   let files: VirtualFiles
@@ -42,19 +42,19 @@ extension VirtualTimeScheduler {
     return world
   }
 
-  /// The network of virtual time: nothing listens at first.
+  /// The network of virtual time, initially without listeners.
   public var network: VirtualInternet { world.network }
 
-  /// The files of virtual time: none at first.
+  /// The files of virtual time, initially none.
   public var files: VirtualFiles { world.files }
 
-  /// The programs that can be run in virtual time: none at first.
+  /// The programs that can be run in virtual time, initially none.
   public var programs: VirtualPrograms { world.programs }
 
   /// The terminal of virtual time.
   public var terminal: VirtualTerminal { world.terminal }
 
-  /// The process's standard streams.
+  /// The standard streams of the process, as the test sees them.
   public var standardStreams: VirtualStandardStreams { world.standardStreams }
 
   /// Sends a signal to the process.
@@ -111,7 +111,7 @@ extension VirtualTimeScheduler: IOHost {
   package func watchSignal(
     _ number: Int32, keepsLoopAlive: Bool, _ announce: @escaping () -> Void
   ) throws(SystemError) -> any Cancellable {
-    // SIGKILL and SIGSTOP, on Linux; and numbers that aren't signals.
+    // Refuse SIGKILL and SIGSTOP (by their numbers on Linux), and numbers that aren't signals.
     guard (1...64).contains(number), number != 9, number != 19 else {
       throw SystemError("watch", "signal \(number)", code: 22)
     }
@@ -123,7 +123,7 @@ extension VirtualTimeScheduler: IOHost {
   }
 
   package var randomBytes: ByteMaker {
-    // Unsafe but right: everything in virtual time runs on one thread.
+    // Safe, because everything in virtual time runs on one thread.
     nonisolated(unsafe) let world = world
     return { room in
       for index in room.indices { room[index] = UInt8(truncatingIfNeeded: world.random.next()) }
@@ -132,7 +132,7 @@ extension VirtualTimeScheduler: IOHost {
   }
 }
 
-/// A time in the future of a scheduler.
+/// Work at a later time.
 extension VirtualTimeScheduler {
   func after(_ delay: StreamInstant.Stride, _ name: String, _ action: @escaping () -> Void) -> any Cancellable {
     alarm(at: now.advanced(by: delay), OriginNote(named: name), action)
