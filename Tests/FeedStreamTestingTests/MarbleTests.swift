@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("a-(b(c))", 4, "a group in a group; close the first with ) before"),
+    ("a-(b(c))", 4, "a group within a group; close the first one with ) before this one"),
     ("a-b)", 3, "there is no group to close; write ( before"),
     ("a-(bc|", 2, "this group is not closed; add a )"),
     ("a()", 2, "an empty group; write what happens between ( and ), or - instead"),

@@ -3,7 +3,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   ///
   ///     demand      1-----3----
   ///     elements    ---a------b--c--|
-  ///     downstream  ---a------b--c--|     (b is not awaited before it is asked for, nor the end)
+  ///     downstream  ---a------b--c--|     (b and the end are awaited only when requested)
   ///
   /// If you subscribe on an ``EventLoop``, or on a thread whose loop does not run yet, it delivers there. Elsewhere, it
   /// delivers on the threads on which its elements arrive. While an element is awaited, the loop keeps running, unless

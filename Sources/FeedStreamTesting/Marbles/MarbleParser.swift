@@ -48,7 +48,7 @@ struct MarbleParser {
       if group != nil { throw error(at: index, "no time passes in a group; close it with ) first") }
       step()
     case "(":
-      if group != nil { throw error(at: index, "a group in a group; close the first with ) before") }
+      if group != nil { throw error(at: index, "a group within a group; close the first one with ) before this one") }
       group = (index, true)
     case ")":
       guard let group else { throw error(at: index, "there is no group to close; write ( before") }

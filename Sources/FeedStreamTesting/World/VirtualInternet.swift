@@ -164,7 +164,7 @@ public final class VirtualInternet {
     _ host: String, _ port: Int, _ done: @escaping (Result<[SocketAddress], SystemError>) -> Void
   ) -> any Cancellable {
     guard let lookUpLatency else { return Attempt() }
-    return time.after(lookUpLatency, "the look-up of \(host)") { [self] in
+    return time.after(lookUpLatency, "the lookup of \(host)") { [self] in
       if let found = Self.isNumeric(host) ? [host] : hosts[host] {
         done(.success(found.map { .internet($0, port: port) }))
       } else {

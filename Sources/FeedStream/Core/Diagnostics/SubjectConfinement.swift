@@ -63,7 +63,7 @@ public import CThread
       halt(
         """
         \(name()): touched on a thread other than that of the loop where it was made (CONTRACT, rule 1: a stream lives on one thread). \
-        \(advice()) In main.swift, a task that touches it is written Task { @MainActor in … }.
+        \(advice()) In main.swift, write a task that touches it as Task { @MainActor in … }.
         """)
     }
     if isFirst {
@@ -90,13 +90,13 @@ public import CThread
   static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
   @usableFromInline static let adviceOnSchedulers = """
-    A stream crosses to a DispatchQueue, an OperationQueue, RunLoop.main, and every scheduler whose type says so. If this one runs \
-    its work on other threads, say so: extension MyScheduler { public static var usesOtherThreads: Bool { true } }.
+    A stream crosses only to a DispatchQueue, an OperationQueue, RunLoop.main, and schedulers that declare usesOtherThreads. If this \
+    one runs its work on other threads, declare it: extension MyScheduler { public static var usesOtherThreads: Bool { true } }.
     """
 
   @usableFromInline static let advice = """
-    Send by subject.sender(on: loop), which any thread may use, take values off the loop by publisher.values, or build the \
-    stream in loop.execute { }. If a publisher delivers on threads of its own, make the EventLoop before the stream, or write \
+    Send values with subject.sender(on: loop), which any thread may use; receive values off the loop with publisher.values; or \
+    build the stream in loop.execute { }. If a publisher delivers on its own threads, make the EventLoop before the stream, or write \
     .receive(on:) directly below that publisher.
     """
 }

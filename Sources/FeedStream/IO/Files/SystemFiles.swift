@@ -28,10 +28,10 @@ package final class SystemFiles: FileSystem {
   }
 
   package func status(of path: String) throws(SystemError) -> FileStatus? {
-    guard !path.utf8.contains(0) else { throw SystemError("look at", path, code: EINVAL) }
+    guard !path.utf8.contains(0) else { throw SystemError("read the status of", path, code: EINVAL) }
     var status = stat()
     if stat(path, &status) == 0 { return FileStatus(status) }
-    guard errno == ENOENT || errno == ENOTDIR else { throw SystemError("look at", path, code: errno) }
+    guard errno == ENOENT || errno == ENOTDIR else { throw SystemError("read the status of", path, code: errno) }
     return nil
   }
 
@@ -117,7 +117,7 @@ final class SystemFile: OpenFile {
   }
 
   func status() throws(SystemError) -> FileStatus {
-    guard let status = System.status(descriptor) else { throw SystemError("look at", name, code: errno) }
+    guard let status = System.status(descriptor) else { throw SystemError("read the status of", name, code: errno) }
     return FileStatus(status)
   }
 }
