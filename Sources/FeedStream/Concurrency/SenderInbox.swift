@@ -3,7 +3,7 @@
 /// A mutex guards the values until the loop takes all of them. A sender wakes the loop only when no delivery is
 /// scheduled or running. The scheduled work is a ``LoopErrand``: if it is released without having run, the loop is
 /// closed.
-// @unchecked: the mutex guards what several threads use; the rest is used at the stream's home only.
+// @unchecked: the mutex guards the state that several threads use; the rest is used at the stream's home only.
 @usableFromInline final class SenderInbox<Output: Sendable, Failure: Error>: @unchecked Sendable {
   // Guarded by the mutex.
   @usableFromInline let mutex = SystemMutex()

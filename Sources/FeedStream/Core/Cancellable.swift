@@ -19,7 +19,7 @@ extension Cancellable {
 /// A cancellable that cancels when it is released.
 public final class AnyCancellable: Cancellable {
   @exclusivity(unchecked) @usableFromInline var action: (() -> Void)?
-  /// Detects a release of this object that comes too early; `nil` while warnings are off.
+  /// Detects a premature release of this object; `nil` while warnings are off.
   @usableFromInline let watch: SubscriptionWatch?
 
   /// Runs `cancel` once: when cancelled, or when released before that.
@@ -34,7 +34,7 @@ public final class AnyCancellable: Cancellable {
     watch = nil
   }
 
-  /// Cancels a subscription that has just been made; `watch` detects a release that comes too early.
+  /// Cancels a subscription that has just been made; `watch` detects a premature release.
   @inlinable init<C: Cancellable & LiveSubscriber>(_ canceller: C, _ watch: SubscriptionWatch?) {
     action = { canceller.cancel() }
     self.watch = watch

@@ -71,7 +71,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 @usableFromInline protocol CancellationGate: AnyObject {
   /// Called at a cancellation.
   ///
-  /// - Returns: true if the calling thread may use what belongs to the stream.
+  /// - Returns: true if the calling thread may use the stream's state.
   func mayTouch() -> Bool
 
   /// Cancels upstream. Safe from any thread.

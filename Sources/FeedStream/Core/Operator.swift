@@ -1,5 +1,5 @@
 extension Publishers {
-  /// A publisher that changes the stream of another: the structs behind the methods of ``Publisher``.
+  /// A publisher that transforms the stream of another: the structs behind the methods of ``Publisher``.
   ///
   /// It fails with upstream's failure, unless it declares a failure type of its own.
   public protocol Operator<Upstream>: Publisher {

@@ -74,7 +74,7 @@ struct MainQueueService {
 }
 
 extension EventLoop {
-  /// Called when a run begins, on the thread that runs.
+  /// Called when a run begins, on the thread that runs the loop.
   func updateMainQueueService(for mode: RunMode) {
     #if os(Linux)
       let thread = currentThread()

@@ -6,7 +6,7 @@ public final class SignalHandle: LoopHandle {
   public let number: Int32
   private var handler: (() -> Void)?
 
-  /// Starts watching.
+  /// Starts watching for the signal.
   ///
   /// - Throws: when the signal cannot be caught (`SIGKILL`, `SIGSTOP`) or does not exist.
   init(on loop: EventLoop, number: Int32, _ handler: @escaping () -> Void) throws(EventLoopError) {

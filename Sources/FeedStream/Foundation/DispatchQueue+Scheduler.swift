@@ -94,7 +94,7 @@
       let repetition = Repetition(timer)
       let action = Carried(uncheckedly: action)
       // The handler retains the timer until it is cancelled, so the timer keeps running when the cancellable is
-      // dropped.
+      // released.
       timer.setEventHandler(qos: options?.qos ?? .unspecified, flags: options?.flags ?? []) {
         repetition.run(action.value)
       }

@@ -9,14 +9,13 @@ import FeedStream
 /// | <code>\|</code> | the stream finishes |
 /// | `#` | the stream fails |
 /// | `(ab\|)` | these happen at one instant; a group takes one frame |
-/// | ` 100ms ` | between two characters, and set off by spaces: they are that far apart instead of one frame.
-/// Units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d` |
-/// | `^` | in a hot publisher: the test begins here; earlier events have already happened. A cold one has no such
-/// time |
+/// | ` 100ms ` | between two characters, with spaces around it: the time between them, instead of one frame |
+/// | `^` | the test begins here, and earlier events have already happened; only in hot publishers |
 /// | space, end of a line | nothing; for alignment |
 ///
-/// A frame is a millisecond by default. The notation is that of ReactiveX's test schedulers, with two changes: a group
-/// takes as long as a value, and `a 100ms b` puts `b` 100 ms after `a`.
+/// A frame is a millisecond by default. The units of times are `ns`, `us`, `ms`, `s`, `m`, `h` and `d`. The notation is
+/// that of ReactiveX's test schedulers, with two changes: a group takes as long as a value, and `a 100ms b` puts `b`
+/// 100 ms after `a`.
 public struct Marbles: Equatable, Sendable {
   /// The meaning of a character.
   public enum Symbol: Hashable, Sendable {

@@ -53,7 +53,8 @@ public struct StepVerifier<Output, Failure: Error> {
   ///
   /// - Parameters:
   ///   - site: the line of the call; by default, the line of `verify(on:)`, for steps that cannot fail.
-  ///   - run: returns what differs from the expectation, in a sentence that begins in lower case, or `nil`.
+  ///   - run: returns a sentence that describes the difference from the expectation, beginning in lower case; `nil` if
+  ///     there is none.
   func adding(_ site: CallSite? = nil, _ run: @escaping (Run) -> String?) -> Self {
     var copy = self
     copy.steps.append(Step(site: site ?? self.site, run: run))

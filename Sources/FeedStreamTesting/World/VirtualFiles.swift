@@ -99,7 +99,7 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
     faults.append(Fault(operation: operation, path: nil, code: code, count: 0))
   }
 
-  // MARK: What happens
+  // MARK: Changes and faults
 
   private func node(isFolder: Bool) -> Node {
     count += 1

@@ -38,7 +38,7 @@ public final class VirtualInternet {
 
   /// The quality of new connections.
   public var link = Link()
-  /// The results of connection attempts, for addresses with another result than ``Answer/usual``.
+  /// The results of connection attempts, for addresses whose result isn't ``Answer/usual``.
   public var answers: [SocketAddress: Answer] = [:]
   /// The addresses of hosts. Numeric addresses need no entry; other names without an entry are unknown.
   public var hosts: [String: [String]] = ["localhost": ["127.0.0.1"]]
@@ -168,7 +168,7 @@ public final class VirtualInternet {
       if let found = Self.isNumeric(host) ? [host] : hosts[host] {
         done(.success(found.map { .internet($0, port: port) }))
       } else {
-        done(.failure(SystemError("look up", host, code: 3008)))  // EAI_NONAME, as libuv has it
+        done(.failure(SystemError("look up", host, code: 3008)))  // EAI_NONAME, as in libuv
       }
     }
   }

@@ -10,8 +10,8 @@ import Synchronization
 
 /// Stops the process with a message that names the broken rule, even in release builds.
 ///
-/// The message ends with the section of `docs/Troubleshooting.md` that explains the rule: `section` is its anchor,
-/// and `nil` for a message that says everything itself.
+/// The message ends with the section of `docs/Troubleshooting.md` that explains the rule: `section` is its anchor, and
+/// `nil` for a message that needs no explanation.
 ///
 /// Two threads often break a rule at the same moment. The first stops the process, and the others wait for that: if
 /// several threads stop at once, Swift's backtraces mix and may never end.

@@ -2,10 +2,10 @@ import Synchronization
 
 /// Observes every subscription of the process: a debugging aid, as in Combine and OpenCombine.
 ///
-/// Implement the methods you need and call ``enable()``. From then on every subscription made by
-/// ``Publisher/subscribe(_:)-(S)``, and by what is built on it (`sink`, `assign` …), is reported until ``disable()``.
-/// Earlier subscriptions are not reported. Neither are the operators within a chain, which are not separate
-/// subscriptions: use `print` and `handleEvents` to observe them.
+/// Implement the methods you need and call ``enable()``. From then on, every subscription made by
+/// ``Publisher/subscribe(_:)-(S)``, and by methods that are built on it (`sink`, `assign` …), is reported until
+/// ``disable()``. Earlier subscriptions are not reported. Neither are the operators within a chain, which are not
+/// separate subscriptions: use `print` and `handleEvents` to observe them.
 ///
 /// **Cost:** without an observer, one atomic load per subscription and nothing per value; an observed stream is slow.
 ///

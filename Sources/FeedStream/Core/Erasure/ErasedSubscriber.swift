@@ -55,7 +55,7 @@
 
 /// A subscriber's methods as functions. They take the object that is the subscriber or holds it.
 ///
-/// They are formed here, in an inlinable function that knows the concrete subscriber, and so they are specialized; a
+/// They are formed here, in an inlinable function that knows the concrete subscriber, so that they are specialized; a
 /// call through `any Subscriber` or a generic class's vtable never is. They capture nothing: closures that capture the
 /// object would add three reference counts whenever an erased subscriber is passed on or released. `next` is the hot
 /// path. `end` and `begin` are called once per subscription. They are two functions rather than one that takes an enum,

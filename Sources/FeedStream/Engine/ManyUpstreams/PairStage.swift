@@ -43,7 +43,7 @@
   /// Delivers the values that are ready and returns the subscriber's further demand, for each upstream.
   ///
   /// A value that arrives while another is being delivered waits for the running loop: the order is kept and the stack
-  /// stays flat. Pairs are delivered without a check of the demand: each takes one value of either upstream, and the
+  /// stays flat. Pairs are delivered without a check of the demand: each takes one value from each upstream, and the
   /// same demand was requested from both.
   @inlinable func deliver() -> Subscribers.Demand {
     guard !isDelivering else {

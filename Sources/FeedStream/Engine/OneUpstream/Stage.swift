@@ -53,7 +53,7 @@
     began()
   }
 
-  /// Takes `subscription` as the one to upstream.
+  /// Makes `subscription` the subscription to upstream.
   @inlinable final func attach(_ subscription: any Subscription) {
     if unconfined == nil, subscription._isConfined {
       phase = .live

@@ -80,7 +80,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
 
   private func hasEnded(_ status: ExitStatus) {
     let (keeper, onExit) = (keeper.take(), onExit.take())
-    // Nobody else ends the programs that it has started.
+    // No other code ends the programs that it has started.
     if group, !leavesDescendants { kill(-number, SIGTERM) }
     close()
     onExit?(status)

@@ -18,8 +18,7 @@ extension StreamDiagnostics {
   /// True while the live map is on.
   public static var hasMap: Bool { Warnings.watch && LiveMap.isOn }
 
-  /// The streams of the calling code: of the loop that it runs on or owns, and those that its thread made without a
-  /// loop.
+  /// The streams of the loop that the calling thread runs or owns, and those that the thread has made without a loop.
   ///
   /// - Parameter limit: the maximum number of nodes; with more, ``StreamMap/isCut`` is true.
   public static func snapshot(limit: Int = 10_000) -> StreamMap {
