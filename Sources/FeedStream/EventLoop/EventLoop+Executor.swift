@@ -17,7 +17,8 @@ extension EventLoop: SerialExecutor {
 
   /// Traps when the calling thread is not running the loop.
   public func checkIsolated() {
-    precondition(isCurrent, "EventLoop: this code must run on the loop, which this thread is not running; use execute { }")
+    precondition(
+      isCurrent, "EventLoop: this code must run on the loop, which this thread is not running; use execute { }")
   }
 
   @available(macOS 26.0, iOS 26.0, watchOS 26.0, tvOS 26.0, *)
