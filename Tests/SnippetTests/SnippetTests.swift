@@ -91,4 +91,30 @@ import Testing
     let race = try await withCompiler { try await $0.check([sent]) }
     #expect(race.contains("docs/Sent.md:4:16: error: "))
   }
+
+  @Test func `a mistake that newcomers make is reported with what to write instead`() async throws {
+    let failing = "let values = PassthroughSubject<Int, URLError>()\n"
+    let mistakes = [
+      (
+        failing + "_ = values.sink { print($0) }",
+        "use sink(receiveCompletion:receiveValue:), or handle the failure first"
+      ),
+      (
+        "final class Model { var count = 0 }\n" + failing + "_ = values.assign(to: \\.count, on: Model())",
+        "this stream can fail; handle the failure first"
+      ),
+      ("_ = Just(1).flatMap { [$0, $0] }", "flatMap needs a publisher, such as its .publisher"),
+      ("_ = Just(1).take(1).startWith(0)", "'take' has been renamed to 'prefix(_:)'"),
+      ("_ = Just(1).startWith(0)", "'startWith' has been renamed to 'prepend(_:)'"),
+      ("_ = Just(1).distinctUntilChanged()", "'distinctUntilChanged()' has been renamed to 'removeDuplicates()'"),
+      ("_ = Just(1).subscribe(onNext: { print($0) })", "use sink(receiveCompletion:receiveValue:)"),
+      ("PassthroughSubject<Int, Never>().onNext(1)", "'onNext' has been renamed to 'send(_:)'"),
+    ]
+    let snippets = mistakes.enumerated().map { Snippet(file: "Mistake\($0).md", line: 1, code: $1.0) }
+    let said = try await withCompiler { try await $0.check(snippets) }
+    for (number, mistake) in mistakes.enumerated() {
+      let about = said.split(separator: "\n").filter { $0.contains("Mistake\(number).md") && $0.contains("error: ") }
+      #expect(about.contains { $0.contains(mistake.1) }, "\(mistake.0): \(about)")
+    }
+  }
 }

@@ -34,8 +34,8 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// False if the subscription's publisher, or one above it, may deliver on any thread.
   @usableFromInline package var _isConfined: Bool { true }
 
-  /// True if several threads take turns in this subscription, or above it.
-  @usableFromInline var isShared: Bool { cancellationGate?.isShared ?? false }
+  /// The gate through which events arrive on several threads, in turn, at this subscription or above it.
+  @usableFromInline var gateAbove: ThreadGate? { cancellationGate?.gateAbove }
 
   /// Its upstreams, its subscriber, and its held values, for the map. Read on the stream's thread only.
   @usableFromInline func tell(_ facts: inout StreamFacts) {}
@@ -50,8 +50,8 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
   @usableFromInline package final func cancel() {
     confinement.check(self)
-    if let gate = cancellationGate, !gate.mayTouch() { return cancelledFromElsewhere() }
-    cancelled()
+    guard let gate = cancellationGate else { return cancelled() }
+    if !gate.touch(cancelled) { cancelledFromElsewhere() }
   }
 
   // MARK: Descriptions
@@ -69,16 +69,16 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
 /// Decides what a cancellation may touch in a stream whose upstream may deliver on any thread.
 @usableFromInline protocol CancellationGate: AnyObject {
-  /// Called at a cancellation.
+  /// Runs `cancel` if the calling thread may use the stream's state, while no other thread does.
   ///
-  /// - Returns: true if the calling thread may use the stream's state.
-  func mayTouch() -> Bool
+  /// - Returns: false if it may not, and `cancel` was not run.
+  func touch(_ cancel: () -> Void) -> Bool
 
   /// Cancels upstream. Safe from any thread.
   func cancelUpstream()
 
-  /// True if several threads take turns in upstream.
-  var isShared: Bool { get }
+  /// The gate through which upstream's events arrive, if several threads may take turns in it.
+  var gateAbove: ThreadGate? { get }
 }
 
 /// The operator's name for messages: "DropWhileStage<Int, Never>" becomes "DropWhile".

@@ -24,7 +24,10 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
 
   /// The current value; setting it sends it. After the completion, it can still be set, but no subscriber is notified.
   @inlinable public var value: Output {
-    get { current }
+    get {
+      conduits.confinement.checkReading(conduits.name)
+      return current
+    }
     set { if conduits.isOpen { _ = deliver(newValue) } else { current = newValue } }
   }
 
@@ -44,8 +47,8 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject {
     self.init(value, at: SourcePlace("CurrentValueSubject", 0))
   }
 
-  @inlinable init(_ value: Output, at place: SourcePlace?) {
-    conduits = SubscriberList("CurrentValueSubject", at: place)
+  @inlinable init(_ value: Output, of name: StaticString = "CurrentValueSubject", at place: SourcePlace?) {
+    conduits = SubscriberList(name, at: place)
     current = value
     // Upstreams get demand immediately, because `value` may be read at any time.
     conduits.upstreams.want()

@@ -35,7 +35,7 @@ public struct Published<Value> {
     wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
     storage storage: ReferenceWritableKeyPath<Owner, Published<Value>>
   ) -> Value {
-    @inlinable get { owner[keyPath: storage].state.value }
+    @inlinable get { owner[keyPath: storage].state.read() }
     @inlinable set { owner[keyPath: storage].state.set(newValue) }
   }
 
@@ -83,7 +83,12 @@ extension Publisher where Failure == Never {
 
   @usableFromInline init(_ value: Value) {
     self.value = value
-    subject = CurrentValueSubject(value, at: nil)
+    subject = CurrentValueSubject(value, of: "@Published", at: nil)
+  }
+
+  @inlinable func read() -> Value {
+    subject.conduits.confinement.checkReading("@Published")
+    return value
   }
 
   @inlinable func set(_ newValue: Value) {

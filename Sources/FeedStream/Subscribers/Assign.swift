@@ -82,8 +82,8 @@ extension Subscribers {
     public func cancel() {
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
       // Another thread, on which upstream delivers, may be using this subscriber's other properties.
-      if let unconfined, !unconfined.mayTouch() { return unconfined.cancelUpstream() }
-      end()?.cancel()
+      guard let unconfined else { return end()?.cancel() ?? () }
+      if !unconfined.touch({ end()?.cancel() }) { unconfined.cancelUpstream() }
     }
 
     /// Releases the object outside of any access to this subscriber, because releasing it may call back into the

@@ -116,10 +116,13 @@ extension Subscribers {
     public func cancel() {
       // If values arrive on a queue, only work in its lane may touch this sink.
       if let lane, !lane.isHere { return lane.revoke { [self] in cancel() } }
-      let mayTouch = unconfined?.mayTouch() ?? true
       // If the subscription has not arrived yet, as with `subscribe(on:)`, it will be refused.
       phase.store(Self.closed, ordering: .relaxed)
-      guard mayTouch else { return unconfined?.cancelUpstream() ?? () }
+      guard let unconfined else { return cancelHere() }
+      if !unconfined.touch(cancelHere) { unconfined.cancelUpstream() }
+    }
+
+    private func cancelHere() {
       guard let subscription = subscription.take() else { return }
       let (onCompletion, onValue) = (self.onCompletion, self.onValue)
       close()

@@ -40,6 +40,11 @@ public import CThread
     if thread != currentThread() { moved(name()) }
   }
 
+  /// Checks code that only reads a value: it does not decide where the subject lives.
+  @inlinable @inline(__always) mutating func checkReading(_ name: @autoclosure () -> StaticString) {
+    if thread != 0, thread != currentThread() { moved("\(name())") }
+  }
+
   /// Checks an operator that its scheduler calls.
   @inlinable @inline(__always) mutating func checkScheduled(_ name: @autoclosure () -> StaticString) {
     if thread != currentThread() { moved("\(name())", Self.adviceOnSchedulers) }
@@ -95,9 +100,10 @@ public import CThread
     """
 
   @usableFromInline static let advice = """
-    Send values with subject.sender(on: loop), which any thread may use; receive values off the loop with publisher.values; or \
-    build the stream in loop.execute { }. If a publisher delivers on its own threads, make the EventLoop before the stream, or write \
-    .receive(on:) directly below that publisher.
+    Send values with subject.sender(on: loop), which any thread may use; set properties in loop.execute { } or \
+    DispatchQueue.main.async { }; receive values off the loop with publisher.values; or build the stream in loop.execute { }. The loop \
+    must run: where dispatchMain() or RunLoop.main.run() ends the program, use EventLoop.main. If a publisher delivers on its own \
+    threads, make the EventLoop before the stream, or write .receive(on:) directly below that publisher.
     """
 }
 

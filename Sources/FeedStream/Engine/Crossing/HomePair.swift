@@ -31,7 +31,8 @@
       halt(
         """
         \(name()): its publisher delivers on the queue "\(lane.name)", and the stream itself has no event loop. Make an EventLoop on \
-        this thread before you subscribe, or continue each subscriber's stream with .receive(on:) instead (CONTRACT, rule 1).
+        this thread before you subscribe, and end with its run(); where dispatchMain() or RunLoop.main.run() ends the program, use \
+        EventLoop.main. Or continue each subscriber's stream with .receive(on:) instead (CONTRACT, rule 1).
         """)
     }
     // A task may change threads; the compiler checks its code instead.
@@ -44,7 +45,7 @@
           """
           \(name): a Future was fulfilled on a different thread than the one that subscribed, and the stream has no event loop. Continue \
           the Future with .receive(on: DispatchQueue.main) or another queue right below, or make an EventLoop on this thread \
-          before you make the Future (CONTRACT, rule 1).
+          before you make the Future, and end with its run() (CONTRACT, rule 1).
           """)
       }
       action()

@@ -10,6 +10,8 @@ import Synchronization
 @usableFromInline final class UnconfinedUpstream: CancellationGate, @unchecked Sendable {
   private struct State {
     var subscription: (any Subscription)?
+    /// The gate above the subscription, which remains in use after the subscription has completed.
+    var gate: ThreadGate?
     /// The number of the subscription: a stage that subscribes again has several.
     var number = 0
   }
@@ -28,6 +30,7 @@ import Synchronization
       state.number += 1
       let earlier = Carried(uncheckedly: state.subscription)
       state.subscription = carried.value
+      state.gate = (carried.value as? GuardedSubscription)?.gateAbove ?? state.gate
       return (state.number, earlier)
     }
     // Released outside of the lock.
@@ -41,7 +44,7 @@ import Synchronization
   ///
   /// - Returns: false if the event must be ignored, because the stream was cancelled before.
   func begin() -> Bool {
-    // Store `thread`, then read `isRevoked`; `mayTouch()` does it the other way round. At least one of them sees the
+    // Store `thread`, then read `isRevoked`; `touch(_:)` does it the other way round. At least one of them sees the
     // other's store.
     thread.store(currentThread(), ordering: .sequentiallyConsistent)
     return !isRevoked.load(ordering: .sequentiallyConsistent)
@@ -49,15 +52,24 @@ import Synchronization
 
   // MARK: Any thread
 
-  @usableFromInline func mayTouch() -> Bool {
+  @usableFromInline func touch(_ cancel: () -> Void) -> Bool {
     isRevoked.store(true, ordering: .sequentiallyConsistent)
     let thread = thread.load(ordering: .sequentiallyConsistent)
-    return (thread == 0 || thread == currentThread()) && !isShared
+    guard thread == 0 || thread == currentThread() else { return false }
+    guard thread != 0, let gate = gateAbove else {
+      cancel()
+      return true
+    }
+    // Another thread may deliver at any moment, although this one delivered first.
+    guard gate.enter() else { return false }
+    cancel()
+    gate.leave()
+    return true
   }
 
   @usableFromInline func cancelUpstream() { take()?.cancel() }
 
-  @usableFromInline var isShared: Bool { (current as? GuardedSubscription)?.isShared ?? false }
+  @usableFromInline var gateAbove: ThreadGate? { state.withLock { $0.gate } }
 
   /// The subscription; `nil` when it is over.
   var current: (any Subscription)? { state.withLock { Carried(uncheckedly: $0.subscription) }.value }

@@ -1,0 +1,25 @@
+// Messages of the compiler for subscribers that need a stream that cannot fail. Disfavored: the compiler chooses one of these only
+// if no other overload fits.
+extension Publisher {
+  @available(
+    *, unavailable,
+    message:
+      "this stream can fail; use sink(receiveCompletion:receiveValue:), or handle the failure first, with catch or replaceError(with:)"
+  )
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable { fatalError("unavailable") }
+
+  @available(
+    *, unavailable, message: "this stream can fail; handle the failure first, with catch or replaceError(with:)"
+  )
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func assign<Root>(
+    to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root
+  ) -> AnyCancellable { fatalError("unavailable") }
+
+  @available(
+    *, unavailable, message: "this stream can fail; handle the failure first, with catch or replaceError(with:)"
+  )
+  @_documentation(visibility: internal) @_disfavoredOverload
+  public func assign(to published: inout Published<Output>.Publisher) { fatalError("unavailable") }
+}
