@@ -13,7 +13,7 @@ extension Connection {
   /// - Parameters:
   ///   - client: the trusted roots and the offered protocols.
   ///   - host: a name, which is also sent to the server (SNI), or a numeric address. The certificate must be valid for
-  ///     it.
+  ///     that name or address.
   ///   - limit: the time limit for the handshake; ten seconds by default.
   ///   - scheduler: the connection's scheduler.
   public func secured(

@@ -90,7 +90,7 @@ extension TLSChannel {
     }
   }
 
-  /// Completes the write if everything is written, or nothing can be.
+  /// Completes the write if all bytes are written, or no more can be.
   private func answer() {
     guard !isClosed, !isWritingBelow, waiting.isEmpty || failure != nil else { return }
     waiting = []

@@ -3,7 +3,7 @@ internal import FeedStream
 
 /// The plaintext bytes of a connection, on top of a channel that carries the ciphertext.
 ///
-/// It holds at most one chunk of unread ciphertext, and ``batch`` encrypted but unsent bytes.
+/// It holds at most one chunk of unread ciphertext, and about ``batch`` bytes that are encrypted but not yet sent.
 final class TLSChannel: ByteChannel {
   /// The number of bytes to encrypt at a time.
   static let batch = 128 * 1024
@@ -24,7 +24,7 @@ final class TLSChannel: ByteChannel {
   var isDelivering = false
   /// The way in which the underlying connection ended.
   private var ending: ReadResult?
-  /// Called instead of delivering during the handshake.
+  /// During the handshake, called instead of delivering.
   private var onInput: (() -> Void)?
 
   // Writing.

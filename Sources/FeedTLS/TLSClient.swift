@@ -11,7 +11,7 @@ public final class TLSClient: @unchecked Sendable {
   let wallClock: @Sendable () -> Int64
 
   /// - Parameters:
-  ///   - roots: the certificates that may vouch for a server; those that the system trusts by default.
+  ///   - roots: the certificates that may vouch for a server; by default, those that the system trusts.
   ///   - identity: presented to a server that requests a client certificate; none by default.
   ///   - protocols: the offered application protocols, the preferred one first (ALPN, RFC 7301).
   ///   - wallClock: the time of day, in seconds since 1970, at which certificates must be valid; the system's by

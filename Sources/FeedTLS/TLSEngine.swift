@@ -173,7 +173,7 @@ final class TLSEngine {
     case SSL_R_NO_APPLICATION_PROTOCOL, Int32(SSL_AD_REASON_OFFSET) + SSL_AD_NO_APPLICATION_PROTOCOL:
       return .noCommonProtocol
     case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG:
-      // A first record that isn't one means that the peer doesn't speak TLS.
+      // If the first bytes aren't a TLS record, the peer doesn't speak TLS.
       return SSL_is_init_finished(ssl) == 1
         ? .protocolViolation(reason: OpenSSLErrors.text(of: error)) : .notTLS
     case let code where code >= SSL_AD_REASON_OFFSET:

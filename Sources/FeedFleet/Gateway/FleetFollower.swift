@@ -42,7 +42,8 @@ public struct FleetFollower {
   ///   - addresses: the feeds to follow; `nil` for the first `most` of all.
   ///   - pauses: the pause after a failure of the engine, doubled by each further one, and the longest pause. Use less
   ///     than the time that clients of other gateways wait for this one to catch up.
-  ///   - look: the interval at which it checks that the log still has its position and that the list is unchanged.
+  ///   - look: the interval at which the follower checks that the log still has its position and that the list is
+  ///     unchanged.
   ///   - seed: determines the pauses; chosen by the system by default.
   ///   - scheduler: an event loop, or virtual time in a test.
   public init(

@@ -23,7 +23,7 @@ final class FollowingRun: Subscription {
   /// The position up to which everything was delivered.
   private var cursor: UpdateCursor?
   private var versions: [URL: FeedVersion?] = [:]
-  /// Counts connections to the log, so that late events of an old one are ignored.
+  /// Counts connections to the log, so that late events from an old one are ignored.
   private var round = 0
   private var random: SplitMix64
   /// The list that was delivered last.
@@ -126,7 +126,7 @@ final class FollowingRun: Subscription {
   /// The number of updates in a snapshot, for clients that come from other gateways.
   private static let history = 4000
 
-  /// The feeds to follow, and whether there are more.
+  /// The feeds to follow, and true if there are more.
   private var addresses: AnyPublisher<([URL], isCut: Bool), FleetError> {
     let most = follower.most
     if let wanted = follower.wanted {
@@ -250,7 +250,7 @@ final class FollowingRun: Subscription {
       self?.ended($0)
     } receiveValue: { [weak self] holds, edition in
       guard let self else { return }
-      // The log may have been trimmed past the position just before it advanced; at the next check, it has advanced.
+      // The log may have been trimmed just before the position advanced; by the next check, the position has advanced.
       let isLost = !holds && cursor == asked
       if isLost, asked == missing {
         stop()
@@ -267,7 +267,7 @@ final class FollowingRun: Subscription {
       engine.feeds(all, withImages: false).map { (Array(zip(all, $0)), isCut) }
     }
     .flatMap { [weak self] feeds, isCut in
-      // Updates of feeds that were known before are in the log.
+      // Updates to feeds that were known before are in the log.
       let versions = self?.versions ?? [:]
       let news = feeds.filter { address, feed in feed?.version != nil && (versions[address] ?? nil) == nil }.map(\.0)
       return engine.feeds(news, withImages: true).map { (feeds, isCut, $0.compactMap { $0 }) }

@@ -1,12 +1,12 @@
 import FeedPolling
 import FeedRedis
 
-/// The scripts of a fleet. Each runs atomically, uses the fleet's time (`FleetTime`), and refuses to touch a database
-/// that isn't a fleet's.
+/// The scripts of a fleet. Each runs atomically, uses the fleet's time (`FleetTime`), and refuses a database that isn't
+/// a fleet's.
 ///
-/// All keys begin with the given one, whose tag keeps them in one slot of a cluster:
-/// - `meta`, a hash: `program`, `schema`, `feeds`, their number; `born`, the time of creation; `list`, the number of
-///   changes of the list; `clock` and `raw`, the fleet's time and the server's at the last write by a script;
+/// All keys begin with the key that each script gets, whose tag keeps them in one slot of a cluster:
+/// - `meta`, a hash: `program`, `schema`, `feeds`, the number of feeds; `born`, the time of creation; `list`, the
+///   number of changes to the list; `clock` and `raw`, the fleet's time and the server's at the last write by a script;
 /// - `hosts`, a sorted set: the due time of each host; `h:<host>`, a sorted set: the due time of each of its feeds;
 /// - `leases`, a hash: `nonce until worker address` of each host that is being requested; `done:<nonce>`, for five
 ///   minutes;
@@ -16,16 +16,16 @@ import FeedRedis
 /// - `f:<address>`, a hash: `v` its version, `m` its record, `d` its images, `q` its host if that isn't the URL's;
 /// - `updates`, a stream; `workers`, a sorted set, and `about`, a hash; `sleepers`, a sorted set: when idle workers
 ///   check again;
-/// - `s:<minute>`, a hash of counts, and `totals`, of all; `lapses`, a hash: how many workers of a feed in a row have
-///   died.
+/// - `s:<minute>`, a hash of counts, and `totals`, of all; `lapses`, a hash: the number of workers in a row that died
+///   while they polled a feed.
 enum FleetScripts {
   static let schema = 1
   /// The pause of a host whose keys another program has written, in milliseconds.
   static let heldOff = 60_000
-  /// Means never: later than any time, and exact as a score.
+  /// Means never: this number is later than any time, and a score holds it exactly.
   static let never = 9_000_000_000_000_000
 
-  // This first line makes a script run as a whole or be refused: on a replica, or when memory is full (Redis 7).
+  // With this first line, a script runs as a whole, or is refused: on a replica, or when memory is full (Redis 7).
   static let writing = "#!lua\n"
   static let reading = "#!lua flags=no-writes\n"
 

@@ -43,7 +43,7 @@ public struct FleetStatus: Hashable, Sendable {
   /// The number of feeds that are due and not requested; at least that many if ``isCut``. Feeds of paused hosts don't
   /// count.
   public var dueFeeds: Int
-  /// The number of these feeds that wait for others of their host, because the host is being requested or rests.
+  /// The number of these feeds that wait for other feeds of their host, because the host is being requested or rests.
   public var queuedFeeds: Int
   /// The due time of the feed that has waited longest.
   public var oldestDue: Date?
@@ -75,7 +75,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var clockAhead: Duration
   /// The time that the engine took to reply.
   public var latency: Duration
-  /// The number of error replies of the engine since it started, by their first word.
+  /// The number of error replies from the engine since it started, by their first word.
   public var refusals: [String: Int]
   /// The number of bytes that the engine uses; 0 when it does not report this.
   public var memory: Int

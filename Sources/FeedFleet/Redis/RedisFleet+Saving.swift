@@ -45,7 +45,7 @@ extension RedisFleet {
       .eraseToAnyPublisher()
   }
 
-  /// Writes a feed over an older version, or none.
+  /// Writes a feed if the saved version is older, or if none is saved.
   ///
   /// - Returns: false when the saved version is as new or newer.
   public func put(_ feed: FleetFeed) -> AnyPublisher<Bool, FleetError> {

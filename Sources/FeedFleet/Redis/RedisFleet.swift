@@ -28,7 +28,7 @@ public final class RedisFleet {
   /// - Parameters:
   ///   - creates: true to begin a fleet in an empty database, for commands that add feeds.
   ///   - logDuration: the time for which the log keeps updates.
-  ///   - uptime: a clock that can't be set, which reveals that the server's was set; the machine's by default.
+  ///   - uptime: a clock that can't be set, which reveals when the server's clock was set; the machine's by default.
   public init(
     _ client: RedisClient, creates: Bool = false, keeping logDuration: Duration = RedisFleet.logDuration,
     uptime: @escaping @Sendable () -> Duration = { MachineTime.now }
@@ -41,7 +41,7 @@ public final class RedisFleet {
 
   var place: String { "\(client.address)" }
 
-  /// Runs a script on a database that is known to be a fleet's.
+  /// Runs a script, once the database is known to be a fleet's.
   func run(_ script: RedisScript, _ arguments: [RedisArgument] = []) -> AnyPublisher<RedisValue, FleetError> {
     let run = Deferred { [self] in
       let sight: [RedisArgument] =
@@ -53,14 +53,14 @@ public final class RedisFleet {
     return open().flatMap { _ in run }.eraseToAnyPublisher()
   }
 
-  /// Sends commands to a database that is known to be a fleet's.
+  /// Sends commands, once the database is known to be a fleet's.
   func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], FleetError> {
     let replies = client.send(commands).mapError { [self] in failure($0) }
     guard !isOpen else { return replies.eraseToAnyPublisher() }
     return open().flatMap { _ in replies }.eraseToAnyPublisher()
   }
 
-  /// Sends a command to a database that is known to be a fleet's.
+  /// Sends a command, once the database is known to be a fleet's.
   func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, FleetError> {
     send([command]).map { $0[0] }.eraseToAnyPublisher()
   }

@@ -163,8 +163,8 @@ private struct CachedHead: Codable {
 }
 
 /// Keys in addition to the fleet's other keys:
-/// - `c:<key>`, a hash: the head of each response by its number, and `n`, which changes with it; `cb:<number>`, its
-///   body;
+/// - `c:<key>`, a hash: the head of each response by its number, and `n`, which changes with each change of the hash;
+///   `cb:<number>`, the body of a response;
 /// - `cu`, a sorted set: the numbers by their last use; `ci`, a hash: bytes and key of each; `cm`, a hash of counters.
 extension FleetScripts {
   private static let dropping = """

@@ -1,7 +1,7 @@
 public import Foundation
 public import ImageFeed
 
-/// The state of polling one feed, to explain its decisions.
+/// The state of polling one feed, to explain the decisions about it.
 public struct FeedExplanation: Sendable, Hashable {
   public var address: URL
   /// The saved feed; `nil` when nothing is saved.
@@ -23,7 +23,7 @@ public struct FeedExplanation: Sendable, Hashable {
     self.decisions = decisions
   }
 
-  /// Reads the state from a store. **Blocks**, like every call of a store.
+  /// Reads the state from a store. **Blocks**, like every call to a store.
   public init(of address: URL, in store: some FeedStore & PollStore) throws(FeedStoreError) {
     let address = address.absoluteURL
     let health = try store.health(of: [address])[0]

@@ -5,8 +5,8 @@ import Synchronization
 
 /// One poll of one feed, with a lease: sends the request and evaluates the response. Its owner completes the lease.
 ///
-/// There may be ten thousand of these per hour, most of which find no change, so it creates the operators of a load
-/// only for a feed that must be read. It uses the store only if there is nothing from the server to show.
+/// A process may run ten thousand polls per hour, and most of them find no change, so a poll creates the operators of a
+/// load only if the feed must be read. A poll uses the store only if there is nothing from the server to show.
 package final class FeedPoll: Cancellable {
   /// The options of a poll.
   package struct Terms {
@@ -61,7 +61,7 @@ package final class FeedPoll: Cancellable {
 
   /// - Parameters:
   ///   - saved: the saved feed, evaluated when the feed is read.
-  ///   - done: receives the outcome, unless this poll is cancelled first; a second time after ``read()``.
+  ///   - done: receives the outcome, unless this poll is cancelled first. Called again after a later ``read()``.
   package init(
     _ lease: PollLease, _ terms: Terms, saved: @escaping @autoclosure () -> SavedFeed,
     done: @escaping (Outcome) -> Void

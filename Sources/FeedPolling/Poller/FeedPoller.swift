@@ -11,7 +11,7 @@ public import ImageFeed
 ///
 /// Each subscription polls separately. A feed that is due is requested conditionally; ``Schedule`` decides when it is
 /// due next, and the store records that for other processes and the next start. A host gets one request at a time, with
-/// a second between two; when it requests a pause, all of its feeds wait. `docs/Polling.md` has the rules.
+/// a second between requests; when the host requests a pause, all of its feeds wait. `docs/Polling.md` has the rules.
 ///
 /// At the beginning, a feed that is not due yet is delivered as it is saved. Then it is delivered when it changes, when
 /// it starts or stops coming from the cache, and when the error changes. Finishes when no feed is left to poll: all are
@@ -81,7 +81,7 @@ public struct FeedPoller {
 public struct PollingProgress: Hashable, Sendable {
   /// The number of all feeds.
   public var feeds = 0
-  /// The number of feeds that are due and wait for their turn, or for their host.
+  /// The number of feeds that are due and waiting for their turn or their host.
   public var due = 0
   /// The number of feeds that are being polled.
   public var running = 0
@@ -146,8 +146,8 @@ extension FeedPoller {
   /// The poller with a list of feeds that changes.
   ///
   /// Each list replaces the one before it. A feed that stays keeps its state; a new interval applies from its next poll
-  /// on. The result of a removed feed's request is saved but not delivered. The poller finishes only when `lists` has,
-  /// too.
+  /// on. The result of a removed feed's request is saved but not delivered. The poller finishes only after `lists` has
+  /// completed, too.
   ///
   /// - Parameter lists: delivers the list of all feeds each time it changes; its demand is unlimited.
   public func following(_ lists: some Publisher<[PolledAddress], Never>) -> FeedPoller {
@@ -157,7 +157,7 @@ extension FeedPoller {
   }
 
   /// The poller with subscriptions at the hubs that feeds name. A feed whose hub announces a change is polled soon;
-  /// while its lease is valid, it is otherwise polled once a day.
+  /// while the lease of its subscription is valid, the feed is otherwise polled once a day.
   public func notified(by hubs: HubSubscriber) -> FeedPoller {
     var copy = self
     copy.hubs = hubs

@@ -28,7 +28,7 @@ final class PollExchange: FeedExchangeObserver {
   /// The validators of the last response.
   var validators: FeedValidators { head.map { FeedValidators($0.headers) } ?? FeedValidators() }
 
-  /// The outcome of a poll, as facts for the next one and in words; without a result, nothing has changed.
+  /// The outcome of a poll, as facts for the next poll and in words. If `result` is `nil`, nothing has changed.
   func outcome(of result: FeedResult?, now: Date) -> PollReport.Outcome {
     var facts = head.map { AnswerFacts($0, now: now) } ?? AnswerFacts(.noAnswer(wasAsked: false))
     if head?.redirects.first?.from != first { facts.movedTo = nil }
@@ -60,7 +60,7 @@ extension RemoteFeedError {
     case .connectivity(let error): .noAnswer(wasAsked: error.kind.reachesServer)
     case .invalidData(.status(let status)): .refused(status)
     case .invalidData(.challenge(let status)): .challenged(status)
-    // Treated as if the connection had broken there.
+    // Treated as if the connection had been lost in the middle of the document.
     case .invalidData(.cutOff): .noAnswer(wasAsked: true)
     case .invalidData, .unchanged: .notAFeed
     case .notDue, .notAsked: .noAnswer(wasAsked: false)

@@ -94,7 +94,7 @@ struct PollQueue {
     return .wait(until: [waiting.first?.key, opening.first?.key].compactMap { $0 }.min())
   }
 
-  /// Records that the request of a feed has ended, or was not made after all.
+  /// Records that the request for a feed has ended, or was not made after all.
   ///
   /// - Parameters:
   ///   - due: the feed's next time; `nil` for never.
@@ -138,7 +138,7 @@ struct PollQueue {
   }
 }
 
-/// A priority queue: the least key comes first, equal keys in the order of insertion.
+/// A priority queue: the entry with the least key comes first, and entries with equal keys keep their order.
 struct Agenda {
   private struct Entry: HeapEntry {
     var key: Double

@@ -2,7 +2,8 @@ import FeedStream
 import Foundation
 import ImageFeed
 
-/// The outcome of a lease's request, as a value: the record is derived from it and the result of saving the feed.
+/// The outcome of a lease's request, as a value: the record is derived from this value and the result of saving the
+/// feed.
 struct PollReport: Sendable {
   enum Outcome: Sendable {
     case known(AnswerFacts, String)

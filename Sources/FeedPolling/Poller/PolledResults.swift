@@ -19,7 +19,7 @@ final class PolledResults {
   /// True when nothing is left to deliver.
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// True if there is demand beyond the waiting results and those of the `running` polls.
+  /// True if more results are requested than are waiting and than the `running` polls will deliver together.
   func isWanted(besides running: Int) -> Bool { demand > .max(running + waiting.count) }
 
   func request(_ demand: Subscribers.Demand) { self.demand += demand }

@@ -6,7 +6,7 @@ extension PollingRun {
   /// Polls these feeds from now on; feeds that stay keep their state.
   func replaceFeeds(with list: [PolledAddress]) {
     guard isLive else { return }
-    // A list waits until the state of the feeds before it has been read.
+    // A new list waits until the state of the previous list's feeds has been read.
     guard isReady else {
       nextList = list
       return

@@ -32,12 +32,12 @@ extension PollingRun {
     }
   }
 
-  /// Called if another process was faster.
+  /// Handles a feed that isn't due, usually because another process has requested it.
   private func notDue(_ index: Int, _ health: FeedHealth) {
     let feed = members[index].polled
     if health.isBeingAsked(at: now, within: feed.options.timeout + .seconds(5)) {
-      // The other process' result will be shown. This run's own state stays, so that it recognizes that result as
-      // another's.
+      // The other process' result will be shown. This run's own state isn't changed, so that the run recognizes that
+      // result as another process'.
       return ended(index, now + Self.glance, hostOpens: .distantPast)
     }
     var health = health

@@ -11,7 +11,7 @@ final class PollingRun: Subscription {
     /// True if the feed is no longer in the list.
     var isRemoved = false
     var health: FeedHealth
-    /// The validators of the saved feed, if that feed was delivered last, as the server's.
+    /// The validators of the saved feed, if that feed was delivered last and counts as the server's.
     var validators: FeedValidators?
     /// The poll that is running.
     var poll: (any Cancellable)?
@@ -29,7 +29,7 @@ final class PollingRun: Subscription {
   static let crowd = 8
 
   let poller: FeedPoller
-  // Here and below: touched several times per poll, on one thread, and no access lasts across a call.
+  // Here and below: used several times per poll, on one thread, and no access lasts across a call.
   @exclusivity(unchecked) var members: [Member] = []
   @exclusivity(unchecked) var queue: PollQueue
   let desk: PollDesk
@@ -181,7 +181,7 @@ final class PollingRun: Subscription {
     poller.options.onProgress(present)
   }
 
-  /// Handles a machine that slept, or a clock that was set.
+  /// Adjusts the queue if the machine has slept or the clock was set.
   private func noticeSleep() {
     let jump = clock.jump()
     if jump > Self.grace { spreadOverdue() }

@@ -9,7 +9,7 @@ struct ShownMark: Equatable {
     switch result {
     case .success(let feed):
       digest = feed.images.hashValue
-      // A cached feed that isn't due counts as the server's.
+      // A cached feed that isn't due counts as coming from the server.
       kind =
         switch feed.source {
         case .cache(_, _, let reason) where !reason.isNotDue: 1

@@ -5,7 +5,7 @@ public import ImageFeed
 
 /// A hub for a server's own feeds: when a feed changes, it sends the whole feed to the subscribers (W3C WebSub).
 ///
-/// A server passes the subscription requests to it (``take(_:)``), and its feeds name it as their hub. Call
+/// A server passes subscription requests to the hub (``take(_:)``), and the server's feeds name the hub. Call
 /// ``changed()`` after a change. Each subscription is verified at its callback before it takes effect, and ends with
 /// its lease. Callbacks in private networks are refused, since strangers choose them. Subscriptions are kept in a
 /// store, if there is one. Use it on its scheduler's thread.
@@ -18,7 +18,7 @@ public final class FeedHub {
     public var usualLease = Duration.seconds(864_000)
     /// The maximum number of subscriptions. 1,000 by default.
     public var mostSubscriptions = 1_000
-    /// The maximum number of subscriptions of one host. 100 by default.
+    /// The maximum number of subscriptions per host. 100 by default.
     public var mostPerHost = 100
     /// The maximum number of requests that run at a time. 16 by default.
     public var maxRunning = 16
@@ -169,8 +169,8 @@ public final class FeedHub {
     return HubReply(202)
   }
 
-  /// Compares the feeds with the content sent last, after the time for which changes are gathered, and sends those that
-  /// changed.
+  /// After the time for which changes are gathered, compares the feeds with the content sent last and sends the feeds
+  /// that changed.
   public func changed() {
     guard !subscriptions.isEmpty, gathering == nil else { return }
     gathering = scheduler.once(after: options.quiet) { [weak self] in

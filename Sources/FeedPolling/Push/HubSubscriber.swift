@@ -6,9 +6,10 @@ public import Foundation
 ///
 /// Pass it to `FeedPoller.notified(by:)`.
 ///
-/// A server passes to it the requests below its URL: ``verify(_:_:)`` for GET, ``announce(_:_:signature:)`` for POST.
-/// An announcement triggers a poll; its body is used only to check its signature. The feed's content always comes from
-/// its own server. A feed without a valid lease is polled like any other. Use it on its scheduler's thread.
+/// A server passes the requests below the callback URL to this object: to ``verify(_:_:)`` for GET, and to
+/// ``announce(_:_:signature:)`` for POST. An announcement triggers a poll; its body is used only to check its
+/// signature. The feed's content always comes from its own server. A feed without a valid lease is polled like any
+/// other. Use it on its scheduler's thread.
 public final class HubSubscriber {
   /// Options; each has a default.
   public struct Options: Sendable {

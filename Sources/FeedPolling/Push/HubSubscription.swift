@@ -1,7 +1,7 @@
 import Foundation
 import ImageFeed
 
-/// A subscriber of a feed at this program's hub.
+/// A subscription to a feed at this program's hub.
 struct HubSubscription: Hashable, Codable, Sendable {
   /// There is one subscription per callback and topic (W3C WebSub, section 5.1).
   struct Key: Hashable, Sendable {

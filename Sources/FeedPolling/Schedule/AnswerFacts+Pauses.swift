@@ -1,5 +1,5 @@
 extension AnswerFacts {
-  /// True when the server wants no requests for a while, for any of its feeds: status 429 and 503 (RFC 6585, section 4;
+  /// True when the server wants no requests for any of its feeds for a while: status 429 and 503 (RFC 6585, section 4;
   /// RFC 9110, section 15.6.4).
   public var pauses: Bool {
     switch outcome {

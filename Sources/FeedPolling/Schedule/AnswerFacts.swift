@@ -18,7 +18,7 @@ public struct AnswerFacts: Hashable, Sendable {
     case challenged(Int)
     /// A response that isn't a feed.
     case notAFeed
-    /// No response arrived; `wasAsked` is true if the request was sent over an open connection.
+    /// No response arrived; `wasAsked` is true if the server may have received the request.
     case noAnswer(wasAsked: Bool)
 
     /// True if the result is a feed.
@@ -54,8 +54,8 @@ public struct AnswerFacts: Hashable, Sendable {
 }
 
 extension AnswerFacts {
-  /// The pause by `Retry-After`: seconds or a date in any of HTTP's three forms (RFC 9110, section 10.2.3), relative to
-  /// the response's own `Date`; `nil` if it is missing or unreadable. A date in the past is zero.
+  /// The pause that `Retry-After` requests: seconds or a date in any of HTTP's three forms (RFC 9110, section 10.2.3),
+  /// relative to the response's own `Date`; `nil` if it is missing or unreadable. A date in the past is zero.
   public static func retryAfter(_ headers: HTTPHeaders, now: Date) -> Duration? {
     guard let text = headers["Retry-After"] else { return nil }
     if let seconds = CacheControl.seconds(text) { return .seconds(seconds) }

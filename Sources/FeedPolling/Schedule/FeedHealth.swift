@@ -4,7 +4,7 @@ import ImageFeed
 
 /// The state of polling a feed: everything that the next poll depends on, and what is of interest to users.
 ///
-/// It is kept in the cache's file, so that other processes and the next start know it, too.
+/// It is kept in a store, so that other processes and the next start know it, too.
 public struct FeedHealth: Hashable, Sendable, Codable {
   /// The URL that was subscribed to.
   public var address: URL
@@ -71,7 +71,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
     public static let patience = 3
   }
 
-  /// Corrects the time of a request that is in the future, because a wrong clock wrote it: the next request is due now.
+  /// Corrects the time of a request that is in the future because a wrong clock wrote it. The due time moves with it.
   mutating func correctClock(now: Date) {
     guard let asked, asked > now + FeedCachePolicy.clockTolerance.seconds else { return }
     let jump = asked.timeIntervalSince(now)

@@ -13,7 +13,8 @@ public struct HostHealth: Hashable, Sendable, Codable {
   public var next: Date?
   /// The pace at which the host accepts requests; `nil` if none was learned and it states none.
   public var pace: HostPace?
-  /// The process that is requesting the host, and the time after which others may if that process has ended.
+  /// The process that is sending the host a request, and the time after which others may send one if that process has
+  /// ended.
   var holder: String?
   var opensIfLost: Date?
 
@@ -22,7 +23,7 @@ public struct HostHealth: Hashable, Sendable, Codable {
   /// The earliest time of the next request, considering a pause.
   var opens: Date { max(pausedUntil ?? .distantPast, next ?? .distantPast) }
 
-  /// Limits a pause to a day, because a wrong clock wrote one that ends later.
+  /// Limits a pause to a day, because only a wrong clock can have written one that ends later.
   mutating func correctClock(now: Date) {
     let latest = now + Schedule.longest.seconds
     if let end = pausedUntil, end > latest { pausedUntil = latest }

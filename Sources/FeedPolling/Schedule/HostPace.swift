@@ -2,17 +2,17 @@ public import Foundation
 
 /// The pace at which a host accepts requests, learned from its refusals and its stated limits.
 ///
-/// It is kept only for hosts that have refused requests as too frequent or that state a limit. After a refusal,
-/// requests are further apart: by the limit that `Retry-After` implies, or else by a factor of four, and from thirty
-/// seconds on by a factor of two (multiplicative decrease). Each request that is accepted at this pace adds one request
-/// per hour (additive increase), until the pace is close to one that was refused.
+/// It is kept only for hosts that have refused requests as too frequent or that state a limit. After a refusal, the
+/// time between requests grows: to the limit that `Retry-After` implies, or else by a factor of four, or of two from
+/// thirty seconds on (multiplicative decrease). Each request that is accepted at this pace adds one request per hour
+/// (additive increase), until the pace is close to one that was refused.
 public struct HostPace: Hashable, Sendable, Codable {
   /// The maximum learned time between two requests, in seconds: an hour.
   public static let longest = 3600.0
   /// The time between two requests beyond which a refusal doesn't reflect the pace, in seconds: two minutes, or twice
   /// ``gap``.
   static let crowded = 120.0
-  /// The same after a refusal, in seconds: a pause of ten minutes may be too short.
+  /// The same after repeated refusals, in seconds, because a pause of ten minutes may be too short.
   static let crowdedAfterRefusal = 1200.0
   /// The time for which a refused pace isn't tried again: a day, and after its second refusal 400 days, in seconds.
   static let memory = (first: 86_400.0, confirmed: 400 * 86_400.0)
@@ -21,7 +21,7 @@ public struct HostPace: Hashable, Sendable, Codable {
   public var gap: Double?
   /// The shortest time that was recently accepted.
   var held: Double?
-  /// The time between requests that was refused last, and when.
+  /// The time between requests that was refused last, and the time of that refusal.
   public var refusedGap: Double?
   public var refusedAt: Date?
   /// True when about the same pace was refused twice.
@@ -57,7 +57,8 @@ public struct HostPace: Hashable, Sendable, Codable {
     case quotaAt = "qa"
   }
 
-  /// The seconds for which the host gets no request after one, according to the learned pace and the stated limits.
+  /// The seconds after a request for which the host gets no other one, according to the learned pace and the stated
+  /// limits.
   public var rest: Double {
     let stated = quota.map { $0.isUsedUp ? 0 : $0.rest } ?? 0
     return min(max(gap ?? 0, stated), Self.longest)
@@ -140,7 +141,7 @@ public struct HostPace: Hashable, Sendable, Codable {
     return spacing.map { $0 > max(crowded, 2 * (gap ?? usual)) } ?? false
   }
 
-  /// Drops an old refusal, so that its pace may be tried again, and an old stated quota.
+  /// Drops an old stated quota, and an old refusal, so that the refused pace may be tried again.
   private mutating func forgetOver(at now: Date) {
     // A wrong clock wrote a time in the future.
     if let at = refusedAt, at > now + 300 { refusedAt = now }

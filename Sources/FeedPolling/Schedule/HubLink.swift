@@ -2,7 +2,7 @@ public import FeedFormats
 public import FeedHTTP
 public import Foundation
 
-/// The hub that announces a feed's changes, and the URL by which it knows the feed (W3C WebSub, section 4).
+/// The hub that announces a feed's changes, and the URL by which the hub knows the feed (W3C WebSub, section 4).
 public struct HubLink: Hashable, Sendable, Codable {
   public var hub: URL
   public var topic: URL

@@ -5,7 +5,7 @@ public import Foundation
 public struct RequestQuota: Hashable, Sendable, Codable {
   /// The number of remaining requests.
   public var remaining: Double
-  /// The seconds until all of them are allowed again; `nil` when the server doesn't say.
+  /// The seconds until the quota resets; `nil` when the server doesn't say.
   public var resetsAfter: Double?
   /// The number of requests in a window.
   public var limit: Double?
@@ -34,10 +34,11 @@ public struct RequestQuota: Hashable, Sendable, Codable {
 extension RequestQuota {
   /// Reads the fields of the IETF's draft (`RateLimit`, `RateLimit-Policy`, draft-ietf-httpapi-ratelimit-headers-10),
   /// or else those of its older versions (`RateLimit-Remaining`), or else `X-RateLimit-Remaining` and similar fields.
-  /// Of several quotas, the one with the longest ``rest`` is used, and among equals the one with the fewest requests.
+  /// Of several quotas, the one with the longest ``rest`` is used, and among equals the one with the fewest remaining
+  /// requests.
   ///
-  /// A reset is a number of seconds; a number above 1,000,000,000 is a date (seconds since 1970), above
-  /// 1,000,000,000,000 one in milliseconds. Dates count from the response's `Date`.
+  /// A reset is a number of seconds; a number above 1,000,000,000 is a date in seconds since 1970, and a number above
+  /// 1,000,000,000,000 is a date in milliseconds. Dates count from the response's `Date`.
   ///
   /// - Returns: `nil` without such fields, or if their values make no sense.
   public init?(_ headers: HTTPHeaders, now: Date) {

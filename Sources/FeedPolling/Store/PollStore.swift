@@ -23,8 +23,8 @@ public protocol PollStore: Sendable {
 ///
 /// It is indirect, as are its results, because a feed's state is large and is passed on often.
 public indirect enum PollWork: Sendable {
-  /// Claims the right to send a request now, and records it, so that neither another process nor the next one repeats
-  /// it too soon if this one is killed.
+  /// Claims the right to send a request now, and records the request, so that no other process repeats it too soon,
+  /// even if this one is killed.
   case claim(PollClaim)
   /// Completes a lease in one transaction: saves the feed, records the consequences, including the next due time, and
   /// frees the host.
@@ -84,7 +84,7 @@ public indirect enum PollVerdict: Hashable, Sendable {
   /// The host is paused, or another process is requesting it.
   case hostIsClosed(HostHealth)
   /// Another process has requested the feed meanwhile; or the feed is no longer saved, and an unconditional request was
-  /// sent within a day.
+  /// sent less than a day ago.
   case notDue(FeedHealth)
 }
 
@@ -168,7 +168,7 @@ public struct PollRecord: Hashable, Sendable {
   }
 }
 
-/// One line of the log of decisions: the request, its result, and the next time.
+/// One line of the decision log: the request, its result, and the next time.
 public struct PollDecision: Hashable, Sendable, Codable {
   public var time: Date
   /// The extent of the request: `all of it`, or `changes`.

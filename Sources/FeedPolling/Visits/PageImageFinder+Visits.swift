@@ -43,7 +43,7 @@ extension PageImageFinder {
     } receiveValue: {
       answer = $0
     }
-    // The request may have completed during the subscription.
+    // The request may have completed before `sink` returned.
     if answer != nil { pages[index].visit = nil }
   }
 

@@ -2,7 +2,7 @@ package import FeedStream
 import Foundation
 package import ImageFeed
 
-/// Finds images for items without one on the items' pages: one request per item, in the order of the feed.
+/// Finds images for items that have none, on the items' pages: one request per item, in the order of the feed.
 ///
 /// The finder is as polite as the poller: a host gets one request at a time, and a pause after it, from all processes
 /// that share the store, polls included; a host that requests a pause (429, 503) gets one. A page that was read is
@@ -133,7 +133,7 @@ package final class PageImageFinder {
     }
   }
 
-  /// Called when nothing waits, so that the list of results can be dropped.
+  /// Called when nothing waits, so that the list of pages can be dropped.
   private func rest() {
     pages = []
     queue = PollQueue(limit: options.maxRunning)

@@ -27,7 +27,7 @@ public struct FeedRecord: Hashable, Sendable {
   }
 }
 
-/// The stored form: short names, and no defaults, because there are a million of these.
+/// The stored form: short names, and no defaults, because a fleet may have a million records.
 extension FeedRecord {
   private struct Form: Codable {
     struct Decision: Codable {

@@ -61,7 +61,7 @@ extension FleetError: Hashable {
 }
 
 extension FleetError {
-  /// The error of a feed store that an engine uses, or is.
+  /// The error of the feed store that an engine uses or is.
   package static func store(_ error: FeedStoreError) -> FleetError {
     .engine(error, isTemporary: error.cause == .busy)
   }

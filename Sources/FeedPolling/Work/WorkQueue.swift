@@ -11,8 +11,8 @@ import ImageFeed
 public protocol WorkQueue: AnyObject {
   /// Grants due hosts, the longest due first, each with its earliest due feed.
   ///
-  /// **Demand:** requested at the subscription; one grant, which may have no lease. **Failure:** ``FleetError``; if a
-  /// reply is lost, its granted hosts become free when their leases expire. **Cancellation:** likewise.
+  /// **Demand:** requested on subscription; one grant, which may have no lease. **Failure:** ``FleetError``; if a reply
+  /// is lost, its granted hosts become free when their leases expire. **Cancellation:** likewise.
   func claim(_ wish: WorkClaim) -> AnyPublisher<WorkGrant, FleetError>
 
   /// Extends the lease of a host.
@@ -158,8 +158,8 @@ public struct FeedVersion: Hashable, Comparable, Sendable, CustomStringConvertib
 public struct WorkCompletion: Hashable, Sendable {
   public enum Outcome: String, Hashable, Sendable, CaseIterable {
     case changed, unchanged, failed
-    /// The feed was not requested, because the request would be unconditional and the last such request was within a
-    /// day.
+    /// The feed was not requested, because the request would be unconditional and the last such request was less than a
+    /// day ago.
     case postponed
   }
 

@@ -46,7 +46,7 @@ public final class FleetWorker {
     public var uptime: @Sendable () -> Duration = { MachineTime.now }
     /// Determines how due times are spread; chosen by the system by default.
     public var seed = UInt64.random(in: 0 ... .max)
-    /// Receives each failure of the engine, and `nil` when the engine works again: after the first claim, and after
+    /// Receives each failure of the engine. Receives `nil` after the first claim, and when the engine works again after
     /// failures. The worker tries again after any failure. Does nothing by default.
     public var report: (FleetError?) -> Void = { _ in }
     /// Receives this worker's state every five seconds; `nil` for no report.

@@ -5,8 +5,9 @@ import ImageFeed
 
 /// The client of one poll, which sends requests only to hosts that the poll has leased in the fleet.
 ///
-/// The lease is for one host. A redirect, or a page that names a feed, may lead to another one, which is then leased
-/// first. The client waits within the request's time limit while another worker has that host or the host rests.
+/// The lease is for one host. A redirect, or a page that names a feed, may lead to another host, which the client
+/// leases first. While another worker has that host or the host rests, the client waits, at most until the request's
+/// time limit.
 final class GuardedClient: HTTPClient {
   private let client: any HTTPClient
   private let lease: WorkLease

@@ -39,7 +39,7 @@ final class LeasedPoll {
     (poll, timer, call) = (nil, nil, nil)
   }
 
-  /// Polls the feed, unless the request would be unconditional and the last such request was within a day.
+  /// Polls the feed, unless the request would be unconditional and the last such request was less than a day ago.
   func begin() {
     var feed = PolledAddress(lease.address, every: options.interval, options: options.load)
     feed.options.retry = .immediate(limit: 0)
@@ -104,7 +104,7 @@ final class LeasedPoll {
     call = worker.queue.complete(completion).sink { [weak self] ending in
       guard let self, case .failure(let error) = ending else { return }
       run.note(error)
-      // An error that doesn't pass by itself may be fixed by an administrator, so the call is repeated a few times.
+      // An administrator may fix an error that isn't temporary, so the call is repeated a few times.
       guard error.isTemporary || attempts < 5 else { return run.release(self) }
       attempts += 1
       timer = worker.scheduler.once(after: .init(run.pause(after: attempts))) { [weak self] in
@@ -142,7 +142,7 @@ extension WorkCompletion {
       let images = outcome.document ?? feed.images.bytes
       let digest = FeedImages.digest(in: images)
       // Each document states whether it came from a private network. Gateways must learn when the same images come from
-      // elsewhere, because the URLs in them are judged by that.
+      // elsewhere, because the requests that their URLs may cause depend on that.
       let (before, mark) = (record.isFromPrivateNetwork, feed.images.isFromPrivateNetwork)
       record.isFromPrivateNetwork = mark
       let isSame = lease.version != nil && record.digest != nil && record.digest == digest

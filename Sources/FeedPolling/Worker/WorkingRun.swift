@@ -166,7 +166,7 @@ final class WorkingRun: Subscription {
     if let receive { demand += receive(report) }
   }
 
-  /// Frees the hosts to which redirects led. A host that isn't freed becomes free when its lease expires.
+  /// Frees the other hosts that the poll has leased. A host that isn't freed becomes free when its lease expires.
   func endVisits(of client: GuardedClient) {
     for call in client.end() {
       visits += 1

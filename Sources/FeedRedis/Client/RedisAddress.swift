@@ -8,13 +8,14 @@ import Foundation
 /// - `redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/name[/database]`: the primary that these Sentinels
 ///   (port 26379 by default) know by that name. User and password are the primary's.
 ///
-/// `?db=`, `?username=` and `?password=` are alternatives to these parts. Its description never shows the password.
+/// `?db=`, `?username=` and `?password=` are alternatives to these parts. The description contains neither the user nor
+/// the password.
 public struct RedisAddress: Hashable, Sendable {
   /// The route to the server.
   public enum Place: Hashable, Sendable {
     case internet(host: String, port: Int)
     case unix(path: String)
-    /// The primary called `name`: each connection first looks it up at one of these.
+    /// The primary called `name`: each connection first looks up its address at one of these hosts.
     case sentinel(hosts: [SentinelHost], name: String)
   }
 
@@ -70,8 +71,8 @@ public struct RedisAddress: Hashable, Sendable {
     password = parts.password
     try read(parts.queryItems ?? [], hasDatabase: place.isInternet && parts.path.contains { $0 != "/" })
     if password == nil, user != nil {
-      // `redis://secret@host` means the password to some clients and the user to others, so the error doesn't repeat
-      // it.
+      // In `redis://secret@host`, `secret` is the password for some clients and the user for others, so the error
+      // doesn't repeat it.
       throw RedisAddressError("write redis://:PASSWORD@host, or redis://USER:PASSWORD@host")
     }
   }

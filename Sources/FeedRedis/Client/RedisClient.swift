@@ -9,9 +9,9 @@ public import FeedTLS
 ///       .sink { print($0) } receiveValue: { print($0.integer ?? 0) }
 ///
 /// The commands of one turn of the loop are sent in one write, and their replies arrive in order; many commands can be
-/// in flight. While there is no connection, commands wait for the next attempt and fail with it; attempts are
-/// ``Options/pauses`` apart, longer after each failure. A command that was sent and has no reply is never sent again:
-/// only the caller knows whether it may be executed twice.
+/// in flight. While there is no connection, commands wait for the next attempt to connect, and fail if it fails; the
+/// pauses between attempts (``Options/pauses``) grow with each failure. A command that was sent and has no reply is
+/// never sent again: only the caller knows whether it may be executed twice.
 ///
 /// If a node of a cluster says that another node has a key (`MOVED`), the client connects to that node and sends the
 /// command there. This is sufficient for a cluster if all keys have the same tag. While the slot is migrating (`ASK`,
@@ -101,7 +101,8 @@ public final class RedisClient {
 
   /// Sends a command.
   ///
-  /// - Parameter reply: called once, later, with the reply, or with the refusal or failure.
+  /// - Parameter reply: called once, with the reply, or with the refusal or failure; before this returns if nothing can
+  ///   be sent.
   package func perform(_ command: RedisCommand, _ reply: @escaping (Result<RedisValue, RedisError>) -> Void) {
     switch state {
     case .closed: return reply(.failure(.clientClosed))
@@ -218,9 +219,8 @@ extension RedisClient {
 
   /// Sends the commands together when subscribed to, and delivers their replies.
   ///
-  /// **Demand:** sent at the subscription; the replies are held until requested. **Failure:** the first reply that is
-  /// missing or a refusal. The server executes the other commands anyway.
-  /// **Cancellation:** as for ``send(_:)``.
+  /// **Demand:** sent at the subscription; the replies are held until requested. **Failure:** the first failure or
+  /// refusal. The server executes the other commands anyway. **Cancellation:** as for ``send(_:)``.
   public func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], RedisError> {
     Replying { reply in self.perform(commands) { reply($0.map { .array($0) }) } }
       .map { $0.elements ?? [] }.eraseToAnyPublisher()

@@ -2,7 +2,7 @@ public import FeedStream
 public import FeedTLS
 
 /// The reason why a command gave no reply, or was refused.
-// Indirect, so that results stay as small as their values: one is passed on for each command.
+// Indirect, so that results stay as small as their values, because a result is passed on for each command.
 public indirect enum RedisError: Error, Hashable, Sendable {
   /// No connection can be made.
   case unreachable(RedisAddress, SystemError)

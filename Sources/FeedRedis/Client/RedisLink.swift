@@ -1,7 +1,7 @@
 import FeedStream
 
-/// One connection to a server: commands are sent in order, those of one turn in one write, and each reply belongs to
-/// the oldest command without one.
+/// One connection to a server: commands are sent in order, the commands of one turn in one write, and each reply
+/// belongs to the oldest command that has none yet.
 final class RedisLink {
   typealias Reply = (Result<RedisValue, RedisError>) -> Void
 

@@ -117,7 +117,7 @@ final class RedisLogin: Cancellable {
     link?.send(RedisCommand("SELECT", RedisArgument(address.database))) { [weak self] in self?.next($0) { $0.check() } }
   }
 
-  /// Sends a first command, because only that fails if a required password is missing.
+  /// Sends a first command, which fails if a required password is missing.
   private func check() {
     link?.send(RedisCommand("PING")) { [weak self] result in
       self?.next(result) { login in

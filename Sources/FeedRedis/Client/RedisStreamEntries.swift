@@ -26,7 +26,7 @@ public struct RedisEntry: Hashable, Sendable {
 extension RedisClient {
   /// The entries of a stream after an id, including future ones; never finishes.
   ///
-  /// It reads with `XREAD BLOCK` on its own connection, because a waiting read would block other commands.
+  /// The publisher reads with `XREAD BLOCK` on its own connection, because a waiting read would block other commands.
   ///
   /// **Demand:** a read is sent when an entry is requested and none is held; a slow reader costs the server nothing.
   /// **Failure:** ``RedisError``; before you subscribe again from where this stopped, check that the stream still has

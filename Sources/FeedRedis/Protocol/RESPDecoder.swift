@@ -8,7 +8,7 @@ public import FeedStream
   import Darwin
 #endif
 
-/// Decodes replies from the bytes that a Redis server sends, no matter how they are split: versions 2 and 3 of its
+/// Decodes replies from the bytes that a Redis server sends, no matter how they are split: versions 2 and 3 of the
 /// protocol (https://redis.io/docs/latest/develop/reference/protocol-spec/).
 ///
 ///     connection.bytes.framed(by: RESPDecoder())

@@ -102,7 +102,7 @@ extension RedisRefusal {
     self.message = message
   }
 
-  /// The node of a cluster that a `MOVED` names; `nil` for another refusal. An empty host means the node that replied.
+  /// The cluster node that a `MOVED` reply names; `nil` for another refusal. An empty host means the node that replied.
   var movedTo: (host: String, port: Int)? {
     guard code == "MOVED", let end = message.split(separator: " ").last, let colon = end.lastIndex(of: ":"),
       let port = Int(end[end.index(after: colon)...]), 1...65_535 ~= port

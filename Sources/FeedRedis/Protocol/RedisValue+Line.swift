@@ -1,7 +1,7 @@
 import FeedStream
 
 extension RedisValue {
-  /// A value that is a line: its first byte, and the bytes up to the line ending.
+  /// Reads a value that is one line, from its first byte and the bytes after it up to the line ending.
   init(line kind: UInt8, _ body: UnsafeRawBufferPointer) throws(RESPError) {
     switch kind {
     case UInt8(ascii: "+"):
@@ -39,7 +39,7 @@ extension Int64 {
       let digit = digits[place]
       guard 0x30...0x39 ~= digit else { throw .malformed }
       let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-      // Negative, because there is one more negative number.
+      // Accumulates a negative number, because `Int64.min` has no positive counterpart.
       let (next, overflows) = tens.subtractingReportingOverflow(Int64(digit &- 0x30))
       guard !isTooLarge, !overflows else { throw .malformed }
       number = next

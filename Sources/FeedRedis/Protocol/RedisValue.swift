@@ -19,12 +19,12 @@ public enum RedisValue: Hashable, Sendable {
   case set([RedisValue])
   /// A message that the server sends without a request.
   case push([RedisValue])
-  /// A refusal. As the reply to a command, it is thrown; inside an array, it is a value.
+  /// A refusal. As the reply to a command, it is a failure; inside an array, it is a value.
   indirect case error(RedisRefusal)
 }
 
 extension RedisValue {
-  /// The text of a string or a status; invalid UTF-8 is replaced by U+FFFD.
+  /// The text of a string, a status or an integer; invalid UTF-8 is replaced by U+FFFD.
   public var text: String? {
     switch self {
     case .string(let bytes): bytes.text
@@ -37,7 +37,7 @@ extension RedisValue {
   /// The bytes of a string.
   public var bytes: Chunk? { if case .string(let bytes) = self { bytes } else { nil } }
 
-  /// The value as an integer, even if it is a string of digits.
+  /// The value as an integer, even if it is a string of digits. A double is rounded.
   public var integer: Int64? {
     switch self {
     case .integer(let number): number

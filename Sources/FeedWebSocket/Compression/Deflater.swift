@@ -60,7 +60,7 @@ final class DeflateContext {
   /// The compressors that no message uses.
   private static let spare = Mutex<[Deflater.Kind: [Deflater]]>([:])
 
-  /// - Returns: `nil` if zlib doesn't support the window: 8 bits are too few for it, so messages are sent uncompressed.
+  /// - Returns: `nil` if zlib doesn't support the window: it can't use 8 bits, so messages are then sent uncompressed.
   init?(_ terms: DeflateTerms, _ options: WebSocketCompression, isServer: Bool) {
     let bits = terms.windowBits(sentByServer: isServer)
     guard bits >= 9 else { return nil }

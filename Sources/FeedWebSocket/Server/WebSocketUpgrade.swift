@@ -1,7 +1,7 @@
 public import FeedHTTPServer
 public import FeedStream
 
-/// A server's requirements for a client that opens a socket, and what the server offers.
+/// A server's requirements for a client that opens a socket, and its offers to that client.
 public struct WebSocketUpgrade: Sendable {
   /// The pages that may open sockets. Browsers send a page's origin in the field `Origin`; other programs usually send
   /// none, and may send a false one.
