@@ -20,7 +20,7 @@ public enum HTTPDate {
   }
 
   /// The date in the form that HTTP sends: `Sun, 06 Nov 1994 08:49:37 GMT`. The years are 1 to 9999; other dates become
-  /// the first or the last second of these.
+  /// the first or the last second of that range.
   package static func text(_ seconds: Int64) -> String {
     let date = civil(min(max(seconds, -62_135_596_800), 253_402_300_799))
     func digits(_ number: Int32, _ count: Int = 2) -> String {

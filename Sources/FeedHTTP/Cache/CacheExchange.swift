@@ -124,8 +124,8 @@ final class CacheExchange: PullSource {
 
   // MARK: What a flight reports
 
-  /// Handles the flight's response; the completion comes later. If this request may not share the response, it is sent
-  /// separately.
+  /// Handles the flight's response; the completion comes later. If this request may not share the response, the request
+  /// is sent separately.
   func receive(_ outcome: CacheFlight.Outcome, isFirst: Bool) {
     guard subscription != nil else { return }
     switch outcome.result {

@@ -15,7 +15,7 @@ struct CacheFreshness {
   /// The time for which the response is fresh, in seconds (section 4.2.1). `s-maxage` is for shared caches and is
   /// ignored.
   ///
-  /// A malformed or contradictory lifetime makes it stale: `max-age=5, max-age=6`, `Expires: 0`.
+  /// A malformed or contradictory lifetime makes the response stale: `max-age=5, max-age=6`, `Expires: 0`.
   var lifetime: TimeInterval {
     switch control.seconds("max-age") {
     case .value(let seconds): return seconds

@@ -9,7 +9,7 @@ extension HTTPClient {
   /// It follows RFC 9111 as a cache for one user (`private` is stored, `s-maxage` is ignored), and RFC 5861.
   ///
   /// - **Fresh** responses are used without a request, with their `Age`. Without explicit freshness, a response
-  ///   is fresh for a tenth of its age at the last change.
+  ///   is fresh for a tenth of the time from its last change to its `Date`.
   /// - **Others** are validated with `If-None-Match` and `If-Modified-Since`; a 304 renews the stored response.
   /// - **`stale-while-revalidate`**: the stale response is delivered, and the client sends a request of its own to
   ///   renew it, which keeps the client alive until the request ends.
@@ -20,10 +20,10 @@ extension HTTPClient {
   ///   response that is stored whole; other parts bypass the cache, and none is stored. Requests with their own
   ///   conditions are compared with a fresh response, and otherwise passed on; their whole responses are stored.
   ///   `only-if-cached` without a usable response gets status 504 without a request.
-  /// - **Methods other than GET**, and requests with a body, bypass the cache. If one that may change something
+  /// - **Methods other than GET**, and requests with a body, bypass the cache. If a request that may change something
   ///   succeeds, the responses stored for its URL are removed, and those for URLs of the same origin that its response
   ///   names (section 4.4).
-  /// - **Equal requests in flight** wait for the first one's response, and use it if they may.
+  /// - **Equal requests in flight** wait for the first one's response, and use it if the rules allow that.
   /// - **Redirects** are followed by the cache: each hop is stored separately.
   ///
   /// This is not a `FeedCache`, which keeps feeds to be shown without regard to HTTP's rules.
@@ -125,7 +125,7 @@ final class CacheSteps {
 
   /// Subscribes; `then` receives the last value, or `nil` when there is none, and nothing after ``cancel()``.
   ///
-  /// A publisher may complete during its subscription, and `then` may take the next step.
+  /// A publisher may complete before `sink` returns, and `then` may take the next step.
   func take<Output, Failure: Error>(
     _ publisher: AnyPublisher<Output, Failure>, then: @escaping (Result<Output?, Failure>) -> Void
   ) {

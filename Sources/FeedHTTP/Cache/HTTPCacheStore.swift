@@ -5,7 +5,7 @@ public import Foundation
 ///
 /// A store doesn't interpret HTTP: it keeps several responses per key, up to a number of bytes, and deletes the least
 /// recently used. It is used on one thread, as streams are, and its publishers do their work when they are subscribed
-/// to, in that order.
+/// to, in the order of the subscriptions.
 public protocol HTTPCacheStore {
   /// The responses kept under a key.
   ///
@@ -27,7 +27,7 @@ public protocol HTTPCacheStore {
   ) -> AnyPublisher<Never, HTTPCacheError>
 }
 
-/// A change of the responses that a store keeps under a key.
+/// A change to the responses that a store keeps under a key.
 public enum HTTPCacheChange: Sendable, Equatable {
   /// Removes the chosen responses.
   case remove

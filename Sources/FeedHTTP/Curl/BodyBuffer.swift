@@ -48,7 +48,8 @@ struct BodyBuffer: ~Copyable {
       discard()
       return Data()
     }
-    // Gives unused space back if there is much of it: pages that were written to would keep taking memory.
+    // Gives unused space back if it exceeds a quarter of the content; otherwise, pages that were written to would stay
+    // in memory.
     let block = capacity > count + count / 4 ? realloc(base, count) ?? base : base
     let data = Data(bytesNoCopy: block, count: count, deallocator: .free)
     self.base = nil

@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// The bytes of a body between the connection and a reader with demand: a limited number is held as it arrived, and
+/// The bytes of a body between the connection and a reader with demand: a limited number of them is held undecoded, and
 /// decoded on demand.
 ///
 /// Decoding on demand limits the work of one turn: 16 KiB may decode to 16 MiB.

@@ -3,7 +3,7 @@ import Foundation
 
 /// The body of a request on its way to libcurl: a publisher on one side, the read callback on the other.
 ///
-/// A chunk is requested when libcurl has taken all earlier bytes, but never within a call of libcurl: the callback
+/// A chunk is requested when libcurl has taken all earlier bytes, but never during a call to libcurl: the callback
 /// notes that it wants more, and the client requests a chunk after the call. A file that is cached in memory is read
 /// directly into libcurl's buffer; chunks are requested only for bytes that must be read from a disk.
 final class BodyUpload {
@@ -77,7 +77,7 @@ final class BodyUpload {
     return count
   }
 
-  /// Requests the next chunk. Not to be called within a call of libcurl.
+  /// Requests the next chunk. Do not call this during a call to libcurl.
   func ask() {
     let abandoned = self.abandoned
     self.abandoned = []

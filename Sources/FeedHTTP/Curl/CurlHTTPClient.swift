@@ -42,7 +42,7 @@ public final class CurlHTTPClient: HTTPClient {
     public var certificateFolder: String?
     /// True, the default, to use the proxies that the environment names.
     public var usesProxies = true
-    /// The proxy setting of requests that have none themselves (``HTTPRequest/proxy``). `nil`, the default, to follow
+    /// The proxy setting for requests that have none themselves (``HTTPRequest/proxy``). `nil`, the default, to follow
     /// ``usesProxies``.
     public var proxy: HTTPProxy?
     /// Addresses in private networks that count as public, such as `127.0.0.1`. For tests on one machine;
@@ -224,7 +224,8 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Sends a request refused for leading to a private network again if its origin is in one, too; otherwise fails it.
+  /// Handles a request that was refused because it leads to a private network: sends it again if its origin is in one,
+  /// too; otherwise, fails it.
   private func judge(_ exchange: HTTPExchange, _ transfer: CurlTransfer, refused address: NetworkAddress) {
     recycle(transfer)
     exchange.state = .waiting
@@ -241,7 +242,7 @@ extension CurlHTTPClient {
     }
   }
 
-  /// Postpones a request that found no descriptor or thread until another one ends or 100 milliseconds have passed.
+  /// Postpones a request that found no descriptor or thread until another request ends or 100 milliseconds have passed.
   private func comeBack(_ exchange: HTTPExchange, _ transfer: CurlTransfer) {
     recycle(transfer)
     exchange.state = .waiting

@@ -4,14 +4,14 @@ import Foundation
 
 /// libcurl's multi interface, driven by a loop's watches and timer.
 ///
-/// libcurl is called from the loop only, never from one of its own callbacks, and no user code runs within it: finished
-/// requests are collected after each call.
+/// libcurl is called from the loop only, never from one of its own callbacks, and no user code runs during a call:
+/// finished requests are collected after each call.
 final class CurlMulti {
   /// Called with each finished request and its code; the request has already left the multi handle.
-  @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
+  @exclusivity(unchecked)  // Here and below: used for each event, on one thread.
   var onDone: ((CurlTransfer, CURLcode) -> Void)?
 
-  /// Called after each call of libcurl, when completed requests have been collected.
+  /// Called after each call to libcurl, when completed requests have been collected.
   @exclusivity(unchecked) var onActed: (() -> Void)?
 
   let sockets: CurlSockets
@@ -19,7 +19,7 @@ final class CurlMulti {
   private let multi: UnsafeMutableRawPointer
   private let timer: CurlTimer
   @exclusivity(unchecked) private var isClosed = false
-  // True while finished requests are being collected after a call of libcurl.
+  // True while finished requests are being collected after a call to libcurl.
   @exclusivity(unchecked) private var isActing = false
 
   init(on loop: EventLoop, maxConnections: Int, maxConnectionsPerHost: Int) {

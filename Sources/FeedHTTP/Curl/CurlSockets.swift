@@ -4,8 +4,8 @@ import Foundation
 
 /// The sockets that libcurl uses, each with a watch on the loop.
 ///
-/// A watch lives as long as its connection: between requests it only stops, which takes one system call instead of four
-/// and does not keep the loop running.
+/// A watch lives as long as its connection: between requests, the watch is only stopped. That takes one system call
+/// instead of four, and a stopped watch does not keep the loop running.
 final class CurlSockets {
   private struct Socket {
     var watch: PollHandle?
@@ -23,7 +23,7 @@ final class CurlSockets {
   var count: Int { sockets.count { $0.isConnection } }
 
   /// Called on the loop when a socket is ready: with `CURL_CSELECT_…`, or 0 if libcurl must check itself.
-  @exclusivity(unchecked)  // Here and below: touched for each event, on one thread.
+  @exclusivity(unchecked)  // Here and below: used for each event, on one thread.
   var onReady: ((Int32, Int32) -> Void)?
 
   let endings = TLSEndings()

@@ -6,7 +6,7 @@ import FeedStream
 /// set only when it would fire too late; when it fires too early, it is set again.
 final class CurlTimer {
   /// Called on the loop when the timer fires.
-  @exclusivity(unchecked)  // Here and below: touched several times for each request, on one thread.
+  @exclusivity(unchecked)  // Here and below: used several times for each request, on one thread.
   var onTime: (() -> Void)?
 
   private let loop: EventLoop
@@ -41,7 +41,7 @@ final class CurlTimer {
     wanted = milliseconds < 0 ? nil : loop.now.advanced(by: .milliseconds(milliseconds))
   }
 
-  /// Sets the loop's timer to libcurl's current deadline. Call this after every call of libcurl.
+  /// Sets the loop's timer to libcurl's current deadline. Call this after every call to libcurl.
   func settle() {
     guard let wanted else {
       // Nothing to wait for: a timer would keep the loop running.

@@ -6,7 +6,7 @@ final class CurlTransfer {
   /// The handle. This object owns it; the multi handle uses it while the request runs.
   let easy: UnsafeMutableRawPointer
   /// The current request.
-  @exclusivity(unchecked)  // Here and below: touched for every line and every piece of a body, on one thread.
+  @exclusivity(unchecked)  // Here and below: used for every line and every piece of a body, on one thread.
   var exchange: HTTPExchange?
   /// The index of this transfer in the client's list of running transfers.
   var index = -1
@@ -225,7 +225,7 @@ final class CurlTransfer {
       .contains { (name: String) in getenv(name) != nil }
   }
 
-  /// True if libcurl takes more steps without returning to the loop than any response needs; called at every step.
+  /// True if libcurl has taken more steps without returning to the loop than any response needs; called at every step.
   private var isStuck: Bool {
     if steps.turn != sockets.turn { steps = (sockets.turn, 0) }
     steps.calls += 1

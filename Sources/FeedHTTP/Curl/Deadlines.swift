@@ -20,7 +20,7 @@ final class Deadlines {
   }
 
   private let loop: EventLoop
-  @exclusivity(unchecked)  // Here and below: touched for each request, on one thread.
+  @exclusivity(unchecked)  // Here and below: used for each request, on one thread.
   private var heap = Heap<Entry>()
   @exclusivity(unchecked) private var counter: UInt64 = 0
   /// The time when the timer fires.

@@ -26,7 +26,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     stop()
   }
 
-  /// Called within a call of libcurl; the bytes are delivered after that call.
+  /// Called within a call to libcurl; the bytes are delivered after that call.
   override func noteArrival() {
     guard !isNoted else { return }
     isNoted = true

@@ -2,7 +2,7 @@ public import FeedStream
 
 /// A Lua script that a server runs atomically.
 ///
-/// The server receives the text once, and after that only the digest.
+/// The server receives the text once per connection, and after that only the digest.
 public struct RedisScript: Hashable, Sendable {
   /// The script's name in diagnostics.
   public let name: String

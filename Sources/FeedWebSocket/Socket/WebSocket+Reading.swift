@@ -18,9 +18,9 @@ extension WebSocket {
   ///
   /// **Demand:** without demand, no message is read, and the peer has to wait when the system's buffers are full; the
   /// socket replies to pings that come before the next message, and later pings wait. **Failure:** ``WebSocketError``,
-  /// which a second subscriber at the same time gets, too. **Cancellation:** stops reading messages; the socket stays
-  /// open, and another subscriber may continue. **Policy:** holds the bytes of one read, and the message that is
-  /// arriving.
+  /// a second subscriber at the same time gets ``WebSocketError/alreadyRead``. **Cancellation:** stops reading
+  /// messages; the socket stays open, and another subscriber may continue. **Policy:** holds the bytes of one read, and
+  /// the message that is arriving.
   public var messages: Messages { Messages(socket: self) }
 
   /// See ``WebSocket/messages``.

@@ -5,7 +5,7 @@ extension WebSocket {
   enum Item {
     case message(WebSocketMessage)
     case close(WebSocketClose)
-    /// Called when everything queued before it is written.
+    /// Called when everything queued before this item is written.
     case mark((_ isWritten: Bool) -> Void)
   }
 
@@ -40,7 +40,7 @@ extension WebSocket {
       fill()
       return flush()
     }
-    // Nothing waits: a message for many sockets takes this path. The writers have been told of the room already.
+    // Nothing waits; broadcast messages usually take this path. The writers have already been told that there is room.
     let count = channel.writeNow(frame)
     encodedBytes += frame.count
     writtenBytes += count
@@ -200,7 +200,7 @@ extension WebSocket {
   }
 }
 
-/// A stage that sends messages of a publisher to a socket.
+/// A stage that sends messages from a publisher to a socket.
 protocol SocketWriter: AnyObject {
   /// Called when another message may be requested.
   func roomIsThere()

@@ -6,12 +6,13 @@ public import FeedStream
 ///     socket.messages                        // an echo
 ///       .write(to: socket)
 ///
-/// It replies to pings, and sends its own when the peer is silent. The streams that read from it or write to it retain
-/// it; a server's socket lives until it is closed. Releasing a socket closes it. Use it on its scheduler's thread.
+/// A socket replies to pings, and sends its own pings when the peer is silent. The streams that read from a socket or
+/// write to it retain it; a server's socket lives until it is closed. Releasing a socket closes it. Use it on its
+/// scheduler's thread.
 public final class WebSocket {
   enum State {
     case open
-    /// A close frame has been sent or is about to be; the peer's is awaited.
+    /// A close frame has been sent or is about to be; the peer's close frame is awaited.
     case closing
     /// The peer has closed, or has violated the protocol; a close frame is being written.
     case ending
@@ -151,7 +152,7 @@ public final class WebSocket {
 
   // MARK: Ending
 
-  /// Called when the peer has violated the protocol: it gets a close frame, and nothing more is read.
+  /// Called when the peer has violated the protocol: the peer gets a close frame, and nothing more is read.
   func fail(_ failure: ProtocolFailure) {
     end(
       .failure(.protocolBroken(failure.code, reason: "\(failure)")),
@@ -183,7 +184,7 @@ public final class WebSocket {
       queue = queue.filter { if case .close = $0 { true } else { false } }
     }
     forget(dropped)
-    // The messages end first: an echo then has nothing left to write.
+    // The messages complete first, so that an echo has nothing left to write.
     endMessages(completion)
     endWriters(.failure(.closed))
     watch()

@@ -7,11 +7,11 @@ extension Publisher where Output == WebSocketMessage {
   ///
   /// Several publishers may write to one socket; their messages are sent in turns.
   ///
-  /// **Demand:** begins at the subscription, and requests one message at a time, only while fewer than
-  /// ``WebSocketLimits/bufferedBytes`` wait: a peer that doesn't read takes no more memory. **Failure:** upstream's
-  /// failure, after its messages are written; the socket is then closed with 1011, unless the failure is the socket's
-  /// own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels upstream; encoded messages are
-  /// still written. **Policy:** holds one message, and the bytes that wait to be written.
+  /// **Demand:** begins at the subscription, and requests one message at a time, only while fewer bytes than
+  /// ``WebSocketLimits/bufferedBytes`` wait to be written, so a peer that doesn't read takes no more memory.
+  /// **Failure:** upstream's failure, after its messages are written; the socket is then closed with 1011, unless the
+  /// failure is the socket's own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels upstream;
+  /// encoded messages are still written. **Policy:** holds one message, and the bytes that wait to be written.
   ///
   /// - Parameters:
   ///   - socket: the socket to write to.
@@ -61,7 +61,7 @@ final class WriteMessagesStage<UpstreamFailure: Error>: Subscriber, SocketWriter
   private let ending: WebSocketWriteEnding
   private var down: AnySubscriber<Never, any Error>?
   private var up: (any Subscription)?
-  /// True if a requested message has not arrived.
+  /// True if a requested message has not arrived yet.
   private var isAsked = false
   private var isOver = false
 

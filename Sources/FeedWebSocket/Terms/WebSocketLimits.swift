@@ -11,11 +11,11 @@ public struct WebSocketLimits: Hashable, Sendable {
   public var bufferedBytes = 64 * 1024
   /// The time without a byte from the peer after which it gets a ping.
   public var pingInterval: StreamInstant.Stride = .seconds(30)
-  /// The time without a byte after a ping after which the connection is closed. Time does not count while messages of
+  /// The time without a byte after a ping after which the connection is closed. Time does not count while messages from
   /// the peer wait for demand, or while a write waits for the peer.
   public var pongDeadline: StreamInstant.Stride = .seconds(20)
-  /// The time for which the peer may read nothing of a write, in addition to the time that its bytes take at
-  /// ``bytesPerSecond``; then the connection is closed.
+  /// The time that a write may take, in addition to the time that its bytes take at ``bytesPerSecond``; then the
+  /// connection is closed.
   public var writeGrace: StreamInstant.Stride = .seconds(30)
   /// The minimum rate at which the peer must read, in bytes per second.
   public var bytesPerSecond = 240
