@@ -1,6 +1,6 @@
 import FeedStream
 
-/// Work whose result goes to all subscribers while it runs: for each key, it runs only once at a time.
+/// Work whose result goes to all subscribers while it runs: for each key, only one piece of work runs at a time.
 ///
 /// **Demand:** requests the result once one of its subscribers does. **Failure:** goes to all. **Cancellation:** when
 /// the last subscriber cancels, the work is cancelled. **Policy:** the result is held for subscribers without demand; a

@@ -51,16 +51,16 @@ public struct HTTPBody: Sendable, Hashable {
     return .bytes(Chunk(pairs.joined(separator: "&")), type: "application/x-www-form-urlencoded")
   }
 
-  /// A file, read off the loop while it is sent. Its length is read just before; if the file changes meanwhile, the
-  /// request fails.
+  /// A file, read off the loop while it is sent. Its length is read just before the request is sent; if the file
+  /// changes meanwhile, the request fails.
   public static func file(_ path: String, type: String? = "application/octet-stream") -> HTTPBody {
     HTTPBody([.file(path)], type: type)
   }
 
   /// The chunks of a publisher; one is requested when the connection has room.
   ///
-  /// The publisher is subscribed to once: a request that has begun to send it cannot be repeated. It is used on the
-  /// thread that calls this, which must be the client's; use on another thread traps.
+  /// The publisher is subscribed to once: a request that has begun to send this body cannot be repeated. The publisher
+  /// is used on the thread that calls this, which must be the client's; use on another thread traps.
   ///
   /// - Parameter length: the number of bytes that the publisher delivers, if known. If it delivers more or fewer, the
   ///   request fails.

@@ -21,8 +21,8 @@ public protocol HTTPClient {
   /// Sends a request, and delivers the response's body while it arrives.
   ///
   /// Like ``get(_:)-(HTTPRequest)``, but delivers the response with the first bytes of its body; later failures are the
-  /// body's. **Cancellation:** closes the transfer until the response is delivered; after that, cancelling the
-  /// subscription to the body closes it, and so does dropping the response without subscribing to its body.
+  /// body's. **Cancellation:** closes the transfer if the response has not been delivered; after that, cancelling the
+  /// subscription to the body closes the transfer, and so does dropping the response without subscribing to its body.
   ///
   /// A client that does not implement this delivers the body when it is complete.
   func open(_ request: HTTPRequest) -> AnyPublisher<StreamingResponse, HTTPError>

@@ -121,8 +121,8 @@ extension HTTPHeaders: Sequence {
 extension HTTPHeaders {
   /// Calls `body` with the value of each field named `name`, until it returns false.
   ///
-  /// Reads the bytes in place: even for an unchanged response, a dozen fields are looked up, most of which it doesn't
-  /// have.
+  /// Reads the bytes in place: even for an unchanged response, a dozen fields are looked up, most of which the response
+  /// doesn't have.
   private func forEachValue(of name: String, _ body: (UnsafeRawBufferPointer) -> Bool) {
     var name = name
     name.withUTF8 { name in

@@ -51,8 +51,8 @@ public struct HTTPRequest: Sendable, Hashable {
   /// True to send the body only when the server has said that it wants it, or a second has passed (`Expect:
   /// 100-continue`). `nil`, the default, for bodies of more than 1 MiB and those of unknown length.
   public var expectsContinue: Bool?
-  /// True when sending the request twice has the same effect as sending it once, whatever its method; false when not.
-  /// `nil`, the default, if the method decides (``HTTPMethod/isIdempotent``). A request that cannot be repeated is
+  /// True when sending the request twice has the same effect as sending it once, whatever its method; false if it does
+  /// not. `nil`, the default, if the method decides (``HTTPMethod/isIdempotent``). A request that cannot be repeated is
   /// sent at most once.
   public var isRepeatable: Bool?
   /// The proxy setting. `nil`, the default, for the client's.
@@ -76,10 +76,12 @@ public struct HTTPRequest: Sendable, Hashable {
   public var decodesContent = true
   /// The URL that led to this one, if the user didn't choose this one: the URL of a document, or of a redirect. Then
   /// the request may lead to a private network only if that document or redirect came from one
-  /// (``HTTPError/Kind/privateNetwork``). `nil` for a URL from the user, which may lead anywhere. A redirect sets it.
+  /// (``HTTPError/Kind/privateNetwork``). `nil` for a URL from the user, which may lead anywhere. A redirect sets this
+  /// property.
   public var origin: URL?
   /// True when the content at ``origin`` came from a private network, and false when it did not. `nil`, the default,
-  /// when this is unknown: then the latest response from its host decides, or else all addresses of its name.
+  /// when this is unknown: then the latest response from the origin's host decides, or else all addresses of that
+  /// host's name.
   public var originIsPrivate: Bool?
 
   public init(

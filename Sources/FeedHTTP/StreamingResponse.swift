@@ -12,8 +12,8 @@ public struct StreamingResponse {
   /// The body, decompressed, while it arrives. It can be subscribed to once.
   ///
   /// **Demand:** a chunk is delivered when it is requested; without demand, the connection is not read beyond a few
-  /// hundred kilobytes. **Failure:** the reason why the body did not arrive whole, after everything that
-  /// arrived before. **Cancellation:** closes the transfer immediately.
+  /// hundred kilobytes. **Failure:** the reason why the body did not arrive whole, delivered after the bytes that did
+  /// arrive. **Cancellation:** closes the transfer immediately.
   public var body: AnyPublisher<Chunk, HTTPError>
   /// The redirects that led there, in order; empty when the requested URL responded itself.
   public var redirects: [HTTPRedirect]

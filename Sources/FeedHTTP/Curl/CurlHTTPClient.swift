@@ -69,7 +69,7 @@ public final class CurlHTTPClient: HTTPClient {
   private var admission: Admission<HTTPExchange>
   @exclusivity(unchecked) private var running: [CurlTransfer] = []
   @exclusivity(unchecked) private var spare: [CurlTransfer] = []
-  /// The requests with bytes that arrived during libcurl's call.
+  /// The requests with bytes that arrived during the call to libcurl.
   @exclusivity(unchecked) var arrivals: [StreamingExchange] = []
   /// The bodies from which libcurl has taken all bytes.
   @exclusivity(unchecked) var uploads: [BodyUpload] = []

@@ -37,7 +37,7 @@ extension CurlTransfer {
     guard let exchange, let upload, upload.isBegun else { return true }
     guard exchange.request.canBeRepeated else { return false }
     upload.restart()
-    // The client cancels the replaced reading after libcurl's call.
+    // The client cancels the replaced reading after the call to libcurl.
     exchange.client.uploads.append(upload)
     return true
   }

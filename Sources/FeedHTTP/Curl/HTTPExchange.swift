@@ -46,11 +46,11 @@ class HTTPExchange {
 
   // MARK: For subclasses
 
-  /// The destination of the body while it arrives; without one, it is collected.
+  /// The destination of the body while it arrives; without one, the body is collected.
   var stream: BodyStream? { nil }
   /// Called when bytes have arrived for ``stream``.
   func noteArrival() {}
-  /// Called when the request has failed, before `transfer` is used for another one.
+  /// Called when the request has failed, before `transfer` is used for another request.
   func keepHead(of transfer: CurlTransfer) {}
   /// Delivers the result of the request, which no longer runs.
   func deliver(_ result: Result<HTTPResponse, HTTPError>) {}

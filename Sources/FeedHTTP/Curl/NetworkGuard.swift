@@ -4,9 +4,9 @@ import Foundation
 /// Decides which connections a request may make: if the user didn't choose the URL, it may lead to a private network
 /// only if the document or redirect that chose it came from one, too.
 ///
-/// It depends on the address that delivered the document or the redirect, not on a name: a name may have addresses of
-/// both kinds, and change them later. If that address is unknown, the latest response from the origin's host decides,
-/// or if there is none, all addresses of its name.
+/// The decision depends on the address that delivered the document or the redirect, not on a name: a name may have
+/// addresses of both kinds, and they may change later. If that address is unknown, the latest response from the
+/// origin's host decides, or if there is none, all addresses of that host's name.
 final class NetworkGuard {
   /// By ``URL/lowercasedHost``: true if the host's latest response came from a private network.
   private var isPrivateHost: [String: Bool] = [:]

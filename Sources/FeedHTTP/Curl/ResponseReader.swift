@@ -2,7 +2,7 @@ import Foundation
 
 /// Reads a response as it arrives, within the request's limits.
 ///
-/// Does not depend on libcurl, which passes lines and bytes to it.
+/// The reader does not depend on libcurl, whose callbacks pass lines and bytes to it.
 struct ResponseReader: ~Copyable {
   /// The first error in the response.
   private(set) var failure: HTTPError.Kind?
@@ -44,7 +44,7 @@ struct ResponseReader: ~Copyable {
   ///
   /// - Parameters:
   ///   - size: the header lines and bytes of the redirects that led to the response.
-  ///   - stream: the destination of the body while it arrives; without one, it is collected.
+  ///   - stream: the destination of the body while it arrives; without one, the body is collected.
   mutating func begin(_ request: HTTPRequest, after size: (lines: Int, bytes: Int), into stream: BodyStream?) {
     discard()
     maxBodyBytes = max(0, request.maxBodyBytes)
@@ -118,7 +118,7 @@ struct ResponseReader: ~Copyable {
 extension ResponseReader {
   /// Reads one line of a response's header, or of its trailers.
   ///
-  /// The limits count everything that arrives for one request: including informational responses, redirects and
+  /// The limits count everything that arrives for one request, including informational responses, redirects and
   /// trailers.
   ///
   /// - Returns: true to continue.
@@ -146,11 +146,11 @@ extension ResponseReader {
       return true
     case UInt8(ascii: "C"), UInt8(ascii: "c"):
       if decodesContent, line.begins(with: "content-encoding:") { note(coding: line.dropFirst(17)) }
-      // libcurl ignores a length with more digits, and then reads until the connection ends.
+      // libcurl ignores a length with more than 18 digits, and then reads until the connection ends.
       if line.begins(with: "content-length:") {
         isFramed = isFramed || line.count { 0x30...0x39 ~= $0 } <= 18
         let digits = line.filter { 0x30...0x39 ~= $0 }.reduce(0) { 10 &* $0 &+ Int($1 - 0x30) }
-        // libcurl would use the last one, but this is an error (RFC 9112, section 6.3).
+        // libcurl would use the last value, but two values are an error (RFC 9112, section 6.3).
         if let length, length != digits { return fail(.notHTTP, "two different values of Content-Length") }
         length = digits
       }

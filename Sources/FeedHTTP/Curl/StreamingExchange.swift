@@ -1,7 +1,7 @@
 import FeedStream
 import Foundation
 
-/// One request whose response is delivered with its head, and whose body is delivered on demand.
+/// One request whose response is delivered with the first bytes of its body; the body is delivered on demand.
 final class StreamingExchange: HTTPExchange, RequestedWork {
   private var settle: ((Result<StreamingResponse, HTTPError>) -> Void)?
   /// The subscription to the body.
@@ -26,7 +26,7 @@ final class StreamingExchange: HTTPExchange, RequestedWork {
     stop()
   }
 
-  /// Called within a call to libcurl; the bytes are delivered after that call.
+  /// Called during a call to libcurl; the bytes are delivered after that call.
   override func noteArrival() {
     guard !isNoted else { return }
     isNoted = true

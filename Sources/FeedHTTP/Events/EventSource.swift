@@ -3,7 +3,7 @@ public import Foundation
 
 /// Options for the reconnections and limits of an event stream.
 public struct EventSourceOptions: Sendable {
-  /// The pause before a reconnection, until the server sends another one. 3 seconds by default.
+  /// The pause before a reconnection, until the server sets another pause. 3 seconds by default.
   public var pause: Duration = .seconds(3)
   /// The longest pause, reached by doubling while no event arrives; a pause that the server sends may be longer.
   /// 60 seconds by default.
@@ -23,7 +23,7 @@ public struct EventSourceOptions: Sendable {
   /// The id of the event after which the stream begins. Empty by default: the server sends what new clients get.
   public var lastEventID = ""
   /// The statuses after which the client reconnects, as after a lost connection. By default 429, 502, 503, and 504,
-  /// since they mean that the server is temporarily unavailable; the standard has none.
+  /// since they mean that the server is temporarily unavailable; the HTML standard names no such statuses.
   public var passingStatuses: Set<Int> = [429, 502, 503, 504]
 
   public init() {}
@@ -33,7 +33,7 @@ public struct EventSourceOptions: Sendable {
 public enum EventSourceError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The response has a status other than 200 and 204.
   case status(Int)
-  /// The response isn't an event stream, but has this type.
+  /// The response isn't an event stream but has this type; `nil` if it has no `Content-Type`.
   case contentType(String?)
   /// An event has more bytes than allowed.
   case tooLong(limit: Int)
@@ -59,9 +59,9 @@ extension HTTPClient {
   ///     client.events(at: url)
   ///       .sink { print($0) } receiveValue: { print($0.event, $0.data) }
   ///
-  /// When a connection is lost or ends, the client reconnects after the server's `retry`, a pause that grows while no
-  /// event arrives. It sends the id of the last event that it has read (`Last-Event-ID`), so that a server that
-  /// supports this resumes there: no event is lost or delivered twice. Status 204 ends the stream.
+  /// When a connection is lost or ends, the client reconnects after a pause (the server's `retry`), which grows while
+  /// no event arrives. The client sends the id of the last event that it has read (`Last-Event-ID`), so that a server
+  /// that supports this resumes there: no event is lost or delivered twice. After status 204, the stream completes.
   ///
   /// **Demand:** connects with the first request, and reads while there is demand; without demand the server has to
   /// wait.

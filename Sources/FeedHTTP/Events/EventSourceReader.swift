@@ -74,7 +74,7 @@ final class EventSourceReader: PullSource {
     watch(limit) { [unowned self] in
       lost(.request(HTTPError(.timedOut(.response), host: request.url.hostAndPort, cause: "")))
     }
-    // A client may respond during the subscription.
+    // A client may respond before `sink` returns.
     var isOver = false
     let opening = client.open(request).sink { [unowned self] completion in
       isOver = true

@@ -2,7 +2,7 @@ import FeedStream
 
 /// An event that a server sent (WHATWG HTML, section 9.2).
 public struct ServerEvent: Sendable, Hashable {
-  /// The id of the latest event that had one, from which a reconnection continues; empty without one.
+  /// The id of the latest event that had one, from which a reconnection continues; empty if there was none.
   public var id: String
   /// The event's type: `message` unless the server named one.
   public var event: String
@@ -18,7 +18,7 @@ public struct ServerEvent: Sendable, Hashable {
 
 /// Reads a stream of events, however its bytes are split (WHATWG HTML, section 9.2.6).
 struct EventStreamParser {
-  /// The maximum number of bytes of one event, including lines and comments since the end of the last one.
+  /// The maximum number of bytes of one event, including comments and unknown fields within it.
   let limit: Int
   /// The id with which the stream continues after the events read so far.
   private(set) var lastID: String

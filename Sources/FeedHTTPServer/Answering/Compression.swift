@@ -36,7 +36,7 @@ enum Compression {
       isTaken = !head.asksForPart && takesGzip(HTTPServer.Headers(head).values("Accept-Encoding"))
     }
 
-    /// Adds `Vary`, even to a part and to a 304, because caches store it with them (RFC 9110, 15.4.5).
+    /// Adds `Vary`, even to a part and to a 304, because caches store the field with them (RFC 9110, 15.4.5).
     func announce(in response: inout HTTPServer.Response) {
       guard isThere else { return }
       guard let vary = response.headers["Vary"] else { return response.headers.add("Vary", "Accept-Encoding") }

@@ -20,7 +20,7 @@ extension HTTPServer {
     public var id: String?
     public var body: Chunk
 
-    /// The value of a parameter of the query, `a=b&c=d`, unescaped.
+    /// The unescaped value of a query parameter (`a=b&c=d`).
     public func query(_ name: String) -> String? { Percent.value(of: name, in: query) }
 
     /// The body as a value, from JSON or a page's form.
@@ -35,7 +35,7 @@ extension HTTPServer {
   }
 
   /// A response with its whole body, as a value that may cross threads: for servers on several loops whose handlers
-  /// need state that is used on one loop.
+  /// need state that belongs to one loop.
   ///
   /// Create it on the handler's loop. On the server's loop, which compresses and writes it, send it with
   /// `request.respond(HTTPServer.Response(whole, on: loop))`.

@@ -14,7 +14,7 @@ extension HTTPServer.EventLog {
   /// All logs have the same events with the same ids, in the same order, so that a client can resume with any of
   /// them. An event is encoded once; the logs' rings, and the writes to the clients of all loops, share the same bytes.
   public final class Channel: Sendable {
-    /// A change of the events.
+    /// A change to the events.
     enum Update: Sendable {
       case event(Chunk, givenID: String?)
       case begin(after: String)
@@ -60,7 +60,7 @@ extension HTTPServer.EventLog {
       state.withLock { $0.add(Event(data, name: name), given) }
     }
 
-    /// Sets the id of the logs before their first event: a client that sends this id has missed nothing.
+    /// Sets the id that comes before the logs' first event: a client that sends this id has missed nothing.
     public func begin(after id: String) {
       state.withLock { state in
         state.ring.begin(after: id)
@@ -81,7 +81,7 @@ extension HTTPServer.EventLog {
       }
     }
 
-    /// Ends the streams of all clients; they reconnect if a server still runs.
+    /// Ends the streams of all clients; the clients reconnect if a server still runs.
     public func finish() {
       state.withLock { state in
         state.isFinished = true

@@ -26,7 +26,8 @@ final class EventClient: ResponseSource {
   var isShort: Bool { true }
   var keepsBody: Bool { false }
 
-  /// Sends the client a new event: immediately and alone if it has all earlier ones, as nearly all clients do.
+  /// Sends the client a new event: immediately and alone if the client has received all earlier ones, as nearly all
+  /// have.
   func take(_ event: Chunk, _ number: Int) {
     guard seen == number - 1, !isServing, !isOver, connection.isIdle else { return roomIsThere() }
     seen = number

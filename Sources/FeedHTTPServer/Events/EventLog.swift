@@ -8,9 +8,10 @@ extension HTTPServer {
   ///     routes.get("/events") { _ in .events(log) }
   ///
   /// An event is encoded once and kept in a ring that all clients share. A client is a position in the ring. A client
-  /// that doesn't read takes no memory beyond that and one write of at most 16 KiB; when it reads again, it gets the
-  /// events that it missed. Each event has an id, with which a reconnecting client resumes where it stopped. If that
-  /// event has left the ring, the client gets an event named `reset`, and continues with new events.
+  /// that doesn't read takes no memory beyond that position and one write of at most 16 KiB; when it reads again, it
+  /// gets the events that it missed. Each event has an id, with which a reconnecting client resumes where it stopped.
+  /// If missed events have left the ring, or the id is unknown, the client gets an event named `reset`, and continues
+  /// with new events.
   public final class EventLog {
     /// An event: text, and an optional name for which a page can listen.
     public struct Event: Hashable, Sendable {
@@ -51,7 +52,8 @@ extension HTTPServer {
       self.init(ring, nil, heartbeat, retry, scheduler)
     }
 
-    /// Makes one loop's log of the events of `channel`: those that it keeps, and all that are sent from now on.
+    /// Makes one loop's log of the events of `channel`: those that the channel keeps, and all that are sent from now
+    /// on.
     ///
     /// An event or a reset that is sent to this log goes to the channel, and reaches all of the channel's logs on a
     /// later turn of their loops.
@@ -120,7 +122,7 @@ extension HTTPServer {
       return id
     }
 
-    /// Sets the id of the log before its first event: a client that sends this id has missed nothing.
+    /// Sets the id that comes before the log's first event: a client that sends this id has missed nothing.
     public func begin(after id: String) {
       if let channel { channel.begin(after: id) } else { ring.begin(after: id) }
     }
@@ -135,7 +137,7 @@ extension HTTPServer {
       send(snapshot(), name: "reset", id: given)
     }
 
-    /// Ends the streams of this log's clients; they reconnect if the server still runs.
+    /// Ends the streams of this log's clients; the clients reconnect if the server still runs.
     public func finish() {
       isFinished = true
       for client in clients { client.end() }
@@ -177,7 +179,7 @@ extension HTTPServer {
       clients.append(client)
       channel?.clients.add(1, ordering: .relaxed)
       let jitter = Int.random(in: 0...max(retry / 2, 1))
-      // Part of the first event: some clients would read it as an event if it were separate.
+      // This line is part of the first event: some clients would take a separate `retry` for an event.
       connection.enqueue(Chunk("retry: \(retry + jitter)\n"))
       if isLost { connection.enqueue(EventRing.encode(Event(snapshot(), name: "reset"), ring.id(seen))) }
       if let greeting { connection.enqueue(EventRing.encode(greeting, ring.id(seen))) }

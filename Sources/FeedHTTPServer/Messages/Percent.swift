@@ -20,7 +20,7 @@ enum Percent {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// The value of a parameter of a query, `a=b&c=d`.
+  /// The unescaped value of a query parameter (`a=b&c=d`).
   static func value(of name: String, in query: String?) -> String? {
     guard let query else { return nil }
     for part in query.split(separator: "&") {

@@ -49,17 +49,17 @@ extension HTTPServer {
     /// The client's address.
     public var peer: SocketAddress { exchange.connection.peer }
 
-    /// The value of a parameter of the query, `a=b&c=d`, unescaped.
+    /// The unescaped value of a query parameter (`a=b&c=d`).
     public func query(_ name: String) -> String? { Percent.value(of: name, in: query) }
 
     /// The request's body, as it arrives.
     ///
-    /// A client that waits for permission to send the body (`Expect: 100-continue`) gets it with the first demand. An
-    /// unread body is discarded after the response if it is short; if it is long, the connection is closed.
+    /// A client that waits for permission to send the body (`Expect: 100-continue`) gets that permission with the first
+    /// demand. An unread body is discarded after the response if it is short; if it is long, the connection is closed.
     ///
     /// **Demand:** a chunk at a time is read from the connection; without demand the client has to wait. **Failure:**
-    /// ``BodyError``, which a second subscriber gets, too. **Cancellation:** the rest is discarded. Policy: holds one
-    /// chunk.
+    /// ``BodyError``; a second subscriber gets ``BodyError/taken``. **Cancellation:** the rest is discarded. Policy:
+    /// holds one chunk.
     public var body: Body { Body(exchange: exchange) }
 
     /// The trailers of a chunked body, once the body has ended.

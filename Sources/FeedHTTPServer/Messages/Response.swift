@@ -4,8 +4,8 @@ extension HTTPServer {
   /// A response: a status, header fields and a body.
   ///
   /// The server adds `Date` and the fields that delimit the body; `Connection: close` closes the connection after the
-  /// response. It omits the body for HEAD and the statuses 204 and 304. For a response with `ETag` or `Last-Modified`
-  /// it evaluates the request's conditions; for a body of known length, it serves ranges.
+  /// response. The server omits the body for HEAD and the statuses 204 and 304. For a response with `ETag` or
+  /// `Last-Modified`, the server evaluates the request's conditions; for a body of known length, it serves ranges.
   public struct Response {
     enum Body {
       case none
@@ -52,8 +52,8 @@ extension HTTPServer {
 
     /// A response whose body is part of an open file, read off the loop as the client reads it, 128 KiB at a time.
     ///
-    /// A client that reads slowly takes no memory beyond that. If the file turns out to be shorter, the connection is
-    /// closed.
+    /// A client that reads slowly takes no memory beyond those 128 KiB. If the file turns out to be shorter, the
+    /// connection is closed.
     ///
     /// - Parameters:
     ///   - range: the part of the file.

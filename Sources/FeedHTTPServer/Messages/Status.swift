@@ -4,7 +4,7 @@ extension HTTPServer {
     /// The three-digit code.
     public let code: Int
 
-    /// - Precondition: 200 to 599; only the server itself sends lower ones.
+    /// - Precondition: 200 to 599; only the server itself sends lower codes.
     public init(_ code: Int) {
       precondition((200...599).contains(code), "Status(\(code)): not the status of a response; use 200 to 599")
       self.code = code

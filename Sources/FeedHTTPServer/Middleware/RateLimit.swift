@@ -3,8 +3,8 @@ internal import FeedStream
 extension HTTPServer.Middleware {
   /// Limits the requests of each client in a period; further requests get 429 with `Retry-After`.
   ///
-  /// A client has a bucket of `requests`, which refills at an even pace: it may use them in one burst, and further ones
-  /// only as fast as the bucket refills.
+  /// A client has a bucket of `requests`, which refills at an even pace: the client may send that many in one burst,
+  /// and further requests only as fast as the bucket refills.
   ///
   /// - Parameters:
   ///   - requests: the number of requests, per `while`.

@@ -11,7 +11,7 @@ final class ChunkedDecoder {
     case dataWaits
     /// All bytes are consumed, and more are needed.
     case needsMore
-    /// The body and its trailers are complete; they are in ``ChunkedDecoder/trailers``.
+    /// The body and its trailers are complete; the trailers are in ``ChunkedDecoder/trailers``.
     case finished
     case failure(ParseFailure)
   }

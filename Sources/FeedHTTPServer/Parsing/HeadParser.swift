@@ -11,8 +11,8 @@ internal import FeedStream
 /// Parses the head of a request, or the trailer section of a chunked body, from bytes that may be split anywhere (RFC
 /// 9112).
 ///
-/// It decides byte by byte, so that an invalid request is refused at its first wrong byte, regardless of how the bytes
-/// are split. A head within one chunk is not copied.
+/// The parser decides byte by byte, so that an invalid request is refused at its first wrong byte, regardless of how
+/// the bytes are split. A head within one chunk is not copied.
 struct HeadParser {
   enum Result: Equatable {
     /// All bytes are consumed, and more are needed.

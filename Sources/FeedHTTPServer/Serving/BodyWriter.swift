@@ -111,7 +111,8 @@ final class BodyWriter: ResponseSource, Subscriber {
       } else {
         connection.report(HTTPServer.ResponseError.bodyTooShort(missing: left ?? 0))
       }
-      // The body is incomplete. So that the client sees this, it gets the bytes that there are, but no end.
+      // The body is incomplete. The client gets the bytes that were delivered but no proper end, so that it recognizes
+      // this.
       connection.cutOff()
     }
   }

@@ -25,7 +25,7 @@ struct ConnectionShares {
 
 // Making room.
 extension HTTPServer {
-  /// Admits a connection, or closes it; if there are too many, closes another one that waits for a request.
+  /// Admits a connection, or closes it; if there are too many, closes another connection that waits for a request.
   ///
   /// - Returns: true if the connection is admitted, and the key under which it is counted; `nil` for one without a
   ///   limit.

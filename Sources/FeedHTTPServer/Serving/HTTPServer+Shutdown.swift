@@ -4,12 +4,12 @@ extension HTTPServer {
   /// Stops accepting connections, and completes the requests that have begun.
   ///
   /// Event streams end, and idle connections are closed. A client may send a request at that moment, which it must
-  /// repeat at another server. With a `grace`, that request gets a response, as do those of connections that wait to be
-  /// accepted or are being established; each of these responses has `Connection: close`.
+  /// repeat at another server. With a grace period (`grace`), that request gets a response, as do the requests on
+  /// connections that wait to be accepted or are being established; each of these responses has `Connection: close`.
   ///
-  /// During the grace, attempts to connect are ignored on Linux; the clients repeat them after a second, and reach the
-  /// server that listens then. Elsewhere, they are refused. A connection that is accepted during the grace has another
-  /// one for its first request.
+  /// During the grace period, attempts to connect are ignored on Linux; the clients repeat them after a second, and
+  /// reach the server that is listening by then. Elsewhere, such attempts are refused. A connection that is accepted
+  /// during the grace period gets another grace period for its first request.
   ///
   /// **Demand:** begins at the call. **Failure:** never. Finishes when the last connection is closed. **Cancellation:**
   /// does not stop it. Policy: delivers nothing.
@@ -38,7 +38,7 @@ extension HTTPServer {
     return future.ignoreOutput().eraseToAnyPublisher()
   }
 
-  /// Accepts connections that have begun, and closes connections that are still idle after the grace.
+  /// Accepts connections that have begun, and closes connections that are still idle after the grace period.
   private func beginGrace(of grace: StreamInstant.Stride) {
     // When listening ends, the system resets established connections that were not accepted, and their requests are
     // lost.

@@ -7,9 +7,9 @@ public import FeedStream
 ///       .text("Hello, \(request.query("name") ?? "world")!\n")
 ///     }
 ///
-/// It listens as soon as it is created. Connections are accepted while there is demand for ``requests``; the requests
-/// of one connection are served in order, one at a time. Parsing is strict, following RFC 9112: an ambiguous message is
-/// refused, and its connection closed. The resources that clients can use are limited: ``Limits``.
+/// The server listens as soon as it is created. Connections are accepted while there is demand for ``requests``; the
+/// requests of one connection are served in order, one at a time. Parsing is strict, following RFC 9112: an ambiguous
+/// message is refused, and its connection closed. The resources that clients can use are limited: ``Limits``.
 ///
 /// Use it on its scheduler's thread; it closes when it is released. A ``Group`` serves one address with several loops.
 public final class HTTPServer {
@@ -32,7 +32,7 @@ public final class HTTPServer {
   var isListening = true
   /// True when the server is ending and closes connections that wait for a request.
   var closesIdle = false
-  /// True when it also closes connections that were accepted while it was ending and have had no request.
+  /// True when the server also closes connections that were accepted while it was ending and have had no request.
   var closesUnused = false
   var whenEnded: [() -> Void] = []
   var shares: ConnectionShares

@@ -21,8 +21,8 @@ extension HTTPServer {
     public var headerCount = 100
     /// The maximum number of bytes of a body. More is rejected with status 413.
     public var bodyBytes = 1 << 20
-    /// The maximum number of bytes of an unread body that are discarded to keep the connection; if there are more, it
-    /// is closed.
+    /// The maximum number of bytes of an unread body that are discarded to keep the connection; if there are more, the
+    /// connection is closed.
     public var drainedBytes = 64 * 1024
     /// The time that a connection may wait for a request, including the first; then it is closed.
     public var idle: StreamInstant.Stride = .seconds(60)
@@ -31,7 +31,7 @@ extension HTTPServer {
     /// The time for which an awaited body may arrive more slowly than ``bytesPerSecond``; then the request is rejected
     /// with status 408.
     public var bodyGrace: StreamInstant.Stride = .seconds(10)
-    /// The time for which a client may read nothing of a response, in addition to the time that its bytes take at
+    /// The time that each write of a response may wait for the client, in addition to the time that its bytes take at
     /// ``bytesPerSecond``; then the connection is closed.
     public var writeGrace: StreamInstant.Stride = .seconds(30)
     /// The minimum transfer rate of bodies and responses that are being awaited, in bytes per second.

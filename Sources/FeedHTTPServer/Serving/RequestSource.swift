@@ -74,8 +74,8 @@ final class RequestSource: PullSource, Subscriber {
   }
 
   func receive(_ connection: Connection) -> Subscribers.Demand {
-    // `isAsked` stays true until the connection is counted: a connection closed for it would seem to make room for
-    // another.
+    // `isAsked` stays true until the connection is counted: a connection that is closed to admit it would seem to make
+    // room for another.
     server?.add(connection)
     isAsked = wantsConnection
     return isAsked ? .max(1) : .none

@@ -19,7 +19,7 @@ struct ResponseHeads {
 
   /// The fields of every response that doesn't have fields of the same name.
   var always: HTTPServer.Headers = [:]
-  /// Responses are allocated in blocks of memory, because most are released before the next one begins.
+  /// The bytes of responses are written to blocks of memory, because most are released before the next response begins.
   private let memory = Memory()
   /// The status lines, by status.
   private var lines = ContiguousArray<[UInt8]>(repeating: [], count: 600)

@@ -88,7 +88,7 @@ extension HTTPServer {
       add(method, path, handler)
     }
 
-    /// Responds to requests with the result of `answer`. If it throws a ``Status`` or a ``Problem``, that is the
+    /// Responds to requests with the result of `answer`. If `answer` throws a ``Status`` or a ``Problem``, that is the
     /// response; any other error becomes status 500 and is reported to ``HTTPServer/onError``.
     public mutating func on(_ method: Method, _ path: String, _ answer: @escaping (Request) throws -> Response) {
       add(method, path) { .now(try answer($0)) }

@@ -11,7 +11,7 @@ extension ServerConnection {
     if kept.count > limits.bufferedBytes { server.hold(kept, for: self) }
   }
 
-  /// Releases the count of a body that is written or never will be. A source may hold more.
+  /// Stops counting a body that is written or never will be, unless its source still holds it.
   func releaseHeld() {
     guard !held.isEmpty, source?.keepsBody != true else { return }
     for identity in held { server.shares.release(identity) }
@@ -111,7 +111,7 @@ extension ServerConnection {
     beginClosing()
   }
 
-  /// Called when the client has been told to send the body, or has begun to.
+  /// Called when the client has been told to send the body, or has begun to send it.
   func clearExpectation() { received?.expectsContinue = false }
 
   func lingerIfWritten() {

@@ -78,7 +78,7 @@ final class ServerConnection {
   // Time, in ticks.
   @exclusivity(unchecked) var ticks = 0
   @exclusivity(unchecked) var writeTicks = 0
-  /// The number of bytes read of a body, or while lingering.
+  /// The number of bytes read from a body, or while lingering.
   @exclusivity(unchecked) var countedBytes = 0
 
   init(_ connection: Connection, _ server: HTTPServer, _ client: String?) {
@@ -117,7 +117,7 @@ final class ServerConnection {
       isReading = false
       inputHasEnded = true
       if phase == .lingering { return close() }
-      // For an endless response, the client is gone; a client may still wait for any other response.
+      // If the response is endless, the client is gone; otherwise, the client may still be waiting for the response.
       if source?.endsWithReader == true { return close() }
     case .failure: return close()
     }
@@ -153,7 +153,7 @@ final class ServerConnection {
     } while phase == .head && !input.isEmpty && hasRoom
     // A few remaining bytes must not retain a large block of memory.
     if !input.isEmpty { input = input.compacted() }
-    // The head of a request whose response is pending or endless must not do so either.
+    // The head of a request whose response is pending or endless must not retain one either.
     if let received { received.bytes = received.bytes.compacted() }
     updateReading()
   }
@@ -212,7 +212,7 @@ final class ServerConnection {
     server.deliver(HTTPServer.Request(Exchange(head, self, number)))
   }
 
-  /// Completes the request when its response is written and its body is read; then the next one may begin.
+  /// Completes the request when its response is written and its body is read; then the next request may begin.
   func completeExchange() -> Bool {
     guard isAnswered else { return false }
     if !body.isOver {

@@ -22,9 +22,10 @@ extension HTTPServer {
   /// loops must be `Sendable`: an actor, a ``FeedStream/SharedValue``, the senders of subjects, an
   /// ``EventLog/Channel``.
   ///
-  /// If another program's server uses the port, that is an error, as for a single server. Closes when it is released.
+  /// If another program's server uses the port, that is an error, as for a single server. The group closes when it is
+  /// released.
   public final class Group: Sendable {
-    /// The address at which all of them listen.
+    /// The address at which all servers listen.
     public let address: SocketAddress
     private let servers: [OnLoop<Serving?>]
 
@@ -78,7 +79,7 @@ extension HTTPServer {
     /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: $1) }`. Otherwise, this is the same as the initializer
     /// without `transform`.
     ///
-    /// - Parameter transform: runs once on each loop, with its connections and its loop.
+    /// - Parameter transform: runs once on each loop, with the loop's connections and the loop.
     public init<P: Publisher>(
       at address: SocketAddress, limits: Limits = Limits(), on group: EventLoopGroup,
       wallClock: @escaping @Sendable () -> Int64 = SystemClock.seconds,

@@ -2,8 +2,8 @@ package import FeedStream
 
 /// A connection that uses another protocol from now on, because its client requested that (RFC 9110, 7.8).
 ///
-/// It still counts among the server's connections: the server informs it when it shuts down, and closes the connection
-/// when the server closes.
+/// The connection still counts among the server's: the server calls ``onShutdown`` when it shuts down, and closes the
+/// connection when it closes itself.
 package final class UpgradedConnection {
   package let connection: Connection
   /// The bytes that the client sent after its request.
@@ -50,7 +50,7 @@ extension ServerConnection {
     to protocolName: String, _ headers: HTTPServer.Headers, of head: RequestHead,
     _ take: @escaping (UpgradedConnection) -> Void
   ) {
-    // The rest of a body could not be told from the other protocol.
+    // The rest of a body could not be distinguished from the other protocol's bytes.
     guard body.isOver else {
       isAnswering = false
       return respond(HTTPServer.Response(.badRequest), to: head, number)
