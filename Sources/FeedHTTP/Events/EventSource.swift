@@ -45,7 +45,8 @@ public enum EventSourceError: Error, Hashable, Sendable, CustomStringConvertible
   public var description: String {
     switch self {
     case .status(let status): "the server responded with status \(status) instead of events"
-    case .contentType(let type): "the response's type is \(type ?? "missing"), not text/event-stream"
+    case .contentType(let type?): "the response's type is \(type), not text/event-stream"
+    case .contentType(nil): "the response has no Content-Type; text/event-stream is required"
     case .tooLong(let limit): "an event has more than \(limit) bytes; raise maxEventBytes to allow that"
     case .request(let error): error.description
     case .noEvents(let attempts): "\(attempts) connections in a row ended without an event"

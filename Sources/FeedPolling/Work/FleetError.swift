@@ -39,13 +39,13 @@ extension FleetError: CustomStringConvertible {
     case .noFeeds(let place):
       "\(place) has no feeds. Add some with \"feed subscriptions import FILE --store \(place)\"."
     case .foreign(let place, let keys):
-      "\(place) holds \(keys) \(keys == 1 ? "key" : "keys") of another program and no feeds, so it isn't changed. Choose "
-        + "another database, by the number at the end of the URL: /1, or ?db=1 for a socket."
+      "\(place) holds \(keys) \(keys == 1 ? "key" : "keys") of another program and no feeds, so it was left unchanged. "
+        + "Choose another database, by the number at the end of the URL: /1, or ?db=1 for a socket."
     case .newerSchema(let place, let version):
       "A newer version of this program wrote \(place) (schema \(version)). Update this one, or choose another database."
     case .olderSchema(let place, let version):
-      "An older version of this program wrote \(place) (schema \(version)), so it isn't changed. Begin in another database, "
-        + "and copy the list with \"feed subscriptions\"."
+      "An older version of this program wrote \(place) (schema \(version)), so it was left unchanged. Begin in another "
+        + "database, and copy the list with \"feed subscriptions\"."
     case .evicting(let place, let policy):
       "\(place) deletes keys when its memory is full (maxmemory-policy \(policy)): feeds would be lost silently, and nothing was "
         + "written. Set noeviction: redis-cli CONFIG SET maxmemory-policy noeviction, and set the same in the server's configuration file."
