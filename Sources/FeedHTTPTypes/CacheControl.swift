@@ -54,7 +54,7 @@ package struct CacheControl: Sendable {
   }
 
   /// The names of the fields that the qualified form of a directive lists, in lower case: `no-cache="a, b"`. `nil` when
-  /// it occurs in its unqualified form, or in a form that is neither; empty when it doesn't occur.
+  /// the directive occurs in its unqualified form, or is malformed; empty when it doesn't occur.
   package func fields(of name: String) -> Set<String>? {
     var fields: Set<String> = []
     for directive in directives where directive.name == name {
@@ -66,7 +66,7 @@ package struct CacheControl: Sendable {
     return fields
   }
 
-  /// A number of seconds, which has only digits.
+  /// Parses a number of seconds, which has only digits.
   package static func seconds(_ text: String) -> Double? {
     guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
     let most = 2_147_483_648.0

@@ -7,7 +7,7 @@ extension Connection {
   /// `close_notify`; if the connection ends without that, they fail with `ECONNABORTED`. Closing the secure connection
   /// sends `close_notify` to the peer.
   ///
-  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** ``TLSError``;
+  /// **Demand:** begins on subscription; the connection is held until it is requested. **Failure:** ``TLSError``;
   /// this connection is then closed. **Cancellation:** closes the connection. **Policy:** holds one connection.
   ///
   /// - Parameters:
@@ -60,7 +60,7 @@ extension Connection {
   ///
   /// For example: `Connection.connect(to: "example.org:443", securedBy: tls, on: loop)`.
   ///
-  /// **Demand:** begins at the subscription; the connection is held until it is requested. **Failure:** ``TLSError``.
+  /// **Demand:** begins on subscription; the connection is held until it is requested. **Failure:** ``TLSError``.
   /// **Cancellation:** abandons the attempt. **Policy:** holds one connection.
   ///
   /// - Parameters:

@@ -4,8 +4,8 @@ import Foundation
 extension CacheRequest {
   /// The head under which a response is stored; `nil` if it must not be stored.
   ///
-  /// - Parameter isPrivate: true when it came from a private network. If the user didn't choose the URL, such a
-  ///   response is not stored; if the user did, it is stored only for the user's own requests.
+  /// - Parameter isPrivate: true when the response came from a private network. If the user didn't choose the URL, such
+  ///   a response is not stored; if the user did, it is stored only for the user's own requests.
   func head(
     of status: Int, _ headers: HTTPHeaders, from url: URL, isPrivate: Bool = false, requested: Date, received: Date
   ) -> HTTPStoredResponse.Head? {

@@ -81,7 +81,7 @@ extension HTTPServer {
         if !parts.isEmpty { parts.removeLast() }
         parts.append("index.html")
       }
-      // This includes `..`, and backslashes, which separate parts on other systems.
+      // This also refuses `..`, and backslashes, which separate parts on other systems.
       let isOdd = parts.contains {
         $0.isEmpty || $0.utf8.first == UInt8(ascii: ".") || $0.utf8.contains(UInt8(ascii: "\\"))
       }

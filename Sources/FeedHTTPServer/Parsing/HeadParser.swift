@@ -17,7 +17,7 @@ struct HeadParser {
   enum Result: Equatable {
     /// All bytes are consumed, and more are needed.
     case incomplete
-    /// The head ends after `consumed` bytes of the chunk; it is in ``HeadParser/head``.
+    /// The head ends after `consumed` bytes of the chunk; the head is in ``HeadParser/head``.
     case complete(consumed: Int)
     case failure(ParseFailure)
   }

@@ -71,7 +71,7 @@ extension HTTPServer {
     whenEnded.append { timer.cancel() }
   }
 
-  /// Runs `action` when the loop has checked for connections and bytes once more. A turn does so after its work, so
+  /// Runs `action` when the loop has checked for connections and bytes once more. A turn checks after its work, so
   /// after the second turn, everything that was waiting at the call has been handled.
   private func afterInput(_ action: @escaping (HTTPServer) -> Void) {
     scheduler.schedule { [weak self] in

@@ -74,7 +74,7 @@ extension HTTPServer {
         serve)
     }
 
-    /// Starts servers of the connections that `transform` returns for the accepted ones, for example with TLS.
+    /// Starts servers for the connections that `transform` returns for the accepted ones, for example with TLS.
     ///
     /// With `FeedTLS`, that is `{ $0.secured(by: tls, on: $1) }`. Otherwise, this is the same as the initializer
     /// without `transform`.

@@ -211,7 +211,7 @@ public final class RedisClient {
 extension RedisClient {
   /// Sends a command when subscribed to, delivers its reply and finishes.
   ///
-  /// **Demand:** sent at the subscription; the reply is held until requested. **Failure:** ``RedisError``, including
+  /// **Demand:** sent on subscription; the reply is held until requested. **Failure:** ``RedisError``, including
   /// refusals. **Cancellation:** the reply is dropped when it arrives; the command is sent anyway.
   public func send(_ command: RedisCommand) -> AnyPublisher<RedisValue, RedisError> {
     Replying { reply in self.perform(command, reply) }.eraseToAnyPublisher()
@@ -219,7 +219,7 @@ extension RedisClient {
 
   /// Sends the commands together when subscribed to, and delivers their replies.
   ///
-  /// **Demand:** sent at the subscription; the replies are held until requested. **Failure:** the first failure or
+  /// **Demand:** sent on subscription; the replies are held until requested. **Failure:** the first failure or
   /// refusal. The server executes the other commands anyway. **Cancellation:** as for ``send(_:)``.
   public func send(_ commands: [RedisCommand]) -> AnyPublisher<[RedisValue], RedisError> {
     Replying { reply in self.perform(commands) { reply($0.map { .array($0) }) } }

@@ -39,7 +39,7 @@ public struct WebSocketClient {
 
   /// Connects when subscribed to, delivers the socket and finishes.
   ///
-  /// **Demand:** begins at the subscription. The socket is held until there is demand for it, and reads only control
+  /// **Demand:** begins on subscription. The socket is held until there is demand for it, and reads only control
   /// frames until its messages are requested. **Failure:** ``WebSocketError``. **Cancellation:** abandons the attempt,
   /// and closes a socket that was not delivered.
   /// **Policy:** holds one socket.

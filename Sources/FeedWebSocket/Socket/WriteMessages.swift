@@ -7,7 +7,7 @@ extension Publisher where Output == WebSocketMessage {
   ///
   /// Several publishers may write to one socket; their messages are sent in turns.
   ///
-  /// **Demand:** begins at the subscription, and requests one message at a time, only while fewer bytes than
+  /// **Demand:** begins on subscription, and requests one message at a time, only while fewer bytes than
   /// ``WebSocketLimits/bufferedBytes`` wait to be written, so a peer that doesn't read takes no more memory.
   /// **Failure:** upstream's failure, after its messages are written; the socket is then closed with 1011, unless the
   /// failure is the socket's own. ``WebSocketError`` if the socket is closed first. **Cancellation:** cancels upstream;
