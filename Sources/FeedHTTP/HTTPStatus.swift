@@ -1,4 +1,4 @@
-/// Status codes (RFC 9110, section 15, and the registry of IANA).
+/// Status codes (RFC 9110, section 15, and IANA's registry).
 public enum HTTPStatus {
   /// The usual phrase for a status, such as `Not Found`; empty for one that is not registered.
   public static func phrase(_ status: Int) -> String { phrases[status] ?? "" }

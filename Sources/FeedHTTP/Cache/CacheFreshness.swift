@@ -30,7 +30,8 @@ struct CacheFreshness {
     return heuristicLifetime
   }
 
-  /// A tenth of the time since the response's last change (section 4.2.2), for responses without explicit freshness.
+  /// A tenth of the time from the response's last change to its `Date` (section 4.2.2), for responses without explicit
+  /// freshness.
   private var heuristicLifetime: TimeInterval {
     guard Self.isHeuristicallyCacheable(head.status) || control.has("public"),
       let text = head.headers["Last-Modified"], let changed = HTTPDate.parse(text, now: head.received)

@@ -14,8 +14,8 @@ extension HTTPClient {
   /// - **`stale-while-revalidate`**: the stale response is delivered, and the client sends a request of its own to
   ///   renew it, which keeps the client alive until the request ends.
   /// - **Errors**: with `stale-if-error`, a stale response replaces 500, 502, 503, 504 and network failures;
-  ///   without it, only network failures. `no-cache` and `must-revalidate` forbid both: without a network, a
-  ///   response stored with them becomes status 504 (RFC 9111, section 5.2.2.2).
+  ///   without it, a stale response replaces only network failures. `no-cache` and `must-revalidate` forbid both:
+  ///   without a network, a request for such a response gets status 504 (RFC 9111, section 5.2.2.2).
   /// - **Requests** with `no-store` bypass the cache. One part of a body (`Range`, `If-Range`) is taken from a fresh
   ///   response that is stored whole; other parts bypass the cache, and none is stored. Requests with their own
   ///   conditions are compared with a fresh response, and otherwise passed on; their whole responses are stored.

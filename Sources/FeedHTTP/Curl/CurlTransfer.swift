@@ -232,7 +232,7 @@ final class CurlTransfer {
     return steps.calls > 256 << 10
   }
 
-  /// The transfer of an easy handle made here.
+  /// The transfer that owns an easy handle.
   static func of(_ easy: UnsafeMutableRawPointer) -> CurlTransfer {
     var this: UnsafeMutableRawPointer?
     ccurl_get_pointer(easy, CURLINFO_PRIVATE, &this)

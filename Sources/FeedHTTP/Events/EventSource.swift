@@ -39,7 +39,7 @@ public enum EventSourceError: Error, Hashable, Sendable, CustomStringConvertible
   case tooLong(limit: Int)
   /// The request failed permanently, or more often than allowed.
   case request(HTTPError)
-  /// The stream ended without an event more often than allowed.
+  /// Connections ended without an event more often than allowed.
   case noEvents(attempts: Int)
 
   public var description: String {

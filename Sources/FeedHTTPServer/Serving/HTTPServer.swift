@@ -183,7 +183,7 @@ public final class HTTPServer {
       ticker = scheduler.schedule(after: scheduler.now.advanced(by: tick), interval: tick) { [unowned self] in
         // Backwards, because the last connection takes the place of one that is closed.
         for index in (0..<timed).reversed() where index < timed { connections[index].tick() }
-        // One of them may now have waited long enough to be closed for a new one.
+        // One of the connections may now have waited long enough to be closed for a new one.
         if connections.count >= limits.connections { subscription?.acceptMore() }
       }
     }

@@ -5,8 +5,8 @@ import ImageFeed
 ///
 /// After a feed has arrived, the next poll comes no sooner than the user's interval, the end of the response's
 /// freshness, and the time that the document allows; and no later than a day, or the user's interval if that is longer.
-/// After each further failure, the next poll comes later. If the server requests a pause, it comes when the pause is
-/// over. Each time is spread by up to a tenth, so that feeds that started together spread out.
+/// After each further failure, the next poll comes later; after a server's request for a pause, it comes when the pause
+/// is over. Each time is spread by up to a tenth, so that feeds that started together spread out.
 public struct Schedule: Hashable, Sendable {
   /// The interval that the user wants; `nil` adapts to how often the feed changes.
   public var interval: Duration?

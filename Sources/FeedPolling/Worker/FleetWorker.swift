@@ -85,8 +85,8 @@ public final class FleetWorker {
     self.options = options
   }
 
-  /// Claims nothing more, and finishes when all running polls are completed. If the engine is unreachable, it finishes
-  /// at the latest ten seconds after the time limit of a load.
+  /// Claims nothing more, and finishes when all running polls are completed. Even if the engine is unreachable, the
+  /// worker finishes within the time limit of a load plus ten seconds.
   public func finish() { run?.drain() }
 
   public static func defaultName() -> String {

@@ -32,7 +32,7 @@ public final class RedisClient {
     public var name = "feedstream"
     /// The limits of a reply.
     public var limits = RESPDecoder.Limits()
-    /// Uses version 2 of the protocol, even if the server speaks 3. False by default.
+    /// True to use version 2 of the protocol, even if the server speaks version 3. False by default.
     public var usesVersion2 = false
     /// The roots to trust with `rediss://`, and the certificate to present: by default, the system's roots (or the file
     /// that `SSL_CERT_FILE` names), and no certificate.
