@@ -64,7 +64,7 @@ public struct FleetStatus: Hashable, Sendable {
   public var next: Date?
   /// The position of the log's end.
   public var logEnd: UpdateCursor
-  /// Feeds whose workers died, three times in a row or more: they are requested less often.
+  /// The feeds whose workers died at least three times in a row, with that number; they are requested less often.
   public var abandoned: [String: Int]
   /// Counts since the fleet began: those of ``lastMinute``, and `claimed`.
   public var totals: [String: Int]

@@ -29,8 +29,8 @@ extension HTTPClient {
   /// This is not a `FeedCache`, which keeps feeds to be shown without regard to HTTP's rules.
   ///
   /// - Parameters:
-  ///   - store: keeps the responses. Clients of one loop may share it. If it fails, this is reported, and the request
-  ///     goes to the server.
+  ///   - store: keeps the responses. Clients of one loop may share it. If the store fails, the failure is reported, and
+  ///     the request goes to the server.
   ///   - now: the wall clock.
   public func cached(
     in store: any HTTPCacheStore, _ options: HTTPCacheOptions = HTTPCacheOptions(),

@@ -33,7 +33,7 @@ final class CurlMulti {
     timer.onTime = { [weak self] in self?.act(on: CURL_SOCKET_BAD, 0) }
     sockets.onReady = { [weak self] in self?.act(on: $0, $1) }
 
-    // The callbacks run only within calls made here, while both objects exist.
+    // The callbacks run only during calls made here, while both objects exist.
     ccurl_multi_set_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
     ccurl_multi_set_socket(multi) { _, descriptor, what, sockets, _ in
       Unmanaged<CurlSockets>.fromOpaque(sockets!).takeUnretainedValue().update(descriptor, what)

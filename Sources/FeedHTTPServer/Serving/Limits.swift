@@ -4,7 +4,8 @@ extension HTTPServer {
   /// The limits on what a client may send and use. Every limit has a default; see also `docs/Limits.md`.
   public struct Limits: Sendable {
     /// The maximum number of open connections. For a further one, the server closes the connection that has waited
-    /// longest for a request, if at least a second; otherwise, new connections wait in the system's backlog.
+    /// longest for a request, if it has waited at least a second; otherwise, new connections wait in the system's
+    /// backlog.
     public var connections = 4_096
     /// The maximum number of open connections per client address; an IPv6 network with a prefix of 64 bits is one
     /// client. A further connection is closed immediately.

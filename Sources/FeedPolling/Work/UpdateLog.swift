@@ -17,8 +17,8 @@ public protocol UpdateLog: AnyObject {
 
   /// True when everything after a cursor is still there: it was not trimmed, and the cursor belongs to this log.
   ///
-  /// False after the log was trimmed past it, and after a failover or a restart that rolled the log back; then only a
-  /// snapshot helps.
+  /// False after the log was trimmed past the cursor, and after a failover or a restart that rolled the log back; then
+  /// only a snapshot helps.
   func holds(_ cursor: UpdateCursor) -> AnyPublisher<Bool, FleetError>
 
   /// The updates after a cursor that the log ``holds(_:)``, including future ones; never finishes.
