@@ -8,8 +8,8 @@
     ///
     ///     routes.use(.tracing())
     ///
-    /// `ServiceContext.current` is the span's context while the handler runs, and during the subscription to its
-    /// response. Events that arrive later, from a timer or a connection, have no context: read the context in the
+    /// `ServiceContext.current` is the span's context while the handler runs, and while its response is being
+    /// subscribed to. Events that arrive later, from a timer or a connection, have no context: read the context in the
     /// handler, and pass it to a client's `traced(in:)`. The span ends when the response begins, or when the client
     /// disconnects. Its names follow OpenTelemetry's semantic conventions. The query is left out, because it may
     /// contain secrets.

@@ -29,7 +29,7 @@ import Testing
       let before = try contents(of: folder)
       let run = try await FeedBinary.run(command + ["--cache", file.path])
       #expect(run.status == 64 && run.output == "")
-      #expect(run.errors.contains("\(file.path) isn't a cache that this program wrote, so it isn't changed."))
+      #expect(run.errors.contains("\(file.path) isn't a cache that this program wrote, so it was left unchanged."))
       #expect(try contents(of: folder) == before)
     }
   }

@@ -202,7 +202,7 @@ import Testing
       let before = try Data(contentsOf: URL(filePath: place.cache))
       let run = try await place.get("--cache", place.cache)
       #expect(run.status == 64 && run.output == "", "\(run.errors)")
-      #expect(run.errors.contains("isn't a cache that this program wrote, so it isn't changed"), "\(run.errors)")
+      #expect(run.errors.contains("isn't a cache that this program wrote, so it was left unchanged"), "\(run.errors)")
       #expect(try Data(contentsOf: URL(filePath: place.cache)) == before)
       try FileManager.default.removeItem(atPath: place.cache)
     }

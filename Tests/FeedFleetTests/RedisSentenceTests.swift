@@ -47,7 +47,8 @@ import Testing
     let other = try RedisServer()
     try other.cli("SET", "mine", "1")
     #expect(
-      try sentence(of: other).hasSuffix("it belongs to another program, so it isn't changed. Choose another database."))
+      try sentence(of: other)
+        .hasSuffix("it belongs to another program, so it was left unchanged. Choose another database."))
   }
 
   @Test func `full memory is reported as the server's error`() throws {

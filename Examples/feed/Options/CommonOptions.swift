@@ -46,7 +46,7 @@ struct CommonOptions: ParsableArguments {
   static func check(_ path: String, as kind: ForeignFiles.Kind = .feeds) throws {
     guard ForeignFiles.isForeign(path, to: kind) else { return }
     throw ValidationError(
-      "\(path.printable) isn't a cache that this program wrote, so it isn't changed. Choose another file.")
+      "\(path.printable) isn't a cache that this program wrote, so it was left unchanged. Choose another file.")
   }
 
   /// Refuses a folder of images that isn't this program's, and doesn't change it.

@@ -121,7 +121,7 @@ final class Session {
     }
   }
 
-  /// Keeps `helper` until the stream ends.
+  /// Keeps `helper` until the stream completes or is stopped.
   func keep(_ helper: any Cancellable) { running.append(helper) }
 
   /// Ends the stream as if it had completed by itself.

@@ -3,7 +3,7 @@ import Foundation
 import ImageFeed
 import TerminalPictures
 
-/// One image for an electronic paper frame: in its size, and in its few colors.
+/// One image for an e-paper display, in the display's size and few colors.
 struct FrameImage: Equatable {
   /// The maximum number of pixels per side.
   static let longest = 4096

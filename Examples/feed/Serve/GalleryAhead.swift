@@ -13,7 +13,7 @@ final class GalleryAhead {
   /// The width that tiles need.
   private static let tile = 400
   private static let mostTried = 20_000
-  /// The delay before a start, so that the images of many feeds that arrive together are sorted only once.
+  /// The delay before loading begins, so that the images are sorted only once when many feeds arrive together.
   private static let rest = Duration.milliseconds(200)
 
   private let gallery: Gallery

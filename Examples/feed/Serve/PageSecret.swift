@@ -20,7 +20,7 @@ enum PageSecret {
     if let bytes = read(place) { return bytes }
     if let size = try? manager.attributesOfItem(atPath: place)[.size] as? Int, size > 0 {
       throw ValidationError(
-        "\(place.printable) isn't a key that this program wrote, so it isn't changed. Choose another cache file.")
+        "\(place.printable) isn't a key that this program wrote, so it was left unchanged. Choose another cache file.")
     }
     let bytes = random()
     let temporary = "\(place).\(UUID().uuidString).new"

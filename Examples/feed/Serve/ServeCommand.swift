@@ -17,7 +17,7 @@ struct ServeCommand: ParsableCommand {
       Writes the page's URL to standard output; Ctrl-C or SIGTERM stops the server, which first completes responses \
       that have begun, for up to a second. It also serves /feed.json (JSON Feed), \
       /feed.atom, /events (Server-Sent Events), /health, /metrics (Prometheus), /slideshow?every=30s and \
-      /frame.png?w=800&h=480&palette=gray4 for frames of electronic paper. Only browsers on this machine can \
+      /frame.png?w=800&h=480&palette=gray4 for e-paper displays. Only browsers on this machine can \
       reach it; with another --host, clients need the token in the printed URL.
 
       With --store, it is a gateway: it shows the feeds that a fleet's workers poll, the first 1,000 unless you give URLs. \

@@ -4,7 +4,7 @@ import Foundation
 import ImageFeed
 import PlainText
 
-/// The slideshow, and the image for electronic paper frames.
+/// The slideshow, and the image for e-paper displays.
 extension Site {
   func slideshow(_ request: HTTPServer.WholeRequest) -> Reply {
     guard let every = Self.time(request.query("every"), or: SlideshowPage.usual) else {

@@ -1,6 +1,7 @@
 /// The images of an HTML text, in order: the `<img>` elements that show something.
 ///
-/// An `<img>` without its own URL has the widest URL of the `<source>` elements in its `<picture>`.
+/// An `<img>` without its own URL gets the URL of the widest image that the `<source>` elements in its `<picture>`
+/// offer.
 struct HTMLImages {
   struct Image {
     /// The URL as written, with entities resolved.
@@ -15,7 +16,7 @@ struct HTMLImages {
   private var index = 0
   private var endsComments = true
   private var tag: XMLTag
-  /// The widest URL so far in the current `<picture>`.
+  /// The URL of the widest image so far in the current `<picture>`.
   private var offered: (address: [UInt8], width: Int?)?
 
   init(_ html: Bytes) {
@@ -87,7 +88,8 @@ struct HTMLImages {
     return value.integer
   }
 
-  /// The widest URL of all sets of the tag: if a page loads images late, `srcset` may have a small one.
+  /// The URL of the widest image in all of the tag's sets. If a page loads images late, `srcset` may name only a small
+  /// one.
   private var widest: (address: [UInt8], width: Int?)? {
     var best: (address: [UInt8], size: Double, width: Int?)?
     for name in ["srcset", "data-srcset", "data-lazy-srcset"] as [StaticString] {

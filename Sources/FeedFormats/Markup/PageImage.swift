@@ -1,4 +1,4 @@
-/// The image that a web page shows for itself.
+/// The image that represents a web page.
 public enum PageImage {
   /// The number of bytes of a page that are read: 128 KiB.
   public static let mostBytes = 128 << 10

@@ -26,7 +26,7 @@ extension SenderInbox {
       running.removeAll(keepingCapacity: running.count <= 65_536)
       mutex.lock()
     }
-    // Without waiting values or a completion, there is no more to do.
+    // If no values wait for demand and there is no completion, only values that have just arrived are left.
     if isPlain {
       let isAgain = !pending.isEmpty
       isScheduled = isAgain

@@ -14,7 +14,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
   // MARK: For subclasses
 
-  /// Handles a request of the subscriber.
+  /// Handles a request from the subscriber.
   @usableFromInline func requested(_ demand: Subscribers.Demand) {}
 
   /// Handles the subscriber's cancellation.

@@ -19,7 +19,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
     precondition(limit ?? 0 >= 0, "RetryPolicy: limit is \(limit ?? 0); use 0 or more, or nil for no limit")
     precondition(firstPause >= .zero, "RetryPolicy: firstPause is \(firstPause); use zero or more")
     precondition(cap >= .zero, "RetryPolicy: cap is \(cap); use zero or more")
-    precondition(factor >= 0, "RetryPolicy: factor is \(factor); use 1 or more for pauses that grow")
+    precondition(factor >= 0, "RetryPolicy: factor is \(factor); use 0 or more (more than 1 for pauses that grow)")
     precondition((0...1).contains(jitter), "RetryPolicy: jitter is \(jitter); use 0 to 1")
     self.limit = limit
     self.firstPause = firstPause

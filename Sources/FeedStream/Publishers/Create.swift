@@ -115,7 +115,8 @@ public struct Create<Output, Failure: Error>: Publisher {
       requested()
     }
 
-    /// Runs `cleanUp` once, when the subscriber cancels or the stream ends; immediately if this has already happened.
+    /// Runs `cleanUp` once, when the subscriber cancels or the stream completes; immediately if either has already
+    /// happened.
     public func onCancel(_ cleanUp: @escaping () -> Void) {
       if isActive { cleanUps.append(cleanUp) } else { cleanUp() }
     }

@@ -3,8 +3,8 @@
 ///     Empty()                            |
 ///     Empty(completeImmediately: false)  ----
 ///
-/// **Demand:** the completion needs none. **Failure:** none. **Cancellation:** prevents the completion if it happens
-/// during the subscription. **Policy:** has no values.
+/// **Demand:** the completion needs none. **Failure:** none. **Cancellation:** prevents the completion if the
+/// subscriber cancels while it is being subscribed. **Policy:** has no values.
 @frozen public struct Empty<Output, Failure: Error>: Publisher, Equatable {
   /// True when it finishes immediately; otherwise it never finishes.
   public let completeImmediately: Bool

@@ -48,7 +48,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
         + "Cancelling reaches upstream. Cancelling again, or requesting more, has no effect."
     case .orderIsKept:
       "Values are delivered in the order in which the operator produces them, even when requests, values or "
-        + "cancellations arrive within a delivery."
+        + "cancellations arrive during a delivery."
     case .nothingLostInSilence:
       "A value that was produced and requested is delivered, however late the request; an operator that drops values "
         + "says so."
@@ -63,7 +63,7 @@ public enum StreamRule: Int, CaseIterable, Hashable, Sendable {
   public var violation: String {
     switch self {
     case .oneThread:
-      "Debug builds trap; release builds trap only where a subject or a loop is touched; sending a stream to another thread does not compile."
+      "Debug builds trap; release builds trap only where a subject or a loop is used. In the Swift 6 language mode, sending a stream to another thread does not compile."
     case .oneSubscription: "The second subscription is cancelled; a value before the first is ignored, or traps."
     case .demandAddsUp: "A request for zero values traps, naming the operator."
     case .neverMoreThanAsked: "Operators that count demand trap; others pass the value on."

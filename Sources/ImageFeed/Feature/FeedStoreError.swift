@@ -100,7 +100,7 @@ extension FeedStoreError.Cause: CustomStringConvertible {
     case .olderSchema(let version):
       "an older version of this program wrote it (schema \(version)), and this version can't read it. Move the file away, or "
         + "choose another cache file."
-    case .foreign: "it isn't a cache that this program wrote, so it isn't changed. Choose another cache file."
+    case .foreign: "it isn't a cache that this program wrote, so it was left unchanged. Choose another cache file."
     case .inputOutput(let detail): "the system failed to read or write it (\(detail.printable)). Check the disk."
     case .notAFile: "it is not a file. Choose another cache file."
     case .other(let detail): "\(detail.printable)."
@@ -118,7 +118,7 @@ extension FeedStoreError.Cause {
     case .damaged(let detail): "it is damaged (\(detail.printable)). The next save of the feed replaces it."
     case .newerSchema(let version):
       "a newer version of this program wrote it (schema \(version)). Update this program, or choose another database."
-    case .foreign: "it belongs to another program, so it isn't changed. Choose another database."
+    case .foreign: "it belongs to another program, so it was left unchanged. Choose another database."
     case .olderSchema(let version):
       "an older version of this program wrote it (schema \(version)), and this version can't read it. Choose another database."
     case .busy, .inputOutput, .notAFile, .other: description

@@ -114,7 +114,8 @@ extension OPML {
     return true
   }
 
-  /// The list without credentials: names with passwords, and header fields.
+  /// The list without its feeds' header fields, user names and passwords. URLs are unchanged, including any passwords
+  /// in them.
   public var withoutSecrets: OPML {
     var copy = self
     let secrets = [name("header"), name("user")]

@@ -18,7 +18,8 @@ public final class PolitenessScorer {
     case oneAtATime
     /// A second passes between the end of a request to a host and the next.
     case secondApart
-    /// The first ten seconds after a start bring at most twenty requests for URLs that were requested before.
+    /// In the first ten seconds after the poller restarts, at most twenty requests are for URLs that were requested
+    /// before.
     case noBurst
     /// A feed that is gone is not requested.
     case gone

@@ -17,7 +17,8 @@ package struct ScreenWriter {
     self.memory = memory
   }
 
-  /// Takes over the whole screen: the other page, no cursor, lines that end at the edge, and reports of the mouse.
+  /// Takes over the whole screen: switches to the alternate screen, hides the cursor, turns off line wrapping, and
+  /// turns on mouse reports.
   package static let entering =
     "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J" + String(decoding: TerminalMouse.reporting, as: UTF8.self)
 

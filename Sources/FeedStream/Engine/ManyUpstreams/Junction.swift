@@ -24,7 +24,7 @@
     if !gate.isHomed { confinement = .anywhere }
   }
 
-  /// Handles a request of the subscriber for `demand` more values.
+  /// Handles a request from the subscriber for `demand` more values.
   @usableFromInline func demanded(_ demand: Subscribers.Demand) {}
 
   /// Cancels the upstreams and releases the waiting values, because the stream is cancelled or about to complete.

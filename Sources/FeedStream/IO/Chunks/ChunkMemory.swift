@@ -25,7 +25,7 @@
   @usableFromInline static let none = ChunkMemory(capacity: 0)
 }
 
-/// Blocks of memory of one size, reused by readers.
+/// Blocks of memory of equal size, reused by readers.
 ///
 /// A reader fills a block from its beginning, and continues after the delivered bytes as long as there is room, so that
 /// small reads share a block. Safe from any thread, because a chunk may be released on any thread.

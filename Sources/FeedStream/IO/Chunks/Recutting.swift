@@ -47,7 +47,7 @@ extension Publisher where Output == Chunk {
   }
 }
 
-/// Cuts bytes into chunks of one size: see ``Publisher/chunked(into:)``.
+/// Cuts bytes into chunks of equal size: see ``Publisher/chunked(into:)``.
 public struct RecuttingDecoder: ChunkDecoder, Sendable {
   private let count: Int
   private var held: [Chunk] = []

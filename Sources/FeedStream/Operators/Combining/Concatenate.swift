@@ -171,8 +171,8 @@ extension Publishers.Concatenate: Equatable where Prefix: Equatable, Suffix: Equ
   @inlinable override func ended(_ completion: Subscribers.Completion<Failure>) {
     guard case .finished = completion, let suffix, !(onlyIfEmpty && hasDelivered) else { return end(completion) }
     self.suffix = nil
-    // Subscribes during the completion, as in Combine, even if the completion arrives during the subscription. There is
-    // only one suffix, so the stack stays flat without a loop.
+    // As in Combine, subscribes while the completion is handled, even if upstream completes while it is being
+    // subscribed to. There is only one suffix, so the stack stays flat without a loop.
     upcoming = suffix
     subscribeToUpcoming()
   }

@@ -11,7 +11,7 @@ extension Publisher {
   /// subscribed to before upstream, and one value is requested from it after each failure:
   /// `{ errors in errors.delay(for: 1, scheduler: loop) }`. When that publisher completes, the stream completes
   /// immediately in the same way. But if its last value triggers a subscription, the stream completes only after that,
-  /// so that the values of a source that delivers during its subscription arrive.
+  /// so that values arrive from a source that delivers while it is being subscribed to.
   ///
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** that of `handler`'s publisher.
   /// **Cancellation:** cancels both. **Policy:** forwards.

@@ -31,7 +31,7 @@ extension CacheFile {
       let isNew = (identity?.size ?? 0) <= (page > 1 ? page : 65_536) && header.bigEndian(at: 60) == 0
       return !isNew && Self.identity(of: resolved + "-journal") == nil
     }
-    // A new file of ours has one page until the log has our first transaction, which writes that page again.
+    // A file that we just created has one page until the log has our first transaction, which writes that page again.
     return lastApplicationInLog.map { $0 != applicationID } ?? (header.bigEndian(at: 28) > 1)
   }
 

@@ -53,7 +53,7 @@ extension StreamMap: CustomStringConvertible {
     return "\(nodes[node].name) (\(title(end)))"
   }
 
-  /// The facts of a node as short texts, such as `in 19` and `holds 16 of 16`.
+  /// Facts about a node as short texts, such as `in 19` and `holds 16 of 16`.
   public func facts(of node: Node) -> [String] {
     var facts: [String] = []
     if let received = node.received { facts.append("in \(received)") }
