@@ -6,9 +6,10 @@ public enum PageImage {
   /// The URL of the page's image: its `og:image`, else its `twitter:image` or `<link rel="image_src">`, else the
   /// largest of its `<img>` elements.
   ///
-  /// If there is an `<article>` or `<main>`, only the elements in the first one count. An `<img>` is as large as its
-  /// `width` and `height` say. An `<img>` of less than 100 pixels isn't taken, nor are logos and avatars, recognized by
-  /// their URLs. Without any sizes, the first in an article is taken. SVG is never taken.
+  /// Only the elements after the first `<article>` tag count, or else those after the first `<main>` tag. Without
+  /// either, all elements count. An `<img>` is as large as its `width` and `height` say. An `<img>` that is less than
+  /// 100 pixels wide or 66 pixels high isn't taken, nor are logos and avatars, recognized by their URLs. Without any
+  /// sizes, the first in an article is taken. SVG is never taken.
   ///
   /// - Parameters:
   ///   - html: the page, of which the first ``mostBytes`` are read; it may be cut off anywhere.
