@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Whatever their number and form, `zip` and `combineLatest` handle events in the order in which they arrive, even those
-/// that arrive within a delivery.
+/// that arrive during a delivery.
 @Suite(.settled) struct JoiningOrderTests {
   typealias Source = AnyPublisher<Int, Boom>
 
