@@ -48,8 +48,8 @@ public struct LocalFeed {
 public enum CacheCleaning: Hashable, Sendable {
   /// None, so that loading has no side effects.
   case nothing
-  /// A feed that has expired, including by the policy of its cache.
+  /// A feed that has expired both by the load's `maxAge` and by the policy of its cache.
   case expired
-  /// An expired feed, or one that cannot be retrieved, as when the cache is validated.
+  /// An expired feed, or one that can't be retrieved.
   case invalid
 }

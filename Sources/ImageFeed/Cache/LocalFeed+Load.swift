@@ -4,8 +4,7 @@ import Foundation
 extension LocalFeed {
   /// The saved feed, whatever its age.
   ///
-  /// Finishes without a value if nothing is saved. It has no side effects. **Demand:** the feed is held until
-  /// requested.
+  /// Finishes without a value if nothing is saved. Has no side effects. **Demand:** the feed is held until requested.
   /// **Failure:** the retrieval's. **Cancellation:** a retrieval that has not begun does not begin.
   public func retrieve() -> AnyPublisher<CachedFeed, FeedStoreError> {
     let (address, store) = (address, cache.store)
@@ -17,7 +16,7 @@ extension LocalFeed {
   /// The saved feed, unless it has expired.
   ///
   /// **Demand:** the feed is held until requested. **Failure:** a ``CacheMiss`` if nothing is saved, if the saved feed
-  /// is `maxAge` old or older (see ``FeedCachePolicy``), or if it can't be read; it names the reason, and what happened
+  /// is `maxAge` old or older (see ``FeedCachePolicy``), or if it can't be read; the miss says why, and what happened
   /// to an expired feed. **Cancellation:** a retrieval that has not begun does not begin.
   ///
   /// - Parameters:
@@ -57,7 +56,7 @@ extension FeedStore {
     }
   }
 
-  /// - Returns: the error to report: the deletion's if it failed for its own reason, otherwise the retrieval's.
+  /// - Returns: the error to report: the deletion's error if its cause is another one, otherwise the retrieval's error.
   fileprivate func deleteUnreadable(at address: URL, after error: FeedStoreError) -> FeedStoreError {
     do throws(FeedStoreError) {
       try delete(for: address, if: .unreadable)

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// Keeps the images found on items' pages, in a feed's store: each page is read once, and its image then is an image of
-/// the feed.
+/// Keeps the images found on items' pages, in a feed's store: each page is read once, and its image then becomes an
+/// image of the feed.
 ///
 /// Every call **blocks**, as a store's calls do.
 package struct PageImageBook: Sendable {
@@ -15,7 +15,7 @@ package struct PageImageBook: Sendable {
     package let url: URL
   }
 
-  /// Fills the images of a document that has just been read, and records its items without one.
+  /// Fills the images of a document that has just been read, and records its items without an image.
   ///
   /// A failure of the store is reported when it saves the document.
   func completing(_ images: FeedImages, of address: URL) -> FeedImages {

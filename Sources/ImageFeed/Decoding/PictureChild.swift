@@ -3,7 +3,7 @@ import Foundation
 
 /// One image in the decoder.
 final class PictureJob {
-  /// The completion handler, until it has been called.
+  /// The request, until it has been completed or cancelled.
   private(set) var request: PictureRequest?
   /// True once a process has started to decode it.
   var isRunning = false
@@ -50,7 +50,7 @@ final class PictureChild {
   private var answered = 0
   private(set) var isLost = false
 
-  /// - Parameter notify: called with the event, and with the image that it completed and its result.
+  /// - Parameter notify: called with the event, and with the job that the event ends and its result, if any.
   init(
     _ program: String, _ options: PictureDecoder.Options, on scheduler: any LoopScheduler,
     _ notify: @escaping (PictureChild, Event, PictureJob?, Result<Picture, PictureError>?) -> Void
@@ -129,7 +129,8 @@ final class PictureChild {
     leaveIfEnded()
   }
 
-  /// Fails the image by the exit status, after all output was read: a reply that was written before the exit counts.
+  /// Fails the image with the error for the exit status, after all output was read: a reply that was written before the
+  /// exit counts.
   private func leaveIfEnded() {
     guard hasEndedWriting, let status else { return }
     lose(PictureError(status, isFirst: answered == 0))

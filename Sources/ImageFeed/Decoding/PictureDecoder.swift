@@ -9,8 +9,8 @@ import Foundation
 ///
 /// If an image makes its process crash, or take too much time or memory, only that image fails; another process
 /// replaces the first. The processes (`picture-decoder`, from this package) are started when there is work, decode one
-/// image after another, and end when they are idle or this is released. They have no access to files and the network,
-/// and 320 MiB of memory (seccomp and rlimits), and are not trusted: a reply that does not fit its request ends the
+/// image after another, and end when they are idle or the decoder is released. They can't access files or the network,
+/// may use 320 MiB of memory (seccomp and rlimits), and are not trusted: a reply that does not fit its request ends the
 /// process.
 ///
 /// JPEG, PNG, WebP and the first frame of a GIF are decoded, turned upright according to EXIF. Lives on its scheduler's

@@ -9,7 +9,7 @@ public enum PictureError: Error, Hashable, Sendable {
   case notAPicture(String)
   /// The bytes end within the image.
   case truncated
-  /// More pixels, scans, bytes or comments than the limits; the reason says which.
+  /// The image has more pixels, scans, bytes or comments than the limit; the reason says which.
   case tooLarge(String)
   /// The format isn't supported.
   case unsupported(String)
@@ -29,7 +29,7 @@ public enum PictureError: Error, Hashable, Sendable {
   /// The decoder was closed.
   case closed
 
-  /// True when a retry may succeed: the image was not examined.
+  /// True when the image was not examined, so a retry may succeed; after ``closed``, only with another decoder.
   public var isTemporary: Bool {
     switch self {
     case .busy, .unavailable, .closed: true

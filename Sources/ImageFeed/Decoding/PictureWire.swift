@@ -145,7 +145,7 @@ struct PictureAnswers: ChunkDecoder {
   mutating func finish() throws -> PictureAnswer? { nil }
 }
 
-/// Parses a decoder's requests, for decoders in tests.
+/// Parses the requests to a decoder, for decoders in tests.
 package struct PictureRequests: ChunkDecoder {
   private var messages = PictureMessages(headLength: PictureRequest.headLength) { $0[0] }
 

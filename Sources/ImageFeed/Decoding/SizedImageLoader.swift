@@ -3,8 +3,8 @@ public import Foundation
 
 /// Images in sizes that fit a screen: made once by a decoder, and kept next to their originals.
 ///
-/// There are few widths (``ladder``), so that clients can't fill the disk by requesting many. Lives on its scheduler's
-/// thread, as streams do.
+/// There are few widths (``ladder``), so that clients can't fill the disk by requesting many of them. Lives on its
+/// scheduler's thread, as streams do.
 public final class SizedImageLoader {
   /// The widths of the resized images, in pixels.
   public static let ladder = [200, 400, 800, 1600]
@@ -28,14 +28,14 @@ public final class SizedImageLoader {
   private let flights = Flights<Wish, LoadedImage, SizedImageError>()
   /// The findings, by the URL of the size, or of the original if it can't be decoded in any size.
   private var findings: [URL: Finding] = [:]
-  /// The number of resized images made so far.
+  /// The number of images decoded for resizing so far, including those whose originals were delivered instead.
   public private(set) var made = 0
   /// Called with the facts about an image when it has been decoded. Does nothing by default.
   public var onFacts: (URL, ImageFacts) -> Void = { _, _ in }
 
   /// - Parameters:
   ///   - loader: loads the originals.
-  ///   - cache: keeps the resized images: that of `loader`, whose limits then apply to both.
+  ///   - cache: keeps the resized images; use the cache of `loader`, whose limits then apply to both.
   ///   - decoder: makes the resized images.
   ///   - report: receives the error of a failed save; the image is still shown. Does nothing by default.
   public init(
@@ -50,17 +50,18 @@ public final class SizedImageLoader {
 
   /// The image at a URL, in the smallest width of the ladder that is at least `width`.
   ///
-  /// The original is delivered if it is no wider, takes fewer bytes, or is requested wider than the ladder; if browsers
-  /// show its format but the decoder doesn't support it; and if there is no decoder. A resized image is a JPEG, or a
-  /// PNG if a pixel is transparent; an animation becomes a still image. It counts as the latest as long as its original
-  /// does, and is made again when the original has changed.
+  /// The original is delivered if `width` is more than the ladder's largest width, and if there is no decoder. If
+  /// browsers show its format, it is also delivered when the resized image would not have fewer pixels and fewer bytes,
+  /// when the decoder doesn't support the format, and when the decoder is busy. A resized image is a JPEG, or a PNG if
+  /// a pixel is transparent; an animation becomes a still image. It counts as the latest as long as its original does,
+  /// and is made again when the original has changed.
   ///
   /// **Demand, cancellation:** as in ``ImageLoader/data(for:of:isPrivate:)``. **Failure:** ``SizedImageError``; an
   /// image that can't be decoded isn't tried again during the lifetime of this loader, unless its bytes change.
   ///
   /// - Parameters:
   ///   - url: the image's URL.
-  ///   - feed: the feed that names it, as of ``ImageLoader/data(for:of:isPrivate:)``.
+  ///   - feed: the feed that names it, as for ``ImageLoader/data(for:of:isPrivate:)``.
   ///   - isPrivate: the feed's ``FeedImages/isFromPrivateNetwork``.
   ///   - width: the width in pixels; `nil` for the original.
   public func data(
@@ -85,8 +86,7 @@ public final class SizedImageLoader {
 
   /// The pixels of an image, scaled down to fit into `size`, never up.
   ///
-  /// **Demand, cancellation, failure:** as in ``data(for:of:isPrivate:width:)``; it completes when the original is
-  /// saved.
+  /// **Demand, cancellation, failure:** as in ``data(for:of:isPrivate:width:)``. Finishes when the original is saved.
   public func pixels(
     for url: URL, of feed: URL? = nil, isPrivate: Bool? = nil, fitting size: Picture.Size
   ) -> AnyPublisher<Picture, SizedImageError> {

@@ -8,7 +8,7 @@ public enum CacheMiss: Error, Hashable, Sendable {
   case empty
   /// The saved feed is too old, or its timestamp is in the future (see ``FeedCachePolicy``).
   ///
-  /// - Parameter age: the time since it was requested; negative if its timestamp is in the future.
+  /// - Parameter age: the time since the feed was requested; negative if its timestamp is in the future.
   case expired(age: Duration, Fate)
   /// The saved feed cannot be read.
   case failed(FeedStoreError)
@@ -17,7 +17,8 @@ public enum CacheMiss: Error, Hashable, Sendable {
   public enum Fate: Hashable, Sendable {
     /// It was deleted, as ``CacheCleaning`` requires.
     case deleted
-    /// It was kept: its deletion was not requested, it is too young, or a newer feed had replaced it.
+    /// It was kept: its deletion was not requested, it is too young for its cache's policy, or a newer feed had
+    /// replaced it.
     case kept
     /// It was kept: its deletion failed.
     case undeletable(FeedStoreError)

@@ -18,8 +18,9 @@ public struct FeedCachePolicy: Hashable, Sendable {
 
   /// True when a feed with this timestamp may still be shown.
   ///
-  /// A feed has expired when it is `maxAge` old to the microsecond, or older; and, under a maximum age, when its
-  /// timestamp is more than ``clockTolerance`` in the future: so that a wrong clock doesn't keep it forever.
+  /// A feed has expired when it is `maxAge` old to the microsecond, or older. It has also expired when its timestamp is
+  /// more than ``clockTolerance`` in the future, so that a wrong clock doesn't keep it forever. Without a maximum age,
+  /// a feed never expires.
   public func isValid(_ timestamp: Date, now: Date) -> Bool {
     guard let maxAge else { return true }
     let age = Self.age(of: timestamp, now: now)

@@ -3,8 +3,7 @@ public import Foundation
 extension FeedImage {
   /// The permanent identity of an image: a UUID, and its number among the images with that UUID in its feed.
   ///
-  /// Its text is the UUID in upper case; for the second and later ones of a feed, followed by a hyphen and their
-  /// number.
+  /// Its text is the UUID in upper case. If the number isn't 1, a hyphen and the number follow.
   public struct ID: Hashable, Sendable {
     public let uuid: UUID
     /// 1 for the first image with this UUID in its feed.
@@ -15,8 +14,9 @@ extension FeedImage {
       self.number = number
     }
 
-    /// The id of an item with the name `name` in its document: `name` itself if it is a UUID, otherwise one made of the
-    /// name and the URL of its feed (RFC 9562, version 5, in the namespace of URLs), which never changes.
+    /// The id of an item with the name `name` in its document: `name` itself if it is a UUID, otherwise a UUID made
+    /// from the name and the URL of the feed (RFC 9562, version 5, in the namespace of URLs). The same name and URL
+    /// always have the same id.
     public init(name: String, in feed: URL) {
       self.init(UUID(canonical: name) ?? UUID(version5: "\(feed.absoluteString)\n\(name)"))
     }
@@ -31,7 +31,8 @@ extension FeedImage.ID: CustomStringConvertible {
   /// The length of a UUID, a hyphen, and a number of ten digits.
   private static let longestText = 47
 
-  /// Writes the text, of at most 47 bytes: `uuidString` formats digit by digit with `printf`.
+  /// Writes the text, of at most 47 bytes. This is faster than `uuidString`, which formats digit by digit with
+  /// `printf`.
   ///
   /// - Returns: its length.
   package func write(to start: UnsafeMutablePointer<UInt8>) -> Int {

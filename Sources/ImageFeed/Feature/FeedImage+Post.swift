@@ -1,12 +1,11 @@
 public import Foundation
 
 extension FeedImage {
-  /// An item of a feed besides its image. All texts are untrusted: see `String.printable`.
+  /// The fields of a feed's item other than its image. All texts are untrusted: see `String.printable`.
   public struct Post: Hashable, Sendable {
     /// The item's title, on one line.
     public var title: String?
-    /// The beginning of the item's text, on one line: at most 1,000 characters of those that ``SyndicationFormat``
-    /// reads.
+    /// The beginning of the item's text, on one line. ``SyndicationFormat`` reads at most 1,000 characters.
     public var text: String?
     /// The alternative text of the image, on one line.
     public var alt: String?

@@ -39,7 +39,8 @@ extension FeedImages {
   /// The version in which each image has a post, and the document has a number of items without an image.
   private static var versionWithPosts: UInt8 { 3 }
 
-  /// The digest in ``bytes``: equal for the same images, whatever their title and the items without one.
+  /// The digest in ``bytes``: equal for the same images, regardless of the title and of the number of items without an
+  /// image.
   package static func digest(in bytes: some Collection<UInt8>) -> UInt64? {
     guard bytes.count >= 9, let version = bytes.first, (versionWithout...versionWithPosts).contains(version) else {
       return nil

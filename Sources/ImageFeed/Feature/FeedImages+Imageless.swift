@@ -3,7 +3,7 @@ extension FeedImages {
   package struct Imageless: Hashable, Sendable {
     /// The item; its URL is the URL of its page.
     package let item: FeedImage
-    /// The item with an image before it in the document; `nil` for none.
+    /// The last item with an image before it in the document; `nil` if there is none.
     let after: FeedImage.ID?
 
     /// The number of such items per document that are examined: the first 100.

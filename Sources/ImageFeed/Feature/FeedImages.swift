@@ -4,8 +4,8 @@ import Foundation
 /// The images of a feed, in order: an immutable list that is compared, hashed and released in constant time.
 ///
 /// An event loop compares the feed that it shows with the one that has arrived, and releases the replaced one; with an
-/// array of 100,000 images, each of these would take 10 ms. This list is created off the loop: all texts are in one
-/// block of memory, with a digest of them. Reading an element creates its strings.
+/// array of 100,000 images, each of these operations would take 10 ms. This list is created off the loop: all texts are
+/// in one block of memory, with a digest of them. Reading an element creates its strings.
 public struct FeedImages: Sendable {
   let storage: Storage
 

@@ -14,8 +14,8 @@ public protocol FeedStore: Sendable {
   /// Deleting the old feed and inserting the new one are one transaction: after a deletion error or an insertion error
   /// the old feed is intact.
   ///
-  /// - Parameter now: the current time; a saved timestamp after it can't be trusted, and such a feed is always replaced
-  ///   (see ``FeedCachePolicy/isSuperseded(_:by:now:)``).
+  /// - Parameter now: the current time. A saved timestamp that is more than ``FeedCachePolicy/clockTolerance`` after it
+  ///   can't be trusted, so such a feed is always replaced.
   func replace(for address: URL, with feed: CachedFeed, now: Date) throws(FeedStoreError) -> FeedReplacement
 
   /// The saved feed of `address`, without its images; `nil` if there is none. Changes nothing.
@@ -27,7 +27,8 @@ public protocol FeedStore: Sendable {
   /// ``FeedRenewal/since``.
   ///
   /// - Parameter now: as for ``replace(for:with:now:)``.
-  /// - Returns: ``FeedReplacement/renewed``, or `nil` when there is no such feed.
+  /// - Returns: ``FeedReplacement/renewed``, or ``FeedReplacement/superseded(by:)`` if the saved timestamp is later;
+  ///   `nil` if there is no such feed.
   func renew(for address: URL, with renewal: FeedRenewal, now: Date) throws(FeedStoreError) -> FeedReplacement?
 
   /// Deletes the feed of `address` if `condition` holds at that time; does nothing if there is none.
@@ -107,11 +108,11 @@ public enum FeedDeletionCondition: Hashable, Sendable {
 public struct CachedFeedSummary: Hashable, Sendable {
   /// The URL of the feed.
   public let address: URL
-  /// The time when it was requested.
+  /// The time when the feed was requested.
   public let timestamp: Date
   /// The number of its images.
   public let imageCount: Int
-  /// The validators by which its server can tell that it has changed; empty in a table of contents.
+  /// The validators by which the server can tell whether the feed has changed; empty in a table of contents.
   public let validators: FeedValidators
 
   /// Describes a saved feed.

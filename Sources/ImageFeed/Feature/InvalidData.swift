@@ -26,7 +26,7 @@ public enum InvalidData: Error, Hashable, Sendable {
   case tooManyValues(limit: Int)
   /// The body is in none of the accepted formats.
   case notAFeed
-  /// The body exceeds a limit; `of` names the thing as text.
+  /// The body exceeds a limit; `of` is the name of the thing that is counted.
   case tooMuch(of: String, limit: Int)
   /// The body is JSON with another structure: the place (`items[3].id`; empty for the whole) and the expected
   /// structure.

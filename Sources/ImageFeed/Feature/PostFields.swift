@@ -1,5 +1,5 @@
-/// The fields of a ``FeedImage/Post`` as bytes: their number in four bytes, then fields of a kind, a length and UTF-8
-/// each.
+/// The fields of a ``FeedImage/Post`` as bytes: the number of bytes that follow, in four bytes, and then each field's
+/// kind, length and text in UTF-8.
 ///
 /// Nothing is written for a post without fields, so an image without one takes no additional room. Numbers
 /// are little-endian. An unknown kind is skipped, because later releases may have more.

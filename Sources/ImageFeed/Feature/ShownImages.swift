@@ -5,7 +5,7 @@ public import Foundation
 /// It remembers the images of the feed as last shown, and the latest 10,000 former ones, so that an item that a feed
 /// drops and lists again isn't new again.
 public struct ShownImages: Hashable, Sendable {
-  /// The number of remembered images that the feed no longer lists.
+  /// The maximum number of remembered images that the feed no longer lists.
   public static let kept = 10_000
 
   /// The ids, the latest last.
@@ -28,7 +28,7 @@ public struct ShownImages: Hashable, Sendable {
     ids = ids.suffix(Self.kept) + present.sorted(in: images)
   }
 
-  /// Adds one image of a feed; its others may not have been shown.
+  /// Adds one image of a feed, whose other images may not have been shown.
   public mutating func add(_ id: FeedImage.ID) {
     if !ids.contains(id) { ids.append(id) }
   }

@@ -4,8 +4,8 @@ import Foundation
 /// Essential Feed JSON: `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image":
 /// URL}]}` in UTF-8 or UTF-16.
 ///
-/// The server's order is kept, and so are items that repeat an id; a `null` description or location is absent;
-/// unknown keys are ignored; without items the feed is empty. One bad item makes the whole feed invalid.
+/// The server's order is kept, and so are items that repeat an id; a `null` description or location counts as absent;
+/// unknown keys are ignored; a document with no items is an empty feed. One bad item makes the whole feed invalid.
 public struct CaseStudyFormat: FeedFormat {
   public init() {}
 
@@ -51,8 +51,8 @@ extension FeedImages.Builder {
 }
 
 extension URL {
-  /// The next page of Essential Feed JSON, for a URL that requests pages (`?limit=10`): the same with `after_id`, the
-  /// id of the last image. `nil` after a page that is not full.
+  /// The next page of Essential Feed JSON, for a URL that requests pages (`?limit=10`): the same URL with `after_id`,
+  /// the id of the last image. `nil` after a page that is not full.
   fileprivate func page(of count: Int, after id: UUID) -> URL? {
     guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true), var items = parts.queryItems,
       let limit = items.first(where: { $0.name == "limit" })?.value.flatMap({ Int($0) }), limit > 0, count >= limit

@@ -7,7 +7,7 @@ public import FeedStream
 ///
 ///     options.formats = [CompanyFormat()] + .web
 ///
-/// Its functions run on the thread pool.
+/// The functions of a format run on the thread pool.
 public protocol FeedFormat: Sendable {
   /// True when a document looks like one of this format.
   ///
@@ -22,7 +22,7 @@ public protocol FeedFormat: Sendable {
   /// - Parameter beginning: the document's first bytes; they are passed to the reader, too.
   func reader(of beginning: WebDocument, within limits: FeedLimits) -> (any FeedReader)?
 
-  /// The images of a document that this format recognizes, in its order.
+  /// The images of a document that this format recognizes, in the document's order.
   ///
   /// - Parameter limits: the limits of a document; see ``InvalidData/tooMuch(of:limit:)``.
   /// - Throws: the error in the document. A partial feed must not be shown or saved as if it were complete: when the

@@ -8,9 +8,9 @@ public struct WebDocument: Hashable, Sendable {
   public var type: String?
   /// Its URL after redirects, the base of its relative URLs.
   public var url: URL
-  /// The values by which the server recognizes whether it has changed.
+  /// The validators by which the server recognizes whether the document has changed.
   public var validators: FeedValidators
-  /// The URL of the feed of which this is a later page; images are identified within it. `nil` for ``url``.
+  /// The URL of the feed of which this is a later page; images are identified by it. `nil` if that is ``url``.
   public var feed: URL?
   /// See ``ArrivingDocument/isFromPrivateNetwork``.
   package var isFromPrivateNetwork: Bool?
@@ -22,8 +22,8 @@ public struct WebDocument: Hashable, Sendable {
     self.validators = validators
   }
 
-  /// True when the first character is that of a JSON object or array: neither white space, nor part of a byte order
-  /// mark, nor half of a UTF-16 character.
+  /// True when a JSON object or array begins at the first byte that isn't white space, a byte order mark, or a zero
+  /// byte of UTF-16.
   var isJSON: Bool {
     let skipped: [UInt8] = [0x00, 0x09, 0x0A, 0x0D, 0x20, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
     let first = body.prefix(1024).first { !skipped.contains($0) }

@@ -1,8 +1,8 @@
-/// The limits of a feed's history: the items that its document no longer lists.
+/// The limits of a feed's history, that is, of the items that its document no longer lists.
 ///
 /// The limit that is reached first applies. Starred items are kept beyond both, and don't count toward either.
 public struct HistoryPolicy: Hashable, Sendable {
-  /// The maximum number of items per feed; 0 for none.
+  /// The maximum number of items per feed; 0 to keep none.
   public var items: Int
   /// The maximum time since an item was last seen; `nil` for any age.
   public var age: Duration?

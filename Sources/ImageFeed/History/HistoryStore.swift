@@ -33,8 +33,8 @@ public protocol HistoryStore: FeedStore {
   /// images.
   func starredImages() throws(FeedStoreError) -> Set<URL>
 
-  /// Updates a part of the word index, in a separate transaction: one feed after another, until
-  /// `limit` items were read; nothing when that is 0.
+  /// Updates a part of the word index in its own transaction, one feed after another, until `limit` items have been
+  /// read; does nothing if `limit` is 0.
   ///
   /// - Returns: the number of indexed items and of all items; equal if ``seen(_:)`` has nothing to index.
   func index(atMost limit: Int) throws(FeedStoreError) -> IndexProgress

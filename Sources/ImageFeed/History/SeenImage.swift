@@ -37,7 +37,7 @@ public struct SeenPage: Hashable, Sendable {
 
   /// A position in a list that grows at its beginning.
   ///
-  /// Its text can be stored and read again; it is valid for the same file.
+  /// A position can be stored as text. It is valid only for the file that it was read from.
   public struct Place: Hashable, Sendable, LosslessStringConvertible {
     let rank: Int64
     let id: Int64
@@ -61,8 +61,8 @@ public struct SeenPage: Hashable, Sendable {
 
 /// A query of the history.
 public struct SeenQuery: Hashable, Sendable {
-  /// The words, all of which the title, the text, the alternative text or the location must contain; a word that ends
-  /// with `*` matches words that begin with it. Empty for any item.
+  /// The words. Each must be in the title, the text, the alternative text or the location; a word that ends with `*`
+  /// matches words that begin with it. Empty for any item.
   public var words: String
   /// True if the last word is still being typed, and matches words that begin with it.
   public var isTyping: Bool

@@ -42,8 +42,8 @@ extension HTTPHeaders {
   /// The maximum time for which an image counts as the latest, whatever its server says: 365 days.
   private static let longestLifetime = Duration.seconds(31_536_000)
 
-  /// The time for which the response says that it is fresh; `nil` if it doesn't say. Such an image is saved anyway, to
-  /// be shown when its server is unreachable.
+  /// The time for which the response says that it is fresh; `nil` if it doesn't say. Zero for `no-cache` and
+  /// `no-store`: such an image is saved anyway, to be shown when its server is unreachable.
   fileprivate func imageLifetime(now: Date) -> Duration? {
     let control = CacheControl(filter { $0.name.lowercased() == "cache-control" }.map(\.value))
     if control.has("no-cache") || control.has("no-store") { return .zero }

@@ -4,10 +4,10 @@ import Synchronization
 
 /// Keeps images in a folder, one file each, with an index in SQLite, which several processes may share.
 ///
-/// Nothing happens on creation; the folder is created by the first save. The files and the index together never take
-/// more than `limit` bytes: before an image is written, the least recently used ones are deleted until 70 % of the
-/// limit is in use. An index that is lost or damaged is rebuilt from the files; a file that is lost, cut off or damaged
-/// counts as an image that was never saved.
+/// Creating the store doesn't touch the disk; the first save creates the folder. The files and the index together never
+/// take more than `limit` bytes: if an image doesn't fit, the least recently used ones are deleted first, until at most
+/// 70 % of the limit is in use. An index that is lost or damaged is rebuilt from the files; a file that is lost, cut
+/// off or damaged counts as an image that was never saved.
 ///
 /// Images that the store's owner keeps, such as those of starred items, are never deleted to make room, and don't count
 /// toward the limit.
@@ -27,8 +27,8 @@ public final class DiskImageStore: ImageStore {
   ///   - limit: the maximum number of bytes on disk. 150 MB by default.
   ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
   ///   - kept: the URLs of images that stay beyond the limit, such as ``HistoryStore/starredImages()``; none by
-  ///     default. Called within calls of the store, on their thread, when the limit is reached; it may block. While it
-  ///     fails, nothing is deleted and nothing is saved that needs room.
+  ///     default. Called within calls of the store, on their thread, when the limit is reached; it may block. While
+  ///     this call fails, nothing is deleted, and no image is saved that needs room.
   public init(
     folder: String, limit: Int = 150_000_000, busyTimeout: Duration = .seconds(10),
     keeping kept: @escaping KeptImages = { [] }
@@ -82,9 +82,9 @@ public final class DiskImageStore: ImageStore {
     }
   }
 
-  /// Opens the file with these bytes of an image, so that a slow sender need not hold them.
+  /// Opens the file with these bytes of an image, so that they need not stay in memory while they are sent.
   ///
-  /// Blocks. The open file doesn't change, even when another image replaces this one or it is deleted.
+  /// Blocks. The open file doesn't change, even when the image is replaced or deleted.
   ///
   /// - Returns: a descriptor, which the caller closes, and the range of the bytes in the file; `nil` if they are not
   ///   stored.
@@ -106,7 +106,7 @@ public final class DiskImageStore: ImageStore {
     try perform(.deletion) { try $0.forgetAll() }
   }
 
-  /// Deletes all images except those that its owner keeps.
+  /// Deletes all images except those that the store's owner keeps.
   public func deleteUnkept() throws(FeedStoreError) {
     let kept = try kept()
     try perform(.deletion) { try $0.forgetAll(but: kept) }

@@ -11,8 +11,8 @@ extension ImageCache {
     return worker.publisher { () throws(FeedStoreError) in try store.facts(for: urls) }.eraseToAnyPublisher()
   }
 
-  /// Saves the facts about an image. A failure needn't be reported, because the facts are found again, and a failing
-  /// store reports it when the image itself is saved.
+  /// Saves the facts about an image. A failure needn't be reported, because the facts are determined again, and a
+  /// failing store reports it when the image itself is saved.
   func note(_ facts: ImageFacts, for url: URL) {
     let store = store
     worker.perform({ () throws(FeedStoreError) in try store.note(facts, for: url) }, completion: { _ in })

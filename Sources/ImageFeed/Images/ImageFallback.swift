@@ -3,10 +3,9 @@ public import FeedStream
 extension Publisher where Output == Saved<FetchedImage>, Failure == CacheMiss {
   /// Falls back to the server when no saved image may be shown without another request.
   ///
-  /// This is the opposite order of a feed's, because the image at a URL hardly ever changes. **Demand:** passes
-  /// through.
-  /// **Failure:** the server's failure, and the cache's, if any. **Cancellation:** cancels the
-  /// running publisher.
+  /// The cache comes first, unlike for a feed, because the image at a URL hardly ever changes. **Demand:** passes
+  /// through. **Failure:** the server's failure, and the cache's, if any. **Cancellation:** cancels the running
+  /// publisher.
   ///
   /// - Parameter remote: the image from its server.
   public func fallback<P: Publisher>(

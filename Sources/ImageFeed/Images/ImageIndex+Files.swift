@@ -4,7 +4,7 @@ import GRDB
 /// Rebuilding a lost index from the files.
 extension ImageIndex {
   /// Adds files without a row, the newest first as far as there is room, and removes unusable files. Kept images are
-  /// added in any case; while it is unknown which are kept, all are.
+  /// added in any case; if it can't be determined which are kept, all images are added.
   static func adoptFiles(
     of folder: String, limit: Int, kept: DiskImageStore.KeptImages, into db: Database
   ) throws {

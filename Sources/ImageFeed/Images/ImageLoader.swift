@@ -17,8 +17,7 @@ public final class ImageLoader {
     /// The time for which an image is shown without another request, if its server doesn't set one. Seven days by
     /// default.
     public var lifetime: Duration = .seconds(604_800)
-    /// The time without another request after a server sent no image. A minute by
-    /// default.
+    /// The time for which no further request is made after a server sent no image. One minute by default.
     public var errorLifetime: Duration = .seconds(60)
 
     public init() {}

@@ -5,7 +5,7 @@ public import Foundation
 /// Every call **blocks** until it is done: make it on a thread pool, never on an event loop. A store may be called from
 /// any thread. A call that throws has no visible effect.
 public protocol ImageStore: Sendable {
-  /// The image saved for `url`, whatever its age; `nil` if there is none. It counts as used at `now`.
+  /// The image saved for `url`, whatever its age; `nil` if there is none. The image counts as used at `now`.
   func retrieve(for url: URL, now: Date) throws(FeedStoreError) -> Saved<FetchedImage>?
 
   /// Saves an image, replacing a former one, and makes room for it by deleting the least recently used ones.

@@ -2,16 +2,16 @@ public import Foundation
 
 /// The images of several feeds as one list, newest first, each with its feed.
 ///
-/// An image without a date follows the image before it in its feed; before the first date of a feed, it gets that date.
-/// A feed without any dates comes after all feeds with dates, in the given order. If dates are equal, the order of the
-/// feeds and of their images is kept.
+/// An image without a date follows the image before it in its feed; before the first date of its feed, it gets that
+/// date. A feed without any dates comes after all feeds with dates, in the given order. If dates are equal, the order
+/// of the feeds and of their images is kept.
 ///
 /// Create it off the loop if feeds are long: sorting takes about 0.2 µs per image.
 public struct FeedTimeline: Sendable {
   /// One of the feeds.
   public struct Member: Sendable {
     public var address: URL
-    /// The name to show: the name in the list, else its own title, else its host.
+    /// The name to show: the given name, else the feed's own title, else the host of its URL.
     public var name: String
     public var feed: Feed
 
@@ -65,7 +65,7 @@ public struct FeedTimeline: Sendable {
 
   /// Some images of one feed.
   ///
-  /// - Parameter positions: the positions of the images in it.
+  /// - Parameter positions: the positions of the images in the feed.
   public init(_ member: Member, at positions: [Int]) {
     self.init([member], positions: [positions])
   }

@@ -16,9 +16,9 @@ public struct NewImages: Sendable {
 ///     finder.reports(of: addresses) { feeds.updates { _ in .seconds(900) } }
 ///       .sink { new in show(new) { finder.markShown(new) } }
 ///
-/// Images count as shown if they were marked as shown. If no image of a feed was ever marked, those that were saved
-/// when the finder was created count as shown. This finder reports an image as new only once; the next finder reports
-/// it again, unless it was marked.
+/// Images count as shown if they were marked as shown. If there is no record for a feed, the images that are saved when
+/// the finder first reads the record count as shown. This finder reports an image as new only once; the next finder
+/// reports it again, unless it was marked.
 ///
 /// Lives on its cache's scheduler, as streams do.
 public final class NewImagesFinder {

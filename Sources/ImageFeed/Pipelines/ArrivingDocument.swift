@@ -7,7 +7,7 @@ public struct ArrivingDocument {
   public var type: String?
   /// Its URL after redirects.
   public var url: URL
-  /// The validators by which the server recognizes whether it has changed.
+  /// The validators by which the server recognizes whether the document has changed.
   public var validators: FeedValidators
   /// The URL of the feed of which this is a later page: see ``WebDocument/feed``.
   public var feed: URL?

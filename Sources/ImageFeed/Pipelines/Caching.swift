@@ -8,7 +8,7 @@ public protocol LocalCopy<Value> {
   /// The wall clock.
   var now: @Sendable () -> Date { get }
 
-  /// Replaces the saved value immediately, with or without a subscriber; finishes without a value when that is
+  /// Replaces the saved value immediately, with or without a subscriber; finishes without a value when the save is
   /// complete.
   func saving(_ value: Saved<Value>) -> AnyPublisher<Value, FeedStoreError>
 

@@ -30,14 +30,15 @@ extension Loaded: Hashable where Value: Hashable {}
 public enum LoadSource: Hashable, Sendable {
   /// The server, just now.
   case remote
-  /// The cache, because no request was made, the server was unreachable or sent nothing to show.
+  /// The cache, because no request was made, or the server was unreachable or sent nothing to show.
   ///
   /// - Parameters:
-  ///   - savedAt: the time when it was requested from the server.
+  ///   - savedAt: the time when the value was requested from the server.
   ///   - age: the time from then until it was loaded.
   ///   - reason: why the server's value is unavailable.
   case cache(savedAt: Date, age: Duration, reason: RemoteFeedError)
-  /// The server, just now, but the end is missing. It is shown because nothing is saved, and it is not saved.
+  /// The server, just now, but the end is missing. The part is shown because there is no saved value to show, and it is
+  /// not saved.
   ///
   /// - Parameter reason: ``InvalidData/cutOff(_:)``.
   case part(reason: RemoteFeedError)

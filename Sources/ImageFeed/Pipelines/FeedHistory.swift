@@ -1,9 +1,9 @@
 public import FeedStream
 public import Foundation
 
-/// The history of feeds, as publishers: the access to a ``HistoryStore``.
+/// The history of feeds, as publishers that use a ``HistoryStore``.
 ///
-/// Each publisher reads when it is subscribed to. Lives on its cache's scheduler, as streams do.
+/// A publisher does nothing until it is subscribed to. Lives on its cache's scheduler, as streams do.
 public struct FeedHistory {
   private let store: any HistoryStore & ShownImagesStore
   private let cache: FeedCache

@@ -13,7 +13,7 @@ public import Foundation
 ///
 /// Lives on its scheduler's thread, as streams do.
 public struct FeedLoader {
-  /// The choices; each has a default.
+  /// Options; each has a default.
   public struct Options {
     /// The age at which a saved feed has expired; `nil` for any age. Seven days by default.
     public var maxAge: Duration? = FeedCachePolicy.defaultMaxAge
@@ -51,7 +51,7 @@ public struct FeedLoader {
 
   /// - Parameters:
   ///   - url: the feed's URL, http or https.
-  ///   - scheduler: the loop for everything; virtual time in a test.
+  ///   - scheduler: an `EventLoop`, or virtual time in a test.
   public init(
     _ url: URL, client: any HTTPClient, cache: FeedCache, on scheduler: any LoopScheduler, options: Options = Options()
   ) {

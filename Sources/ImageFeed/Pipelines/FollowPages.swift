@@ -5,9 +5,9 @@ public import Foundation
 extension Publisher where Failure == RemoteFeedError {
   /// When a document is a web page that names one feed, delivers the values of that feed instead.
   ///
-  /// The response from the feed's URL is not followed again. **Demand:** passes through. **Failure:** upstream's, that of
-  /// `feed`, and ``InvalidData/severalFeeds(_:)`` for a page that names more than one. **Cancellation:** cancels the
-  /// running request.
+  /// If the feed's URL leads to another web page, that page is not followed. **Demand:** passes through. **Failure:**
+  /// upstream's, that of `feed`, and ``InvalidData/severalFeeds(_:)`` for a page that names more than one.
+  /// **Cancellation:** cancels the running request.
   ///
   /// - Parameters:
   ///   - report: receives the feed that is followed.

@@ -19,7 +19,7 @@ public struct SubscribedFeed: Hashable, Sendable {
   public var headers: [String]
   /// The name and password for its server, as `name:password`.
   public var user: String?
-  /// True if they are in the user's netrc file.
+  /// True if the name and password are in the user's netrc file.
   public var usesNetrc: Bool
 
   public init(

@@ -113,7 +113,7 @@ public struct SubscriptionFile: Sendable {
 /// The reason why a list of subscriptions could not be read or changed.
 public enum SubscriptionFileError: Error, Hashable, Sendable {
   case unreadable(String, String)
-  /// It isn't OPML, or is too large.
+  /// The file isn't OPML, or is too large.
   case notAList(String, FeedFormatError)
   case unwritable(String, String)
 }

@@ -10,7 +10,7 @@ struct HTTPCacheTables {
   /// The application's id is `HTTP` in ASCII.
   static let kind = TableFile.Kind("HTTPCache", applicationID: 0x4854_5450, version: 1, schema: schema)
 
-  /// The body is the last column, because reaching a column after a long value takes reading that value.
+  /// The body is the last column, because SQLite reads a long value to reach the columns after it.
   private static let schema = """
     CREATE TABLE response (
       id INTEGER PRIMARY KEY,
@@ -36,7 +36,7 @@ struct HTTPCacheTables {
     for key: String, where isWanted: (HTTPStoredResponse.Head) -> Bool, at now: Date
   ) throws -> [HTTPStoredResponse] {
     try rows(for: key).filter { isWanted($0.head) }.compactMap { row in
-      // Record uses to the minute, so that most of them need no write.
+      // Record the time of use at most once a minute, so that most reads need no write.
       if abs(now.timeIntervalSinceReferenceDate - row.used) >= 60 {
         try db.cachedStatement(sql: "UPDATE response SET used = ? WHERE id = ?")
           .execute(arguments: [now.timeIntervalSinceReferenceDate, row.id])

@@ -6,9 +6,9 @@ public import Foundation
 ///
 ///     let client = CurlHTTPClient(on: loop).cached(in: SQLiteHTTPCache(path: "http.db", on: loop))
 ///
-/// Nothing happens on creation; the file is opened on first use, and created, for this user alone, by the first
-/// response that is stored. Beyond ``capacity`` bytes, the least recently used responses are deleted. Calls wait for
-/// other processes, on the thread pool.
+/// Creating this object doesn't touch the file. The file is opened on first use; the first stored response creates it,
+/// readable by this user alone. Beyond ``capacity`` bytes, the least recently used responses are deleted. Calls wait
+/// for other processes, on the thread pool.
 ///
 /// It needs its own file: a file with other content, such as saved feeds, is refused and never changed. A damaged file
 /// is renamed to `<file>.corrupt-<time>`, and a new one is created.
@@ -31,8 +31,8 @@ public final class SQLiteHTTPCache: HTTPCacheStore {
   ///   - scheduler: delivers the results; its thread pool runs the calls.
   ///   - capacity: the maximum number of bytes kept; 50 MB by default.
   ///   - busyTimeout: the time for which a call waits for other processes before it fails as busy.
-  ///   - now: the wall clock, which orders the uses.
-  ///   - onSetAside: receives the new path of a damaged file that was renamed, on a thread of the pool.
+  ///   - now: the wall clock, for the time of each response's last use.
+  ///   - onSetAside: receives the new path of a damaged file that was renamed, on a thread of the scheduler's pool.
   public init(
     path: String, on scheduler: any LoopScheduler, capacity: Int = SQLiteHTTPCache.defaultCapacity,
     busyTimeout: Duration = .seconds(10), now: @escaping @Sendable () -> Date = { Date() },

@@ -37,14 +37,14 @@ package protocol FeedNotes {
 
 /// A store that keeps notes.
 package protocol NoteStore: FeedStore {
-  /// Runs `body` on one consistent state; `nil` when nothing was ever saved. `body` changes nothing.
+  /// Runs `body` on one consistent state; `nil` when nothing was ever saved. `body` must not change anything.
   func readNotes<R: Sendable>(_ body: (any FeedNotes) throws -> R) throws(FeedStoreError) -> R?
 
   /// Runs `body` in a transaction: either all of its changes are saved, or none.
   ///
   /// - Parameters:
   ///   - replacing: true if `body` may replace feeds, which takes longer than renewing them.
-  ///   - body: may run more than once; its earlier changes were undone.
+  ///   - body: may run more than once; the changes of earlier runs are undone.
   func changeNotes<R: Sendable>(
     replacing: Bool, _ body: (any FeedNotes) throws -> R
   ) throws(FeedStoreError) -> R

@@ -4,11 +4,11 @@ import Foundation
 struct PageImageNote: StoredNote {
   /// The items without an image, in the order of the document.
   var items: [FeedImages.Imageless] = []
-  /// The items whose pages were read, the latest last, and the URLs of their images, which are empty for pages without
-  /// one.
+  /// The items whose pages were read, the latest last, each with the URL of the page's image; empty if the page has
+  /// none.
   private(set) var answers: [(id: FeedImage.ID, address: String)] = []
 
-  /// The number of items that are recorded per feed, besides those of its latest document: 1,000.
+  /// The maximum number of items that are recorded per feed, besides those of its latest document: 1,000.
   static let mostAnswers = 1_000
 
   init() {}

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The file of a cache and the two that SQLite keeps next to it: their identity, and how they are renamed.
+/// The file of a cache and the two files that SQLite keeps next to it: identifies, renames and removes them.
 struct CacheFile: Sendable {
   /// Absolute, so that it survives a change of directory and SQLite never reads it as a `file:` URI.
   let path: String
@@ -21,7 +21,7 @@ struct CacheFile: Sendable {
     /// True for a file, false for a folder, a pipe or a device: opening one of those may block, or seem to work.
     let isRegular: Bool
 
-    /// True when both are one file, even if it was written to in between.
+    /// True when both identify the same file, even if it was written to in between.
     func isSameFile(as other: Identity?) -> Bool { device == other?.device && inode == other?.inode }
   }
 
@@ -37,7 +37,8 @@ struct CacheFile: Sendable {
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
   }
 
-  /// Creates an empty file, for this user alone: the URLs in it may hold secrets. Its companions get its mode.
+  /// Creates an empty file, for this user alone: the URLs in it may hold secrets. SQLite gives the companions the same
+  /// mode.
   func create() throws {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// A GRDB connection that is closed when it is released, even in a process that can start no thread.
+/// A GRDB connection that is closed when it is released, even in a process that can't start a thread.
 ///
 /// libdispatch releases a queue on its own thread and waits for that thread, possibly forever. When no thread is
 /// available, the connection is closed and its queue is leaked.

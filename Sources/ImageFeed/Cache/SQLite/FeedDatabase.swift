@@ -4,8 +4,8 @@ import GRDB
 /// One open connection to a cache file: it opens the file and checks it before use.
 ///
 /// **Journal:** a write-ahead log, so that readers and a writer in different processes do not wait for each other and a
-/// save costs no `fsync`; with `synchronous = NORMAL` a crash of the process loses nothing and a crash of the machine
-/// at most the latest saves, never a part of one.
+/// save costs no `fsync`. With `synchronous = NORMAL`, a crash of the process loses nothing. A crash of the machine may
+/// lose the latest saves, but never a part of one.
 struct FeedDatabase: Sendable {
   private let connection: DatabaseConnection
   private let journal = NoteJournal()
@@ -47,7 +47,7 @@ struct FeedDatabase: Sendable {
       // Don't overwrite deleted rows with zeros (Debian's default): feeds are public, and zeroing doubles the writes.
       // The log is cut back to 8 MiB after a large save, and is copied to the file when it reaches that size, so a page
       // that changes several times meanwhile is copied once. Folding the journal walks through the table of notes, and
-      // a cache of 8 MiB holds most of its pages.
+      // a cache of 8 MiB holds most of that table's pages.
       try db.execute(
         sql: """
           PRAGMA secure_delete = OFF; PRAGMA journal_size_limit = 8388608; PRAGMA wal_autocheckpoint = 2000;

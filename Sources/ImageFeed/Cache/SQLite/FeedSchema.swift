@@ -2,9 +2,9 @@ import GRDB
 
 /// The tables of a cache file.
 ///
-/// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). No version
-/// was released before this one, so a file with another version is refused; the first release that changes the tables
-/// must include migrations.
+/// A file's header identifies its program (`application_id`) and the version of its tables (`user_version`). No earlier
+/// version was released, so a file with another version is refused; the first release that changes the tables must
+/// include migrations.
 enum FeedSchema {
   /// `FEED` in ASCII.
   static let applicationID = 0x4645_4544

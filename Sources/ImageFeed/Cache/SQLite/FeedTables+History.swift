@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The former items of feeds: the statements of ``HistoryStore``. They run inside a transaction, as those of
+/// The statements about the former items of feeds, for ``HistoryStore``. They run inside a transaction, as those of
 /// ``FeedTables`` do.
 ///
 /// The items of the saved document are in its packs. An item that leaves the document becomes a row of `kept`, and one
@@ -198,7 +198,7 @@ extension FeedTables {
     history.kept -= db.changesCount
   }
 
-  /// Writes the row of a feed's history; its index is then out of date.
+  /// Writes the row of a feed's history, after which the index of that feed is out of date.
   private func write(_ history: HistoryRow, title: String?, isPrivate: Bool?) throws {
     let row = try statement(
       """
@@ -218,7 +218,7 @@ extension FeedTables {
 }
 
 extension Date {
-  /// Rounded down.
+  /// Rounded down; 0 if the number doesn't fit.
   var secondsSince1970: Int64 { Int64(exactly: timeIntervalSince1970.rounded(.down)) ?? 0 }
 }
 

@@ -2,11 +2,12 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The index of words of all saved and former items, in SQLite's FTS5.
+/// The word index of all saved and former items, in SQLite's FTS5.
 ///
-/// Saves don't write it: a feed's `history.revision` counts its changes, and the next query indexes the differences. So
-/// polls cost the same, and without searches there is no index. The id of a row is the time by which it is sorted, in
-/// seconds since 1970 times 2^20: the newest are found first without sorting.
+/// Saves don't update the index: a feed's `history.revision` counts its changes, and the next query indexes the
+/// differences. So polls cost the same as without an index, and the index is created only when it is first needed. The
+/// id of a row is the time by which it is sorted, in seconds since 1970 times 2^20: the newest items are found first
+/// without sorting.
 extension FeedTables {
   private static let createIndex = """
     CREATE TABLE IF NOT EXISTS found (
@@ -113,7 +114,7 @@ extension FeedTables {
     return entries.count
   }
 
-  /// The feed's current items, and then the former ones. Of several with the same id, only the first.
+  /// The feed's current items, and then the former ones. Of several items with the same id, only the first is included.
   private func entries(of history: HistoryRow, _ address: URL) throws -> [Entry] {
     var entries: [Entry] = []
     var seen: Set<FeedImage.ID> = []

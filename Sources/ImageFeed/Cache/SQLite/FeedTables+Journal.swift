@@ -3,8 +3,8 @@ import GRDBSQLite
 
 /// The journal of notes in its file: see ``NoteJournal``.
 extension FeedTables {
-  /// Reads the journal of a file that other processes have changed: the additions, or all of it if the tables may have
-  /// changed.
+  /// Reads the journal of a file that other processes have changed: the added entries, or all entries if the tables may
+  /// have changed.
   func readJournal() throws {
     let first = RawStatement(
       try db.cachedStatement(sql: "SELECT id FROM journal ORDER BY id LIMIT 1").sqliteStatement)

@@ -25,7 +25,7 @@ struct FeedTables {
     mutating func renew(_ renewal: Renewal) { (timestamp, validators) = (renewal.timestamp, renewal.validators) }
   }
 
-  /// The change to a row when its server says that nothing has changed.
+  /// The change to a feed's row when its server says that nothing has changed.
   struct Renewal {
     var timestamp: Date
     var validators: FeedValidators
@@ -255,7 +255,7 @@ struct FeedTables {
 
 extension Row {
   /// The value of a column; throws when it is damaged. GRDB's own subscripts end the process when a value has another
-  /// type, which a strict table prevents but a flipped bit does not.
+  /// type. A strict table prevents that, unless a bit of the file has flipped.
   func value<Value: DatabaseValueConvertible>(_ column: Int) throws -> Value {
     let stored: DatabaseValue = self[column]
     guard let value = Value.fromDatabaseValue(stored) else {

@@ -11,7 +11,7 @@ final class NoteJournal: @unchecked Sendable {
     /// True if `value` is the file's state, including its journal.
     var isRead = false
     var value: (any StoredNote)?
-    /// The notes that are not in the tables yet.
+    /// The note's bytes, if they are not in the tables yet.
     var stored: [UInt8]?
   }
 
@@ -27,12 +27,12 @@ final class NoteJournal: @unchecked Sendable {
   /// the tables that an entry changes, so fewer folds write less. But a process that opens the file reads all of the
   /// journal, which takes about ten milliseconds at this size.
   static let limit = 4 << 20
-  /// The number of notes that are cached beyond a fold. With more, a note is read again when it is needed. A poller of
-  /// 20,000 feeds has fewer.
+  /// The maximum number of notes that stay cached after a fold. If there are more, all are dropped, and each is read
+  /// again when it is needed. A poller of 20,000 feeds has fewer.
   private static let remembered = 24_000
 
-  /// The state of the file that this copy matches: SQLite's count of changes by other connections. `nil` if there is
-  /// none.
+  /// The state of the file that this copy matches: SQLite's count of changes by other connections. `nil` if the copy
+  /// matches no state.
   var state: Int?
   // Unchecked, here and below: each poll accesses these a dozen times, and only one transaction runs at a time.
   @exclusivity(unchecked) private(set) var notes: [NoteKey: Note] = [:]
@@ -40,7 +40,7 @@ final class NoteJournal: @unchecked Sendable {
   /// The numbers of the table's first and last row; `nil` when it is empty. After each fold, the numbers begin again at
   /// a random one, so the same first row means that nothing was folded.
   var rows: (first: Int64, last: Int64)?
-  /// The number of bytes that the table has.
+  /// The number of bytes in the table's rows.
   private(set) var size = 0
   /// The entries of the running transaction.
   @exclusivity(unchecked) private(set) var entries: [UInt8] = []

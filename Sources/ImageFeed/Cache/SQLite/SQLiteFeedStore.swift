@@ -4,8 +4,8 @@ import Synchronization
 
 /// Keeps feeds in one SQLite file, which several processes may share.
 ///
-/// Nothing happens on creation; the file is opened on first use and created, with its parent folders, by the first
-/// save. A call waits up to `busyTimeout` for other processes.
+/// Creating the store doesn't touch the file. The file is opened on first use; the first save creates it, with its
+/// parent folders. A call waits up to `busyTimeout` for other processes.
 ///
 /// **Damage.** ``retrieve(for:)`` reports a feed that it can't read, and changes nothing. The next save or deletion
 /// renames a damaged file, or one that is not a database, to `<file>.corrupt-<time>` and starts a new one. An intact
@@ -42,7 +42,7 @@ public final class SQLiteFeedStore: FeedStore {
 
   /// Closes the file, which removes the files next to it; the next call opens it again.
   ///
-  /// Calling it is optional for a program that is about to exit: without it, no saved data is lost.
+  /// A program that is about to exit need not call this: no saved data is lost.
   public func close() {
     database.withLock { $0.close() }
   }
