@@ -30,7 +30,7 @@ public struct FeedParser: Sendable {
   private var gathered: [UInt8] = []
 
   /// - Parameters:
-  ///   - address: the document's final URL, the base of relative ones if it is http or https.
+  ///   - address: the document's final URL; if it is http or https, relative URLs are resolved against it.
   ///   - charset: the charset of the response's type.
   public init(address: String? = nil, charset: String? = nil, limits: FeedLimits = FeedLimits()) {
     self.limits = limits
@@ -83,7 +83,7 @@ public struct FeedParser: Sendable {
     }
   }
 
-  /// A whole document.
+  /// Reads a whole document.
   public static func document(
     of bytes: [UInt8], address: String? = nil, charset: String? = nil, limits: FeedLimits = FeedLimits()
   ) throws(FeedFormatError) -> FeedDocument {

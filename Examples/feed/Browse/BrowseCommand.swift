@@ -25,7 +25,7 @@ struct BrowseCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Minimum time between two loads of a feed while you browse; servers may request more. (default: 15m)",
+      "Minimum time between two loads of a feed while you browse; servers may request a longer time. (default: 15m)",
       valueName: "duration"),
     transform: DurationArgument.init(positive:))
   var every = DurationArgument(.seconds(15 * 60))

@@ -15,7 +15,7 @@ struct BrowseLayout: Equatable {
   let single: (columns: Int, rows: Int)
   /// The distance from one row of images to the next.
   let step: Int
-  /// The rows at the bottom: the selected image if there is room, and the keys.
+  /// The rows at the bottom: the description of the selected image if there is room, and the keys.
   let footer: Int
 
   init(_ size: TerminalSize, cell: CellSize) {

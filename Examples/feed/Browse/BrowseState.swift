@@ -89,7 +89,7 @@ struct BrowseState {
   /// The beginning of the message about the progress of the word index.
   static let indexing = "Indexing items saved since the last search: "
 
-  /// True if no feed has arrived; then, the user has waited in vain.
+  /// True if no feed has arrived, so that there is nothing to show.
   var hasNothing: Bool { sources.allSatisfy { $0.feed == nil } }
   var isLoading: Bool { sources.contains(where: \.isLoading) }
   var current: FeedTimeline.Entry? { timeline.indices.contains(selected) ? timeline[selected] : nil }

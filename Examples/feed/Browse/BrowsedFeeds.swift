@@ -20,7 +20,7 @@ final class BrowsedHistory {
     run("read \(address)", history.page(of: address, after: place)) { .kept(address, $0) }
   }
 
-  /// Only the latest query is answered.
+  /// Only the results of the latest query are reported.
   func find(_ filter: BrowseState.Filter) {
     let page = history.results(of: filter.query) { [weak self] progress in
       self?.post(.message("\(BrowseState.indexing)\(progress.text)…"))
@@ -131,7 +131,7 @@ private final class PageReader: Subscriber {
   }
 }
 
-/// The images that the screen needs, loaded a few at a time in its order. Images that are no longer needed are
+/// The images that the screen needs, loaded a few at a time in the screen's order. Images that are no longer needed are
 /// cancelled.
 final class PictureDesk {
   var post: (BrowseEvent) -> Void = { _ in }

@@ -215,7 +215,7 @@ final class Browser {
           }
         }
         .sink { [weak self] in
-          if case .failure(let error) = $0 { self?.post(.message("It isn't saved: \(error.reason)")) }
+          if case .failure(let error) = $0 { self?.post(.message("The image isn't saved: \(error.reason)")) }
         } receiveValue: { [weak self] in
           self?.post(.message("Saved as \($0)."))
         }
@@ -242,7 +242,7 @@ final class Browser {
     }
   }
 
-  /// Opens a URL, http or https, in the desktop's default program, which continues when this ends.
+  /// Opens a URL, http or https, in the desktop's default program, which continues when this program ends.
   private func open(_ url: URL) {
     let script = "command -v xdg-open > /dev/null || exit 127; xdg-open \"$1\" < /dev/null > /dev/null 2>&1 &"
     var shell = Subprocess("/bin/sh", ["-c", script, "sh", url.absoluteString])

@@ -12,7 +12,7 @@ struct CacheCommand: ParsableCommand {
     subcommands: [CacheShow.self, CacheValidate.self, CacheClear.self, CacheImages.self])
 }
 
-/// The options of the three commands.
+/// The options of `show`, `validate` and `clear`.
 struct CacheOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp("The URL of one feed. (default: all feeds)", valueName: "url"),

@@ -54,7 +54,8 @@ struct FleetSubscriptions {
     try session.finish {}
   }
 
-  /// Adds the feeds of a file, either OPML or one URL per line. With URLs, a million are read and added at a time.
+  /// Adds the feeds of a file, either OPML or one URL per line. A list of URLs is read and added piece by piece, so it
+  /// may have millions of lines.
   ///
   /// - Parameter spread: the time over which the first polls are spread.
   func importing(_ path: String, spread: Duration) throws {

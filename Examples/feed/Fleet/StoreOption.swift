@@ -54,7 +54,7 @@ extension Session {
     return RedisFleet(client, creates: creates)
   }
 
-  /// Returns a function that reports the store's errors, and its recovery, to a command that always needs the store.
+  /// Returns a function that reports the store's errors, and its recovery, for a command that always needs the store.
   ///
   /// Until the store has worked once, only an unreachable store is waited for; any other error ends the session. After
   /// that, every error is waited for, because a changed password or permission may be changed back. Each error is

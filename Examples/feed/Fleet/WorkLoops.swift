@@ -35,7 +35,7 @@ final class WorkLoops: Cancellable {
 
   /// - Parameters:
   ///   - count: the number of loops to start.
-  ///   - hear: receives their events, on `loop`.
+  ///   - hear: receives the workers' events, on `loop`.
   /// - Throws: when the system has no thread left.
   init(
     _ count: Int, _ terms: Terms, on loop: EventLoop, _ hear: @escaping (Event) -> Void

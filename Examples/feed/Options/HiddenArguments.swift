@@ -6,7 +6,7 @@ enum HiddenArguments {
   /// The options whose values are secrets.
   private static let secret = ["--user", "--header", "--token"]
 
-  /// Call this after the arguments have been parsed: afterwards, nobody can read them, including this process.
+  /// Call this after the arguments have been copied: afterwards, not even this process can read the secrets from there.
   static func hide() {
     guard let place = place else { return }
     // This is safe: the system has put the arguments there for this process, which may write to them (proc(5),

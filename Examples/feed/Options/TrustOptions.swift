@@ -52,7 +52,7 @@ struct TrustOptions: ParsableArguments {
     contact ?? environment["FEED_CONTACT"].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// A comment of `User-Agent` has neither parentheses nor spaces in a URL (RFC 9110, section 5.6.5).
+  /// A URL in a comment of `User-Agent` must have neither parentheses nor spaces (RFC 9110, section 5.6.5).
   private static func isContact(_ text: String) -> Bool {
     guard text.utf8.count <= 200, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !"()\\\"<>".utf8.contains($0) }),
       let url = URL(string: text), let scheme = url.scheme?.lowercased()

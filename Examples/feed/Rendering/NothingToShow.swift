@@ -9,7 +9,7 @@ struct NothingToShow: Error {
   let maxAge: Duration?
   /// The choice on the command line between the server and the cache.
   var choice: ReadChoice?
-  /// The age of the saved feed, if the cache was not to be used.
+  /// The age of the saved feed, if there is one but the cache was not used.
   var savedAge: Duration?
 
   func with(savedAge: Duration) -> NothingToShow {

@@ -5,7 +5,7 @@ public struct FeedImageCandidate: Hashable, Sendable {
     case mediaContent = "media:content"
     /// RSS's `enclosure`, Atom's `link rel=enclosure`, JSON Feed's attachments.
     case enclosure
-    /// JSON Feed's `image`, Essential Feed JSON's, and an item's own `<image>` in RSS.
+    /// The `image` of JSON Feed and of Essential Feed JSON, and an item's own `<image>` in RSS.
     case image
     case bannerImage = "banner_image"
     case mediaThumbnail = "media:thumbnail"
@@ -24,7 +24,7 @@ public struct FeedImageCandidate: Hashable, Sendable {
   public var type: String?
   /// `isDefault` of Media RSS.
   public var isDefault: Bool
-  /// The alternative text: `alt` or `title` of HTML's `<img>`; the `title` of JSON Feed's attachment; or, if an item
+  /// The alternative text: `alt` or `title` of HTML's `<img>`; the `title` of a JSON Feed attachment; or, if an item
   /// has several images, the `media:description` of each.
   public var alt: String?
   /// The number, within the item, of the `media:group` that contains the image. All contents of a group are one image.

@@ -3,9 +3,9 @@ public import struct Foundation.UUID
 /// Essential Feed JSON: `{"items": [{"id": UUID, "description"?: string, "location"?: string, "image": URL}]}` in
 /// UTF-8 or UTF-16.
 ///
-/// The server's order is kept, and so are items that repeat an id; a `null` description or location is absent; unknown
-/// keys are ignored; without items the feed is empty. One bad item makes the whole feed invalid: a part of a feed
-/// is never shown or saved as if it were the feed.
+/// The server's order is kept, and so are items that repeat an id; a `null` description or location counts as absent;
+/// unknown keys are ignored; a document with no items is an empty feed. One bad item makes the whole feed invalid: a
+/// part of a feed is never shown or saved as if it were the feed.
 ///
 /// simdjson reads valid documents, ten times as fast as `JSONDecoder`. The decoder reads the others again and reports
 /// the error: it defines what is accepted, the result, and every message.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A UUID as two numbers: copying Foundation's type takes calls, and as much time as reading it.
+/// A UUID as two numbers: copying Foundation's type takes function calls, and as much time as parsing one.
 struct Identity: Hashable, Sendable {
   private let first: UInt64
   private let second: UInt64
@@ -31,7 +31,7 @@ struct Identity: Hashable, Sendable {
     withUnsafeBytes(of: (first.bigEndian, second.bigEndian)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 
-  /// Capital digits, as in `uuidString`, which takes ten times as long.
+  /// The UUID in capital digits, as in `uuidString`, which takes ten times as long.
   var text: String {
     var number = (first, second)
     return String(unsafeUninitializedCapacity: 36) { text in

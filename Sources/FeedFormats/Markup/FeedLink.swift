@@ -12,10 +12,10 @@ public struct FeedLink: Hashable, Sendable {
     self.type = type
   }
 
-  /// The feeds that a page names with `<link rel="alternate">`, or `rel="feed"`, in its first megabyte, in its order,
-  /// each once.
+  /// The feeds that the first megabyte of a page names with `<link rel="alternate">` or `rel="feed"`, in the page's
+  /// order, each once.
   ///
-  /// - Parameter address: the page's final URL, the base of relative ones unless there is a `<base>`.
+  /// - Parameter address: the page's final URL, against which relative URLs are resolved unless there is a `<base>`.
   public static func links(inPage html: [UInt8], address: String?) -> [FeedLink] {
     html.withUnsafeBufferPointer { html in
       var links = PageLinks(html.part(0, min(html.count, 1 << 20)), address: address)

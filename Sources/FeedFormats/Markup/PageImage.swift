@@ -13,7 +13,7 @@ public enum PageImage {
   ///
   /// - Parameters:
   ///   - html: the page, of which the first ``mostBytes`` are read; it may be cut off anywhere.
-  ///   - address: the page's final URL, the base of relative ones unless there is a `<base>`.
+  ///   - address: the page's final URL, against which relative URLs are resolved unless there is a `<base>`.
   /// - Returns: an absolute http or https URL; `nil` when the page has none.
   public static func address(inPage html: [UInt8], address: String?) -> String? {
     html.withUnsafeBufferPointer { html in

@@ -44,9 +44,10 @@ extension OPML {
     text += " \(name)=\"\(escaped(value))\""
   }
 
-  /// Characters that XML forbids are left out; line breaks in an attribute would be read as spaces. Characters that
-  /// reorder or hide the text around them on a terminal are written as references, which a parser reads as the same;
-  /// controls, which no reader shows, are left out, too.
+  /// Characters that XML forbids are left out, and so are control characters, which no reader shows. Tabs and line
+  /// breaks are written as references, because in an attribute they would be read as spaces. Characters that reorder or
+  /// hide the text around them on a terminal are written as references, too; a parser reads them as the same
+  /// characters.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -185,8 +185,8 @@ extension FeedItem {
   }
 }
 
-/// True for an image by its type; without one by its medium; without either by the extension of its URL. An
-/// invalid type (`imaage/png`) does not count.
+/// True for an image, as judged by its type; without a type, by its medium; without either, by the extension of its
+/// URL. An invalid type (`imaage/png`) does not count.
 func isImage(type: Bytes?, medium: Bytes?, address: Bytes) -> Bool {
   if let type, type.count > 0 {
     if type.startsIgnoringCase(with: "image/") || medium?.equalsIgnoringCase("image") == true { return true }

@@ -55,7 +55,7 @@ struct SyndicationBuilder: XMLSink {
   var repairs: Repairs = []
   var stack: [Frame] = []
   var item = ItemDraft()
-  /// The number of open items: 0 or 1.
+  /// True while an item is open.
   var isInItem = false
   /// True while open elements are closed at the end of a document that was cut off.
   var isCutOff = false
@@ -84,7 +84,8 @@ struct SyndicationBuilder: XMLSink {
     self.limits = limits
   }
 
-  /// The base of relative URLs: `xml:base`, the document's address or, without one, its own link.
+  /// The base of relative URLs: `xml:base`, else the document's URL, else the URL that the document gives for itself,
+  /// else its site's.
   var base: String? { bases.last ?? address ?? selfLink ?? siteLink?.address }
 
   var context: Context { stack.last?.context ?? .outside }

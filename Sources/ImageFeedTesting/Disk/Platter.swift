@@ -63,7 +63,7 @@ struct Platter {
     return isSuperseded ? saved.feed.timestamp : nil
   }
 
-  /// Passes the steps of replacing a feed by `record`, if it fits.
+  /// Passes the steps of replacing a feed with `record`, if the new feed fits.
   ///
   /// - Returns: true when the images are the same.
   mutating func passReplacement(of address: URL, by record: Record) throws -> Bool {

@@ -19,7 +19,7 @@ import Synchronization
 /// fail and change nothing. ``restarted()`` is the disk as the next process finds it.
 ///
 /// Calls take no virtual time themselves; on the loop a call takes `VirtualTimeScheduler.offloadLatency`. Any thread
-/// may call.
+/// may call the disk.
 public final class VirtualDisk: FeedStore {
   /// The location that this disk's errors name.
   static let place = "the virtual disk"
@@ -59,8 +59,8 @@ public final class VirtualDisk: FeedStore {
     state.withLock { $0.platter.faults = faults }
   }
 
-  /// The capacity in bytes, or `nil` for no limit. A feed that does not fit fails with `FeedStoreError.Cause.diskFull`;
-  /// feeds already saved stay, however large.
+  /// The capacity in bytes, or `nil` for no limit. Saving a feed that does not fit fails with
+  /// `FeedStoreError.Cause.diskFull`; feeds already saved stay, however large.
   public var capacity: Int? {
     get { state.withLock { $0.platter.capacity } }
     set { state.withLock { $0.platter.capacity = newValue } }

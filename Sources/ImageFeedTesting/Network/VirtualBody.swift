@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// One request, sent when its response is requested, which is delivered with its head.
+/// One request, which is sent when its response is requested. The response is delivered when its head has arrived.
 final class VirtualOpen: RequestedWork {
   private let transfer: VirtualTransfer
 

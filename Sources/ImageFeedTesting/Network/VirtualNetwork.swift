@@ -56,7 +56,8 @@ public final class VirtualNetwork {
     origins[host] = (script, origins[host]?.requests ?? 0)
   }
 
-  /// Makes hosts unreachable for a time; requests to them that are open when it begins, or now, are cut off.
+  /// Makes hosts unreachable for a time. Open requests to them are cut off when the outage begins, or now if it has
+  /// begun.
   public func fail(_ outage: Outage) {
     outages.removeAll { $0.times.upperBound <= time.now }
     guard outage.times.upperBound > time.now, !outage.times.isEmpty else { return }

@@ -15,7 +15,7 @@ public struct VirtualReply: Sendable {
     case silence
   }
 
-  /// The time from the request to its completion.
+  /// The time from the request to its completion; if the body arrives in pieces, to the head.
   public var latency: StreamInstant.Stride
   public var ending: Ending
   /// A way in which a body arrives.
@@ -47,7 +47,7 @@ public struct VirtualReply: Sendable {
     VirtualReply(after: latency, .answer(status: status, headers: headers, body: body))
   }
 
-  /// A response with `images` in the feed's own format.
+  /// A response with `images` in Essential Feed JSON.
   public static func feed(
     _ images: some Sequence<FeedImage>, after latency: StreamInstant.Stride = .milliseconds(80)
   ) -> VirtualReply {

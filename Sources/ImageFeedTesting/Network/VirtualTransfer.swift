@@ -3,7 +3,7 @@ import FeedStreamTesting
 import Foundation
 import ImageFeed
 
-/// One request, sent when its response is requested, which is delivered when it is complete.
+/// One request, which is sent when its response is requested. The response is delivered when it is complete.
 final class VirtualGet: RequestedWork {
   private let transfer: VirtualTransfer
 

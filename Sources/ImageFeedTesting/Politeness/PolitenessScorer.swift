@@ -57,7 +57,7 @@ public final class PolitenessScorer {
     public var status: Int
     public var etag: String?
     public var lastModified: String?
-    /// The time for which it wants no requests, in seconds.
+    /// The time for which the server wants no requests, in seconds.
     public var pause: Double?
     public var bytes: Int
 
