@@ -21,7 +21,7 @@ struct LoadCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many pages of one feed to load and save, if it links to the next. (default: 1)", valueName: "count"))
+      "How many pages of one feed to load and save, if each links to the next. (default: 1)", valueName: "count"))
   var pages: Int?
 
   @Flag(help: "Also save the images, for offline use.")

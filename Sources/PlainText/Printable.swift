@@ -43,7 +43,7 @@ extension [UInt8] {
 }
 
 extension Unicode.Scalar {
-  /// True when a terminal or a log would interpret it.
+  /// True when a terminal or a log would interpret the character.
   package var isActedUpon: Bool {
     switch value {
     case 0x20..<0x7F: return false

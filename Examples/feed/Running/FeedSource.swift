@@ -83,7 +83,7 @@ struct FeedSource {
   ///
   /// - Parameters:
   ///   - interval: the polling interval of a feed; `nil` to adapt to how often it changes.
-  ///   - count: the number of wanted results; a request beyond it would be cut off.
+  ///   - count: the number of results to deliver; a further request would be cut off.
   ///   - lists: new lists of the feeds to poll; `nil` if the list never changes.
   ///   - pages: loads the images that are found on items' pages; `nil` to search no pages.
   ///   - onProgress: receives the poller's progress.

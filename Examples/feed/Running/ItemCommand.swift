@@ -83,7 +83,7 @@ final class ItemCommand {
     }
   }
 
-  /// Ends the running command: requests its end, and kills it half a second later. Starts no other.
+  /// Ends the running command: asks it to end, kills it half a second later, and starts no other.
   ///
   /// - Parameter then: called when it has ended.
   func stop(then: @escaping () -> Void) {

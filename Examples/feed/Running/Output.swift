@@ -4,7 +4,8 @@ import Foundation
 /// Standard output, which may be slow or closed; it never blocks the loop.
 ///
 /// A reader that does not read (a pager, a stopped terminal) must not delay Ctrl-C and saves: unread text is kept here,
-/// and the writer is called back when all of it has been written. A long text goes to a file off the loop.
+/// and the writer is called back when all of it has been written. If standard output is a file, long texts are written
+/// off the loop.
 final class Output {
   /// The reason why nothing can be written any more.
   enum End: Equatable {

@@ -139,7 +139,7 @@ final class Session {
   /// Runs `action` before the loop is left.
   func atEnd(_ action: @escaping () -> Void) { endings.append(action) }
 
-  /// Leaves the loop, even if something keeps it running; the status is a signal's if there was one.
+  /// Leaves the loop, even if something keeps it running; the exit status is the signal's, if there was one.
   func leave() {
     if let ended = ended.take() { return ended() }
     endHelpers()

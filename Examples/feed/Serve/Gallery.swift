@@ -17,8 +17,9 @@ final class Gallery {
   let events: HTTPServer.EventLog
   /// The parts that servers on other loops need.
   let shared: Shared?
-  /// The id of the last event, if other processes have the same events: a client that has received a later one from
-  /// them waits for it. `nil` until the first id is known; empty if there are no other processes.
+  /// The id of the last event, if other processes have the same events: a client that has already received a later
+  /// event from another process waits for that event here. `nil` until the first id is known; empty if there are no
+  /// other processes.
   let place: CurrentValueSubject<String?, Never>
   let every: Duration
   private let now: () -> Date

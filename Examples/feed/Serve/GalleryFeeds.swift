@@ -4,7 +4,7 @@ import PlainText
 
 /// The gallery as feeds for other feed readers.
 enum GalleryFeeds {
-  /// The number of images.
+  /// The maximum number of images in a document.
   static let most = 200
 
   /// A part of the gallery, as a document.

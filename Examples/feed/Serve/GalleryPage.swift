@@ -179,7 +179,7 @@ enum GalleryPage {
     "\(number(count)) \(word)\(count == 1 ? "" : "s")"
   }
 
-  /// The number with a comma before each three digits.
+  /// The number with commas between groups of three digits.
   static func number(_ number: Int) -> String {
     let digits = Array(String(number))
     return digits.indices.reduce(into: "") { text, index in

@@ -9,7 +9,7 @@ extension XMLScanner {
     return rest.count > 2 ? bytes.count - 2 : nil
   }
 
-  /// The distance after the first `>` of a processing instruction within which its real end is searched.
+  /// The distance after the first `>` of a processing instruction within which its real end is searched for.
   private static var instructionBytes: Int { 1024 }
 
   /// A processing instruction: to `?>`, or to the first `>` when there is no `?>` before the next tag.

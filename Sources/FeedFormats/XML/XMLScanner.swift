@@ -90,7 +90,8 @@ struct XMLScanner {
     return end
   }
 
-  /// The position near the end of the bytes where an entity, or a line break of two characters, may be split.
+  /// The end of the text that can be passed on now: before an entity, or a line break of two characters, that may
+  /// continue in the next chunk.
   private static func wholeText(_ bytes: Bytes, from start: Int) -> Int {
     var index = bytes.count
     if bytes[index - 1] == UInt8(ascii: "\r") { index -= 1 }

@@ -2,8 +2,8 @@ package import FeedStream
 
 /// A terminal's reply to a query about itself.
 package enum TerminalAnswer: Hashable, Sendable {
-  /// Its abilities, by the numbers of its primary device attributes: 4 is sixel (DEC STD 070, 4.17). Every terminal
-  /// replies to this, so it is queried last.
+  /// The terminal's abilities, as the numbers of its primary device attributes: 4 means sixels (DEC STD 070, 4.17).
+  /// Every terminal replies to this query, so it is sent last.
   case attributes(Set<Int>)
   /// True if it supports kitty's graphics.
   case kitty(Bool)

@@ -4,7 +4,7 @@ package enum ColorDepth: Int, Hashable, Sendable, Comparable {
   case none = 0
   /// The terminal's own 16 colors.
   case sixteen
-  /// xterm's 256.
+  /// xterm's 256 colors.
   case palette
   /// 24 bits.
   case full
@@ -14,7 +14,7 @@ package enum ColorDepth: Int, Hashable, Sendable, Comparable {
 
 /// A color of text.
 package enum Color: Hashable, Sendable {
-  /// The terminal's own.
+  /// The terminal's own color.
   case standard
   /// One of the eight named colors of terminals.
   case named(Int)

@@ -32,7 +32,7 @@ package struct Drawing: Sendable {
   package let columns: Int
   package let rows: Int
   package let content: Content
-  /// Identifies its pixels, because comparing them would take too long for the loop.
+  /// Identifies the pixels, because comparing them would take too long for the loop.
   let digest: Int
 
   /// - Parameters:

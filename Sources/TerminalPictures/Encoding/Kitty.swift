@@ -24,10 +24,10 @@ package struct Kitty: Hashable, Sendable {
   /// Shows the image at the cursor, in `columns` by `rows` characters; the cursor stays.
   package func shown(columns: Int, rows: Int) -> [UInt8] { sending("a=T,\(keys),c=\(columns),r=\(rows),C=1,q=2") }
 
-  /// Sends the terminal the image to keep, under a number.
+  /// Sends the image to the terminal, which keeps it under a number.
   package func kept(as number: Int) -> [UInt8] { sending("a=t,i=\(number),\(keys),q=2") }
 
-  /// Shows an image that the terminal keeps at the cursor; the cursor stays. An image may be shown at several places.
+  /// Shows, at the cursor, an image that the terminal keeps; the cursor stays. An image may be shown at several places.
   package static func placed(_ number: Int, at place: Int, columns: Int, rows: Int) -> [UInt8] {
     command("a=p,i=\(number),p=\(place),c=\(columns),r=\(rows),C=1,q=2")
   }

@@ -2,7 +2,7 @@
 package enum Sixel {
   /// The sequence that draws the image at the cursor. Where the image is transparent, the screen is unchanged.
   ///
-  /// - Parameter colors: the number of colors that the terminal supports for it: 2 to 256.
+  /// - Parameter colors: the number of colors that the terminal supports in sixels: 2 to 256.
   package static func encode(_ picture: Bitmap, colors: Int) -> [UInt8] {
     var palette = Palette(of: picture, count: colors)
     let pixels = palette.dithered(picture)

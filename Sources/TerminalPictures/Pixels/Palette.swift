@@ -1,5 +1,5 @@
-/// A few colors that represent all of an image's, found by dividing the colors where they differ most, until there are
-/// enough groups (median cut, with variance for the choice).
+/// A few colors that represent all colors of an image, found by dividing the colors where they differ most, until there
+/// are enough groups (median cut, with variance for the choice).
 struct Palette {
   let colors: [RGB]
   /// The nearest color of each of 32,768, filled as they are requested; -1 if not yet requested.

@@ -12,7 +12,7 @@ package struct Grid: Hashable, Sendable {
   package let columns: Int
   package private(set) var rows: Int
   package private(set) var cells: [Cell]
-  /// The images, by the numbers in cells, less one.
+  /// The images; the number in a cell, less one, is the index of its image.
   package private(set) var pictures: [Placed] = []
 
   package init(columns: Int, rows: Int) {
@@ -56,7 +56,7 @@ package struct Grid: Hashable, Sendable {
     return used
   }
 
-  /// Sets a cell. Half of an overwritten wide character doesn't stay.
+  /// Sets a cell. If this overwrites half of a wide character, the other half becomes a space.
   private mutating func put(_ cell: Cell, _ row: Int, _ column: Int, continues: Bool = false) {
     let place = row * columns + column
     if cells[place].text.isEmpty, !continues { cells[place - 1].text = " " }
@@ -70,8 +70,8 @@ package struct Grid: Hashable, Sendable {
     for column in range.clamped(to: 0..<columns) { cells[row * columns + column].ink = ink }
   }
 
-  /// Adds an image at a position. If it extends beyond the grid, it is cut off if it is made of characters, and
-  /// otherwise not shown.
+  /// Adds an image at a position. An image that extends beyond the grid is cut off if it is made of characters;
+  /// otherwise, it is not shown.
   package mutating func place(_ drawing: Drawing, row: Int, column: Int) {
     if case .cells(let drawn) = drawing.content {
       for y in 0..<drawing.rows where (0..<rows).contains(row + y) {

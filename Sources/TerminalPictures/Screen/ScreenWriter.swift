@@ -11,7 +11,7 @@ package struct ScreenWriter {
   private var keptBytes = 0
   private var count = 0
 
-  /// - Parameter memory: the number of bytes of hidden images that the terminal keeps; 32 MiB by default.
+  /// - Parameter memory: the maximum number of bytes of hidden images that the terminal keeps; 32 MiB by default.
   package init(depth: ColorDepth, memory: Int = 32 << 20) {
     self.depth = depth
     self.memory = memory

@@ -46,7 +46,7 @@ extension String {
 extension Grid {
   /// Writes lines below one another, and leaves out those without room.
   ///
-  /// - Returns: the number of rows that they took.
+  /// - Returns: the number of lines, including those left out.
   @discardableResult
   package mutating func write(
     _ lines: [String], _ ink: Ink = .plain, row: Int, column: Int, room: Int = .max
@@ -55,7 +55,7 @@ extension Grid {
     return lines.count
   }
 
-  /// Draws a heavy frame, and leaves what is in it.
+  /// Draws a heavy frame, and leaves its content unchanged.
   package mutating func frame(_ ink: Ink, row: Int, column: Int, columns: Int, rows: Int) {
     guard columns >= 2, rows >= 2 else { return }
     let bar = String(repeating: "━", count: columns - 2)
@@ -89,7 +89,7 @@ extension Grid {
     }
   }
 
-  /// Draws an image in a box: in the middle, or at its lower edge, with its description.
+  /// Draws an image in a box: in the middle, or, if `isLow`, at the lower edge, above its description.
   package mutating func place(
     _ drawing: Drawing, inBoxAt row: Int, _ column: Int, columns: Int, rows: Int, isLow: Bool = false
   ) {
