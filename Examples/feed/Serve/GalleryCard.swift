@@ -13,7 +13,8 @@ struct GalleryCard {
   let isFirst: Bool
   let canStar: Bool
 
-  /// The height of a row of tiles and the maximum growth of a tile, for the width for which a browser chooses an image.
+  /// The maximum height of a row of tiles, in rem, with some room for tiles that grow. The width for which a browser
+  /// chooses an image is computed from it.
   private static let width = 19.0
   private static let longestWords = 400
 

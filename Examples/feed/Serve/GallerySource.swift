@@ -21,7 +21,7 @@ extension Gallery {
     /// The saved feed, because the next request isn't due yet.
     case kept(Date, reason: String)
     case saved(Date, reason: String)
-    /// The part of a feed that arrived before it was cut off, because nothing is saved.
+    /// The part of a feed that arrived before it was cut off; there is no saved feed to show instead.
     case part(reason: String)
     case nowhere(reason: String)
   }

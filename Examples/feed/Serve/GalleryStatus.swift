@@ -15,7 +15,7 @@ extension Gallery {
     let pictures: Int
     /// The feed that changed.
     var feed: String?
-    /// The time when it was requested, in microseconds since 1970.
+    /// The time when the feed was requested, in microseconds since 1970.
     var updated: Int64?
     let away: [Trouble]
   }

@@ -6,7 +6,7 @@ import PlainText
 
 /// Shows the results of a fleet's workers in a gallery.
 ///
-/// Events have the ids of the fleet's log, so that a client of one gateway continues with another.
+/// Events have the ids of the fleet's log, so that a client of one gateway can continue at another.
 final class Gateway {
   private let gallery: Gallery
   private let place: RedisAddress

@@ -10,7 +10,7 @@ enum PageSecret {
   static func random() -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }
 
   /// The secret that is kept next to a cache file, so that URLs in other readers stay valid after a restart; created if
-  /// there is none. If it can't be kept, a secret for this run.
+  /// there is none. If it can't be kept, returns a secret for this run only.
   ///
   /// - Throws: `ValidationError` if the file at that path is not a key.
   static func kept(besideCacheAt path: String) throws -> [UInt8] {

@@ -21,8 +21,8 @@ final class PictureFiles {
 
   /// The size from which an image is sent from its file. A connection may hold smaller images in memory.
   static let least = HTTPServer.Limits().bufferedBytes
-  /// Half of the descriptors that aren't for connections (`ConnectionLimit`). Beyond that, images are held in memory,
-  /// up to the server's limit.
+  /// The maximum number of open files: half of the descriptors that aren't for connections (`ConnectionLimit`). Beyond
+  /// that, images are held in memory, up to the server's limit.
   static let most = 256
 
   private let store: DiskImageStore

@@ -41,7 +41,7 @@ final class Pictures {
   /// Passes the facts about each decoded image to the gallery.
   func teach(_ gallery: Gallery) { loader.onFacts = { [unowned gallery] in gallery.learn($1, of: $0) } }
 
-  /// The number of resized images.
+  /// See ``SizedImageLoader/made``.
   var made: Int { loader.made }
 
   /// The image at `url`, if browsers can show it, judging by its first bytes and not by the declared type.

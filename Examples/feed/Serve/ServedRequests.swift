@@ -14,7 +14,7 @@ final class ServedRequests: Sendable {
   }
 
   private struct Histogram {
-    /// The number of requests up to each bound that exceed the previous bound.
+    /// For each bound, the number of requests that took at most that time, but longer than the previous bound.
     var counts = [Int](repeating: 0, count: MetricNames.durationBounds.count + 1)
     var sum = 0.0
   }

@@ -215,7 +215,7 @@ struct Site {
   private static func isSecure(_ headers: HTTPServer.Headers) -> Bool {
     headers["X-Forwarded-Proto"]?.lowercased() == "https"
   }
-  /// A text with its version, so that nothing is sent that the client has already.
+  /// A response with a text and its version, so that a text that the client already has isn't sent again.
   static func answer(
     _ request: HTTPServer.WholeRequest, _ type: String, _ text: String, _ door: Door
   ) -> HTTPServer.Response {

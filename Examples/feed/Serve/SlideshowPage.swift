@@ -13,7 +13,7 @@ enum SlideshowPage {
     var query: GalleryQuery
     var every: Duration
     var hasClock: Bool
-    /// The card to show; the latest if it doesn't exist.
+    /// The card to show; if it doesn't exist, the latest one is shown.
     var card: String?
 
     func address(of card: String?) -> String {
@@ -64,7 +64,7 @@ enum SlideshowPage {
 }
 
 extension PageAssets {
-  /// The script of the slideshow: it loads the next page, and shows its image once that is loaded.
+  /// The script of the slideshow: it loads the next page, and shows that page's image once the image is loaded.
   static let slideshow = #"""
     "use strict";
     const body = document.body;
