@@ -5,7 +5,7 @@ extension BrowseState {
   /// The keys, for help: no more lines than a screen of 16 rows can show.
   static let keys: [(keys: String, meaning: String)] = [
     ("← ↑ ↓ →, h j k l", "move"),
-    ("Page Up, Page Down, Space", "a screen down or up; one row stays"),
+    ("Page Up, Page Down, Space", "a screen up or down; one row stays"),
     ("Home, End", "the first, the last"),
     ("Enter", "enlarge; again, or Esc: back"),
     ("← →, ↑ ↓ there", "the next image, the next post"),

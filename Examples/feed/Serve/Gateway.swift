@@ -77,7 +77,7 @@ final class Gateway {
       // Clients that were already connected have no items yet.
       if gallery.eventClients > 0 { gallery.announce("items", id: cursor) }
     } else {
-      console.report("Changes in between are not known; everything is shown again.")
+      console.report("Some changes were missed; all feeds are shown again.")
       gallery.reset(id: cursor)
     }
     isFirst = false

@@ -11,7 +11,7 @@ struct SubscriptionsImport: ParsableCommand {
     discussion: """
       Folders and titles in OPML are kept. In a file of URLs, the first word of each line is the URL; empty lines and lines \
       that begin with # are skipped. Nothing is loaded. "-" reads standard input. With --store, a file may have any number \
-      of lines. If you interrupt it, added feeds stay; run the same command to continue.
+      of lines. If you interrupt the import, the added feeds stay; run the same command to continue.
       """)
 
   @Argument(

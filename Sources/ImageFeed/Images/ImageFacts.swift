@@ -2,7 +2,7 @@
 public struct ImageFacts: Hashable, Sendable {
   /// Its size in pixels, when upright.
   public var size: Picture.Size
-  /// The color of most of it, as `0xRRGGBB`.
+  /// The most frequent color, as `0xRRGGBB`.
   public var color: UInt32
   /// True if it is animated.
   public var isAnimated: Bool

@@ -106,7 +106,7 @@ struct ImageIndex {
     } ?? false
   }
 
-  /// Deletes the least recently used images until that many bytes are free.
+  /// Deletes the least recently used images until that many bytes have been freed.
   private func makeRoom(of bytes: Int, but kept: Set<URL>, _ db: Database) throws {
     let names = Set(kept.map(\.absoluteString))
     let rows = try Row.fetchCursor(db, sql: "SELECT url, bytes FROM image ORDER BY used, url")

@@ -49,7 +49,7 @@ public struct Picture: Hashable, Sendable {
   public var kind: ImageData.Kind
   public var content: Content
   public var bytes: Chunk
-  /// The color of most of it, as `0xRRGGBB`, which a page shows until the image is loaded.
+  /// The most frequent color, as `0xRRGGBB`, which a page shows until the image is loaded.
   public var color: UInt32
 
   public init(

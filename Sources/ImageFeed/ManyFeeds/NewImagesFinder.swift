@@ -7,7 +7,7 @@ public struct NewImages: Sendable {
   public var report: FeedReport
   /// The positions of these images in the feed.
   public var positions: [Int]
-  /// True if no image of the feed was ever shown, so that all of them are new.
+  /// True for the first report of a feed none of whose images was shown before, so that all of them are new.
   public var isFirst: Bool
 }
 

@@ -96,7 +96,8 @@ public typealias VirtualOrigin = (_ request: VirtualRequest, _ random: inout See
 
 /// A time in which an origin, or every origin, cannot be reached.
 ///
-/// Requests sent during it fail immediately; requests in progress are cut off when it begins.
+/// Requests sent during the outage fail after ``VirtualNetwork/failureLatency``; requests in progress are cut off when
+/// the outage begins.
 public struct Outage: Hashable, Sendable {
   /// The times from the first instant up to the second, which is excluded.
   public var times: Range<StreamInstant>
