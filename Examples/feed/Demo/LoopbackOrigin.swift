@@ -4,7 +4,8 @@ import Foundation
 
 /// A correct HTTP server on 127.0.0.1 that serves one document and can be stopped and started again.
 ///
-/// It lives on its own loop, so that it responds while other threads are busy. Stop it before it is released.
+/// The server lives on its own loop, so that it responds while other threads are busy. Stop the server before you
+/// release it.
 actor LoopbackOrigin {
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.loop.asUnownedSerialExecutor() }
 

@@ -5,7 +5,7 @@ import PlainText
 
 /// Feeds and images as lines of JSON, with their keys always in the same order.
 ///
-/// They are written manually for that order, which `JSONEncoder` doesn't offer, and so that a terminal interprets
+/// The lines are written manually for that order, which `JSONEncoder` doesn't offer, and so that a terminal interprets
 /// nothing in a feed: characters that `printable` would make visible are written as `\u` escapes, which parsers read
 /// back as the same text.
 ///

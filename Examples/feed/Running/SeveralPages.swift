@@ -4,7 +4,7 @@ import ImageFeed
 extension FeedLoader {
   /// Up to `count` pages as one feed. If a page can't be loaded, delivers the pages before it, with a warning.
   ///
-  /// **Failure:** the first page's.
+  /// **Failure:** the first page's error.
   func pages(upTo count: Int, on session: Session) -> AnyPublisher<Feed, FeedError> {
     let worker = SerialWorker(on: session.loop)
     return Deferred {

@@ -34,7 +34,7 @@ final class PictureFiles {
     self.scheduler = scheduler
   }
 
-  /// The file with an image's bytes, under its URL or that of a smaller size; `nil` if none is saved.
+  /// The file with an image's bytes, under the image's URL or the URL of a smaller size; `nil` if none is saved.
   ///
   /// - Parameter tag: identifies the bytes.
   func part(of image: ImageData, tag: String, at url: URL) -> AnyPublisher<Part?, Never> {

@@ -3,7 +3,7 @@ extension FeedItem {
   ///
   /// Feeds name one image in several places and sizes. The contents of one `media:group` are one image, and so are URLs
   /// that differ only in the size that they request. Thumbnails, and images as small as an icon, are left out if there
-  /// are other images. Each has the first alternative text of its candidates.
+  /// are other images. Each image has the first alternative text of its candidates.
   public var distinctImages: [FeedImageCandidate] {
     guard let chosen = image else { return [] }
     var (found, places): ([FeedImageCandidate], [String: Int]) = ([], [:])

@@ -46,7 +46,7 @@ struct JSONValue {
   fileprivate let tape: JSONTape
   fileprivate let index: Int
 
-  /// The byte that marks a word of the tape. It isn't an enumeration, because finding a case would take a search.
+  /// The byte that marks a word of the tape. The type isn't an enumeration, because finding a case would take a search.
   struct Kind: Equatable {
     let byte: UInt8
 

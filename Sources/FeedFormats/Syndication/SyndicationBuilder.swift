@@ -1,8 +1,8 @@
 /// Builds a document from the parts of RSS or Atom that ``XMLScanner`` finds.
 ///
 /// It keeps a stack of open elements, each with its meaning at its position. An end tag closes everything up to the
-/// element of its name, so that an element without an end tag ends with its parent. An item can begin anywhere except
-/// inside an item.
+/// open element with its name, so that an element without an end tag ends with its parent. An item can begin anywhere
+/// except inside an item.
 struct SyndicationBuilder: XMLSink {
   /// The meaning of an open element.
   enum Context: UInt8 {

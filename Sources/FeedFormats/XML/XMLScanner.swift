@@ -14,8 +14,8 @@ protocol XMLSink {
 
 /// Finds the tags and the texts of a document that need not be well-formed XML, chunk by chunk.
 ///
-/// The only errors are exceeded limits. No document type is read, and no entity except HTML's. Rereading is limited: an
-/// incomplete tag is read again only when it is a quarter longer.
+/// The only errors are exceeded limits. Document types are skipped, and no entities except HTML's are resolved.
+/// Rereading is limited: an incomplete tag is read again only when it is a quarter longer.
 struct XMLScanner {
   enum State {
     case text, comment, instruction

@@ -3,8 +3,8 @@ public import Foundation
 
 /// The saved feeds, on a loop: the store's calls run off the loop, one at a time, in order.
 ///
-/// Use one cache for each store: the cache serializes the store's side effects. It lives on its scheduler's thread, as
-/// streams do.
+/// Use one cache for each store: the cache serializes the store's side effects. The cache lives on its scheduler's
+/// thread, as streams do.
 public final class FeedCache {
   let store: any FeedStore
   package let worker: SerialWorker

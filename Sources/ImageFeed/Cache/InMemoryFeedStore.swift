@@ -13,8 +13,8 @@ public final class InMemoryFeedStore: FeedStore, ShownImagesStore {
   ///
   /// - Parameters:
   ///   - feeds: its initial content.
-  ///   - fault: called before every step; if it returns a cause, the step fails with that cause. It must be quick, and
-  ///     must not call the store.
+  ///   - fault: called before every step; if it returns a cause, the step fails with that cause. The closure must be
+  ///     quick, and must not call the store.
   public init(
     _ feeds: [URL: CachedFeed] = [:],
     fault: @escaping @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause? = { _ in nil }

@@ -5,7 +5,7 @@ extension LocalFeed {
   /// The saved feed, whatever its age.
   ///
   /// Finishes without a value if nothing is saved. Has no side effects. **Demand:** the feed is held until requested.
-  /// **Failure:** the retrieval's. **Cancellation:** a retrieval that has not begun does not begin.
+  /// **Failure:** the retrieval's error. **Cancellation:** a retrieval that has not begun does not begin.
   public func retrieve() -> AnyPublisher<CachedFeed, FeedStoreError> {
     let (address, store) = (address, cache.store)
     return cache.worker.publisher { () throws(FeedStoreError) in try store.retrieve(for: address) }

@@ -15,7 +15,7 @@ public enum CacheValidation: Hashable, Sendable {
 extension LocalFeed {
   /// Deletes the saved feed if it has expired or can't be retrieved; otherwise, changes nothing.
   ///
-  /// Delivers the result. **Failure:** the deletion's. **Cancellation:** a validation that has not begun does not
+  /// Delivers the result. **Failure:** the deletion's error. **Cancellation:** a validation that has not begun does not
   /// begin.
   ///
   /// - Parameter maxAge: the age at which a feed has expired; `nil` for any age.

@@ -1,7 +1,7 @@
 /// A digest of the bytes of a body: the same on every machine and in every release.
 ///
-/// It has 64 bits and isn't cryptographic: only the feed's own server could forge one. Two different bodies collide
-/// once in 2^64.
+/// The digest has 64 bits and isn't cryptographic: only the feed's own server could forge one. Two different bodies
+/// have the same digest with a probability of 2^-64.
 public struct BodyDigest: Hashable, Sendable {
   public let value: UInt64
 

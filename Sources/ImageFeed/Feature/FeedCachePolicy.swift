@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Decides how old a saved feed may be. It is pure: the current time is a parameter.
+/// Decides how old a saved feed may be. The policy is pure: the current time is a parameter.
 public struct FeedCachePolicy: Hashable, Sendable {
   /// The age at which a feed has expired; `nil` for any age.
   public let maxAge: Duration?
@@ -29,8 +29,8 @@ public struct FeedCachePolicy: Hashable, Sendable {
 
   /// The time since `timestamp`, to the microsecond; negative when it is in the future.
   ///
-  /// It is rounded, because adding seven days to a `Date` and subtracting them again may be off by some nanoseconds.
-  /// Extremely distant dates count as thousands of years.
+  /// The result is rounded, because adding seven days to a `Date` and subtracting them again may be off by some
+  /// nanoseconds. Extremely distant dates count as thousands of years.
   public static func age(of timestamp: Date, now: Date) -> Duration {
     let seconds = now.timeIntervalSince(timestamp)
     guard seconds.isFinite else { return seconds == .infinity ? .seconds(200_000_000_000) : .seconds(-200_000_000_000) }

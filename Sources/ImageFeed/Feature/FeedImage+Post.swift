@@ -11,7 +11,7 @@ extension FeedImage {
     public var alt: String?
     /// All images of the item, including the one that is shown; empty if that is the only one.
     public var images: [Image]
-    /// The URL of the item's page: absolute, http or https. It is parsed on each access.
+    /// The URL of the item's page: absolute, http or https. The URL is parsed on each access.
     public var link: URL? { linkText.flatMap { URL(string: $0) } }
     /// ``link``'s text, without parsing.
     package let linkText: String?

@@ -3,9 +3,9 @@ import Foundation
 
 /// The images of a feed, in order: an immutable list that is compared, hashed and released in constant time.
 ///
-/// An event loop compares the feed that it shows with the one that has arrived, and releases the replaced one; with an
-/// array of 100,000 images, each of these operations would take 10 ms. This list is created off the loop: all texts are
-/// in one block of memory, with a digest of them. Reading an element creates its strings.
+/// An event loop compares the feed that it shows with the one that has arrived, and releases the old one; with an array
+/// of 100,000 images, each of these operations would take 10 ms. This list is created off the loop: all texts are in
+/// one block of memory, with a digest of them. Reading an element creates its strings.
 public struct FeedImages: Sendable {
   let storage: Storage
 
@@ -48,7 +48,7 @@ public struct FeedImages: Sendable {
   public var next: URL? { storage.next }
 
   /// True if the document came from a private network, false if it did not; `nil` if this is unknown. Only a feed from
-  /// a private network may load images and pages from one (``ImageLoader``). It is saved but not compared.
+  /// a private network may load images and pages from one (``ImageLoader``). This mark is saved but not compared.
   public var isFromPrivateNetwork: Bool? { storage.isFromPrivateNetwork }
 
   /// Items without an image whose pages may have one. They are neither compared nor saved with the images.
@@ -68,7 +68,8 @@ public struct FeedImages: Sendable {
 
   final class Storage: Sendable {
     let records: [Record]
-    /// The texts of each record, one after another: description, location, URL; in UTF-8; and its post.
+    /// The texts of each record, one after another: the description, the location and the URL in UTF-8, and then the
+    /// post.
     let texts: [UInt8]
     let digest: Int
     let omittedItems: Int
@@ -104,7 +105,8 @@ public struct FeedImages: Sendable {
     }
   }
 
-  /// One image without its texts. It has no references, so an array of these is released without visiting its elements.
+  /// One image without its texts. It has no references, so an array of records is released without visiting its
+  /// elements.
   struct Record {
     let id: FeedImage.ID
     /// The lengths of its texts; -1 if there is none.

@@ -93,8 +93,8 @@ public enum FeedReplacement: Hashable, Sendable {
   case superseded(by: Date)
 }
 
-/// The condition of a deletion, evaluated inside its transaction, so that a feed that another process saved meanwhile
-/// isn't deleted instead of the one that the caller read.
+/// The condition of a deletion. It is evaluated in the deletion's transaction, because another process may have saved
+/// another feed since the caller read the feed.
 public enum FeedDeletionCondition: Hashable, Sendable {
   /// Always.
   case always

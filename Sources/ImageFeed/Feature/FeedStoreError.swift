@@ -5,7 +5,7 @@ import PlainText
 public enum FeedStoreError: Error, Hashable, Sendable {
   /// Nothing could be read.
   case retrieval(Cause, place: String)
-  /// The old feed could not be deleted. It is intact.
+  /// The old feed could not be deleted, and is intact.
   case deletion(Cause, place: String)
   /// The new feed could not be saved. The old one is intact.
   case insertion(Cause, place: String)
@@ -46,7 +46,7 @@ public enum FeedStoreError: Error, Hashable, Sendable {
     case olderSchema(Int)
     /// The file is not a cache of this program: another program's database, or not a database.
     case foreign
-    /// The operating system failed to read or write; the text is the database's.
+    /// The operating system failed to read or write; the text is the database's message.
     case inputOutput(String)
     /// The path leads to a folder, a pipe or a device.
     case notAFile

@@ -34,7 +34,7 @@ public struct FeedValidators: Hashable, Sendable {
   public static let longestTrust = Duration.seconds(8 * 86_400)
 
   /// These validators, unless it is time to request the whole feed again: after ``longestTrust``, or if the time of the
-  /// last unconditional request is unknown or in the future. In that case, none.
+  /// last unconditional request is unknown or in the future. In that case, empty validators.
   public func trusted(at now: Date) -> FeedValidators {
     guard let wholeAsked else { return FeedValidators() }
     return FeedCachePolicy(maxAge: Self.longestTrust).isValid(wholeAsked, now: now) ? self : FeedValidators()

@@ -11,9 +11,9 @@ package struct PostFields: Sequence {
     case link
     case text
     case alt
-    /// The URL of one of several images, …
+    /// The URL of one of several images.
     case image
-    /// … and the alternative text of the one before.
+    /// The alternative text of the image before this field.
     case imageAlt
   }
 

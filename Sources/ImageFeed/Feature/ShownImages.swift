@@ -2,8 +2,8 @@ public import Foundation
 
 /// The images of one feed that have been shown, by their ids; all others are new.
 ///
-/// It remembers the images of the feed as last shown, and the latest 10,000 former ones, so that an item that a feed
-/// drops and lists again isn't new again.
+/// This record remembers the images of the feed as last shown, and the latest 10,000 former ones, so that an item that
+/// a feed drops and lists again isn't new again.
 public struct ShownImages: Hashable, Sendable {
   /// The maximum number of remembered images that the feed no longer lists.
   public static let kept = 10_000
@@ -58,7 +58,7 @@ public protocol ShownImagesStore: FeedStore {
   /// The record of a feed's shown images, or `nil`. Changes nothing.
   func shownImages(for address: URL) throws(FeedStoreError) -> ShownImages?
 
-  /// Records the shown images of a feed. It is kept when the feed is deleted, until
+  /// Records the shown images of a feed. The record is kept when the feed is deleted, until
   /// ``HistoryStore/forgetHistory(of:)``.
   func setShownImages(_ shown: ShownImages, for address: URL) throws(FeedStoreError)
 }

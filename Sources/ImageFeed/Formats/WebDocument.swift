@@ -10,7 +10,7 @@ public struct WebDocument: Hashable, Sendable {
   public var url: URL
   /// The validators by which the server recognizes whether the document has changed.
   public var validators: FeedValidators
-  /// The URL of the feed of which this is a later page; images are identified by it. `nil` if that is ``url``.
+  /// If this is a later page of a feed, the feed's URL, which identifies the images. `nil` if that is ``url``.
   public var feed: URL?
   /// See ``ArrivingDocument/isFromPrivateNetwork``.
   package var isFromPrivateNetwork: Bool?

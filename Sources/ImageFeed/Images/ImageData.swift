@@ -87,7 +87,7 @@ public enum InvalidImage: Error, Hashable, Sendable {
   case drawing
   /// The bytes don't begin like an image.
   case notAnImage
-  /// An image whose end is missing: the bytes that arrived. It is never saved.
+  /// An image whose end is missing: the bytes that arrived. Such an image is never saved.
   case cutOff(ImageData)
 }
 

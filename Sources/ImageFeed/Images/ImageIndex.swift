@@ -82,7 +82,7 @@ struct ImageIndex {
     try write { db in try Self.insert(url, entry.bytes, image, now: now, db) }
   }
 
-  /// Makes room for the file of an image, in addition to the one that it replaces, and counts it.
+  /// Makes room for the file of an image, in addition to the one that it replaces, and counts the new file.
   ///
   /// Kept images stay, and their bytes don't count. A kept image is saved regardless of its size.
   ///

@@ -77,10 +77,9 @@ public final class ImageLoader {
 
   /// Loads the image at a URL as ``data(for:of:isPrivate:)`` does, and saves it even when it was only in memory.
   ///
-  /// Use it for an image to keep, after its store knows that it is kept: see
-  /// ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``.
-  /// **Demand, failure, cancellation:** as in ``data(for:of:isPrivate:)``. An error of the save is reported, like every
-  /// save's.
+  /// Use this for an image to keep, after its store knows that it is kept: see
+  /// ``DiskImageStore/init(folder:limit:busyTimeout:keeping:)``. **Demand, failure, cancellation:** as in
+  /// ``data(for:of:isPrivate:)``. An error of the save is reported, as for every save.
   public func keep(_ url: URL, of feed: URL? = nil, isPrivate: Bool? = nil) -> AnyPublisher<LoadedImage, ImageError> {
     let (local, report) = (cache.image(at: url), report)
     let saving = Deferred { local.retrieve().flatMap(maxPublishers: .max(1)) { local.saving($0) } }

@@ -8,8 +8,8 @@ public final class InMemoryImageStore: ImageStore {
   private let known = Mutex<[URL: ImageFacts]>([:])
   private let fault: @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause?
 
-  /// - Parameter fault: called before every call; if it returns a cause, the call fails with that cause. It must be
-  ///   quick, and must not call the store.
+  /// - Parameter fault: called before every call; if it returns a cause, the call fails with that cause. The closure
+  ///   must be quick, and must not call the store.
   public init(fault: @escaping @Sendable (FeedStoreError.Step) -> FeedStoreError.Cause? = { _ in nil }) {
     self.fault = fault
   }

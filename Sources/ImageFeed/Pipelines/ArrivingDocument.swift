@@ -9,7 +9,7 @@ public struct ArrivingDocument {
   public var url: URL
   /// The validators by which the server recognizes whether the document has changed.
   public var validators: FeedValidators
-  /// The URL of the feed of which this is a later page: see ``WebDocument/feed``.
+  /// If this is a later page of a feed, the feed's URL: see ``WebDocument/feed``.
   public var feed: URL?
   /// True if it comes from a private network, false if it does not; `nil` if that is unknown.
   package var isFromPrivateNetwork: Bool?

@@ -19,7 +19,7 @@ public struct FeedHistory {
   /// A feed's former items, newest first, page by page.
   ///
   /// **Demand:** a page is read when it is requested. Completes after the last one, which is never empty. **Failure:**
-  /// the store's. **Cancellation:** a page that is being read is not delivered.
+  /// the store's error. **Cancellation:** a page that is being read is not delivered.
   ///
   /// - Parameter size: the number of images on a page.
   public func pages(of address: URL, size: Int = 50) -> AnyPublisher<SeenPage, FeedStoreError> {
@@ -96,8 +96,8 @@ public struct FeedHistory {
   /// Updates the word index, part by part, and delivers its progress: at first, and after each part.
   ///
   /// A cancellation keeps the indexed parts. **Demand:** a part is indexed when its value is requested. Completes when
-  /// the index is up to date, or when other processes change feeds faster than it can follow. **Failure:** the store's.
-  /// **Cancellation:** the running part is completed.
+  /// the index is up to date, or when other processes change feeds faster than the index can follow. **Failure:** the
+  /// store's error. **Cancellation:** the running part is completed.
   public func index() -> AnyPublisher<IndexProgress, FeedStoreError> {
     let (store, worker) = (store, cache.worker)
     func part(after last: IndexProgress?) -> AnyPublisher<IndexProgress, FeedStoreError> {

@@ -6,7 +6,7 @@ extension Publisher where Failure == RemoteFeedError {
   /// When a document is a web page that names one feed, delivers the values of that feed instead.
   ///
   /// If the feed's URL leads to another web page, that page is not followed. **Demand:** passes through. **Failure:**
-  /// upstream's, that of `feed`, and ``InvalidData/severalFeeds(_:)`` for a page that names more than one.
+  /// the failure of upstream or of `feed`, and ``InvalidData/severalFeeds(_:)`` for a page that names more than one.
   /// **Cancellation:** cancels the running request.
   ///
   /// - Parameters:

@@ -42,9 +42,9 @@ extension FeedLoader {
   ///     refreshes   ---------------x-----------x-----
   ///     states      (loading)-(refreshing old)-(showing new)-(refreshing new)-(failed, showing new)
   ///
-  /// It begins with ``LoadState/loading`` and a load in the mode ``ReadMode/staleWhileRevalidate``; each value of
-  /// `refreshes` begins another load, from the server only. A value that arrives while a load or its save is running is
-  /// ignored. Finishes when `refreshes` has finished and no load runs. **Demand:** a state is held until requested.
+  /// The states begin with ``LoadState/loading`` and a load in the mode ``ReadMode/staleWhileRevalidate``; each value
+  /// of `refreshes` begins another load, from the server only. A value that arrives while a load or its save is running
+  /// is ignored. Finishes when `refreshes` has finished and no load runs. **Demand:** a state is held until requested.
   /// **Failure:** none: a failed load is a state, with the feed that was shown before. **Cancellation:** closes the
   /// request immediately; a save that was requested is completed.
   ///

@@ -4,7 +4,7 @@ extension LocalFeed {
   /// Makes `fetch` request only a feed that is newer than the saved one.
   ///
   /// If the server says that nothing has changed, but the saved feed can't be used, the whole feed is requested.
-  /// **Demand:** passes through. **Failure:** that of `fetch`; a cache that can't be read counts as empty.
+  /// **Demand:** passes through. **Failure:** the failure of `fetch`; a cache that can't be read counts as empty.
   /// **Cancellation:** cancels the running publisher.
   ///
   /// - Parameter fetch: receives the validators of the saved feed. None when nothing is saved, when the cache cannot be

@@ -54,7 +54,7 @@ public final class VirtualDisk: FeedStore {
 
   // MARK: Faults
 
-  /// Calls `faults` at every step of every call from now on. It must be quick and must not call the disk.
+  /// Calls `faults` at every step of every call from now on. The closure must be quick and must not call the disk.
   public func setFaults(_ faults: @escaping @Sendable (DiskStep, inout SeededGenerator) -> DiskFault?) {
     state.withLock { $0.platter.faults = faults }
   }
@@ -116,8 +116,8 @@ public final class VirtualDisk: FeedStore {
     set { state.withLock { $0.keepsLog = newValue } }
   }
 
-  /// Reports every call to `observer` when it has completed, before the caller gets the result. It must not call the
-  /// disk.
+  /// Reports every call to `observer` when it has completed, before the caller gets the result. The observer must not
+  /// call the disk.
   public func setObserver(_ observer: @escaping @Sendable (DiskEvent) -> Void) {
     state.withLock { $0.observer = observer }
   }

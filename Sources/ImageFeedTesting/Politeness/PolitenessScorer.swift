@@ -1,8 +1,8 @@
 /// Judges every request as a server's operator would.
 ///
-/// It watches from the server's side, in virtual time or behind a socket, and keeps its own record of requests,
+/// The scorer watches from the server's side, in virtual time or behind a socket, and keeps its own record of requests,
 /// responses and requested pauses. The rules are those that servers' operators publish (Rachel Kroll's "feed reader
-/// score project" among them): see ``Rule``. Times are seconds of any one clock.
+/// score project" among them): see ``Rule``. Times are in seconds, from any single clock.
 public final class PolitenessScorer {
   /// The rules that a polite client follows.
   public enum Rule: String, Hashable, Sendable, CaseIterable {

@@ -10,8 +10,8 @@ public import Foundation
 /// readable by this user alone. Beyond ``capacity`` bytes, the least recently used responses are deleted. Calls wait
 /// for other processes, on the thread pool.
 ///
-/// It needs its own file: a file with other content, such as saved feeds, is refused and never changed. A damaged file
-/// is renamed to `<file>.corrupt-<time>`, and a new one is created.
+/// The cache needs its own file: a file with other content, such as saved feeds, is refused and never changed. A
+/// damaged file is renamed to `<file>.corrupt-<time>`, and a new one is created.
 public final class SQLiteHTTPCache: HTTPCacheStore {
   /// 50 MB.
   public static let defaultCapacity = 50_000_000

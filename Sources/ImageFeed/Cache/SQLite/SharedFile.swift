@@ -21,8 +21,8 @@ final class SharedFile<Connection: Sendable>: Sendable {
   private let opensExclusively: Bool
   private let open: @Sendable (CacheFile) throws -> Connection
   private let current = Mutex<(connection: Connection, identity: CacheFile.Identity)?>(nil)
-  /// The identity of a file that was checked when it was opened; later damage to its header doesn't make it another
-  /// program's.
+  /// The identity of a file that was checked when it was opened; later damage to its header doesn't make the file count
+  /// as another program's.
   private let ours = Mutex<CacheFile.Identity?>(nil)
 
   /// - Parameters:
