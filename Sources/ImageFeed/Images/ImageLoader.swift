@@ -50,10 +50,11 @@ public final class ImageLoader {
   /// The image at a URL: the saved one, or else the server's, which is saved.
   ///
   /// A request for an image that is already being loaded shares that load. An image whose lifetime has passed is
-  /// requested again with its validators, and is still shown if its server can't be reached. A server that had no image
-  /// gets no further request for a while (``Options/errorLifetime``). **Demand:** the image is held until requested.
-  /// **Failure:** ``ImageError`` if there is nothing to show; then nothing is saved. **Cancellation:** closes the
-  /// request if no other subscriber waits for it; a save that was requested is completed.
+  /// requested again with its validators, and is still shown if its server can't be reached or sends no image. An image
+  /// that is cut off is shown, but not saved. A server that had no image gets no further request for a while
+  /// (``Options/errorLifetime``). **Demand:** the image is held until requested. **Failure:** ``ImageError`` if there
+  /// is nothing to show; then nothing is saved. **Cancellation:** closes the request if no other subscriber waits for
+  /// it; a save that was requested is completed.
   ///
   /// - Parameters:
   ///   - url: the image's URL.

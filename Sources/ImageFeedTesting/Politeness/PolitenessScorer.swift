@@ -12,7 +12,7 @@ public final class PolitenessScorer {
     case hourly
     /// A whole feed with validators is requested at most once a day.
     case wholeDaily
-    /// No request arrives during a pause that the server requested.
+    /// No request arrives during a pause that the server requested; of a longer pause, only the first day counts.
     case retryAfter
     /// A host has at most one request at a time.
     case oneAtATime
