@@ -6,10 +6,10 @@ public enum PageImage {
   /// The URL of the page's image: its `og:image`, else its `twitter:image` or `<link rel="image_src">`, else the
   /// largest of its `<img>` elements.
   ///
-  /// Only the elements after the first `<article>` tag count, or else those after the first `<main>` tag. Without
-  /// either, all elements count. An `<img>` is as large as its `width` and `height` say. An `<img>` that is less than
-  /// 100 pixels wide or 66 pixels high isn't taken, nor are logos and avatars, recognized by their URLs. Without any
-  /// sizes, the first in an article is taken. SVG is never taken.
+  /// If there is an `<article>` or, without one, a `<main>`, only the `<img>` elements after its start tag count. The
+  /// attributes `width` and `height` give the size; an `<img>` narrower than 100 pixels isn't taken. If none has a
+  /// size, the first one after that start tag is taken. Logos and avatars, recognized by their URLs, and SVG are never
+  /// taken.
   ///
   /// - Parameters:
   ///   - html: the page, of which the first ``mostBytes`` are read; it may be cut off anywhere.

@@ -19,7 +19,7 @@ extension LiveFeedStore {
   ///     store.changes(of: url, on: loop).sink { print($0) } receiveValue: { print($0.added.count, "new") }
   ///
   /// The first value is the saved feed, if there is one, with all images as added. Each later value has the current
-  /// feed, and the images that were added, removed, and moved. A renewal without new images is not a change. The
+  /// feed, and the images that were added, removed, moved, or edited. A renewal without new images is not a change. The
   /// publisher makes no request and never finishes. **Demand:** the store is read when a change is requested; several
   /// saves in between are delivered as one change. **Failure:** the store's error. **Cancellation:** ends the watch
   /// immediately. **Policy:** holds the latest feed.

@@ -57,9 +57,9 @@ extension Publisher where Failure: FetchFailure {
   ///
   /// The value is passed on first, and the completion waits for the save, so that a program that runs one pipeline does
   /// not exit before its cache is written. A requested save is completed even if the stream is cancelled. When the
-  /// server says that nothing has changed, the saved value is delivered and renewed with the current time; if there is
-  /// none, the stream fails. **Demand:** passes through, one value at a time. **Failure:** upstream's; a failed save is
-  /// reported, and the value is still delivered.
+  /// server says that nothing has changed, the saved value is delivered and renewed with the time of the request; if
+  /// there is none, the stream fails. **Demand:** passes through, one value at a time. **Failure:** upstream's; a
+  /// failed save is reported, and the value is still delivered.
   ///
   /// - Parameters:
   ///   - copy: the value to save. Its timestamp is the time of the subscription, when the request was sent.

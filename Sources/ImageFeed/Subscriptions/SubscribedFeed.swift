@@ -57,7 +57,7 @@ extension OPML {
     }
   }
 
-  /// Adds a subscription, or changes the existing one with its URL: nonempty `folders` move it.
+  /// Adds a subscription, or changes the existing one with the same URL; nonempty `folders` move it.
   ///
   /// - Returns: true if the subscription is new.
   @discardableResult public mutating func add(_ subscription: SubscribedFeed) -> Bool {
@@ -100,7 +100,8 @@ extension OPML {
     return added
   }
 
-  /// Moves the feed of a URL into a folder, the outermost first, and removes folders that become empty.
+  /// Moves the feed of a URL into a folder, whose path begins with the outermost folder, and removes folders that
+  /// become empty.
   ///
   /// - Returns: false if there is no such feed, or it is already in that folder.
   @discardableResult public mutating func move(_ address: URL, to folders: [String]) -> Bool {
