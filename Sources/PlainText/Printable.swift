@@ -2,7 +2,7 @@ extension String {
   /// The text with everything visible that a terminal or a log would interpret: control characters, escape sequences,
   /// line breaks and marks that reorder text are written like `\u{1B}`.
   ///
-  /// Use it for all text from outside: feeds, URLs, headers, and error messages of other libraries. The joiners that
+  /// Use this for all text from outside: feeds, URLs, headers, and error messages of other libraries. The joiners that
   /// emoji and several scripts need are kept.
   public var printable: String {
     // Nearly every text is harmless and is returned unchanged, without a copy.
@@ -20,7 +20,7 @@ extension String {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// ``printable``, truncated after `limit` characters.
+  /// ``printable``, truncated after `limit` Unicode scalars.
   public func printable(limit: Int) -> String {
     // Cut before escaping, so that a hostile text of megabytes costs nothing.
     guard

@@ -14,7 +14,7 @@ public func plainText(ofHTML html: String) -> String {
   return line.withBytes { String(decoding: withoutTags($0), as: UTF8.self) }
 }
 
-/// One line of a plain text: without control characters, white space as one space.
+/// A plain text on one line: without control characters, and with each run of white space as one space.
 public func plainLine(_ text: String) -> String { text.withBytes(line) }
 
 /// One round: removes tags and resolves entities.
@@ -128,7 +128,7 @@ private func withoutTags(_ text: Bytes) -> [UInt8] {
   return result
 }
 
-/// The text without control characters, with white space as one space.
+/// The text without control characters, and with each run of white space as one space.
 private func line(_ text: Bytes) -> String {
   var result: [UInt8] = []
   result.reserveCapacity(text.count)

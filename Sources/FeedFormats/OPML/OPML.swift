@@ -84,7 +84,8 @@ extension OPML.Outline {
     }
   }
 
-  /// ``address``, if it is an absolute http or https URL; `feed:` is read as `http:`.
+  /// ``address``, if it is an absolute http or https URL; `feed://` is read as `http://`, and `feed:` before a URL is
+  /// dropped.
   public var webAddress: String? {
     guard var text = address else { return nil }
     text = text.withBytes { $0.trimmed.string }
