@@ -5,9 +5,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
   ///     elements    ---a------b--c--|
   ///     downstream  ---a------b--c--|     (b and the end are awaited only when requested)
   ///
-  /// If you subscribe on an ``EventLoop``, or on a thread whose loop does not run yet, it delivers there. Elsewhere, it
-  /// delivers on the threads on which its elements arrive. While an element is awaited, the loop keeps running, unless
-  /// ``Publisher/keepsLoopAlive(_:)`` says otherwise.
+  /// If you subscribe on an ``EventLoop``, or on a thread whose loop does not run yet, the publisher delivers there.
+  /// Elsewhere, it delivers on the threads on which its elements arrive. While an element is awaited, the loop keeps
+  /// running, unless ``Publisher/keepsLoopAlive(_:)`` says otherwise.
   ///
   /// **Demand:** passed on: the next element, or the end, is awaited once the previous element has been delivered and
   /// another is requested. **Failure:** the error that the sequence throws. **Cancellation:** cancels the task that

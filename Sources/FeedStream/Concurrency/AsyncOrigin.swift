@@ -1,4 +1,4 @@
-/// The publisher of an asynchronous sequence, and its home.
+/// The publisher behind an asynchronous sequence, and the publisher's home.
 // @unchecked: `attach` is called at home only; without a home, the caller must iterate where the stream lives.
 @usableFromInline struct AsyncOrigin<Output: Sendable, Failure: Error>: @unchecked Sendable {
   private let home: StreamHome

@@ -17,8 +17,8 @@ extension Publisher where Failure == Never, Output: Sendable {
   /// value that no task awaits. A value that is in transit when the task is cancelled is dropped and reported.
   @inlinable public var values: AsyncPublisher<Self> { AsyncPublisher(self) }
 
-  /// The values of a stream that lives on `loop`, as an asynchronous sequence. For streams that are set up before their
-  /// loop runs.
+  /// The values of a stream that lives on `loop`, as an asynchronous sequence. Use this for streams that are set up
+  /// before their loop runs.
   ///
   /// **Demand, failure, cancellation, policy:** as in `values`.
   @inlinable public func values(on loop: EventLoop) -> AsyncPublisher<Self> {

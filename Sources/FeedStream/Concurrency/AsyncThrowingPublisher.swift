@@ -18,8 +18,8 @@ extension Publisher where Output: Sendable {
   /// when the task is cancelled is dropped and reported.
   @inlinable public var values: AsyncThrowingPublisher<Self> { AsyncThrowingPublisher(self) }
 
-  /// The values of a stream that lives on `loop`, as an asynchronous sequence. For streams that are set up before their
-  /// loop runs.
+  /// The values of a stream that lives on `loop`, as an asynchronous sequence. Use this for streams that are set up
+  /// before their loop runs.
   ///
   /// **Demand, failure, cancellation, policy:** as in `values`.
   @inlinable public func values(on loop: EventLoop) -> AsyncThrowingPublisher<Self> {

@@ -1,6 +1,6 @@
 /// The order in which an asynchronous operator delivers its results.
 public enum AsyncOrder: Hashable, Sendable {
-  /// The order of the values that they belong to.
+  /// The order of the values that the results belong to.
   case preserved
   /// The order in which the results become ready.
   case asCompleted
@@ -19,8 +19,8 @@ extension Publisher where Output: Sendable {
   ///
   /// **Demand:** `limit` values are requested from upstream, and one more with each result delivered. **Failure:**
   /// passes through after the results of the earlier values. **Cancellation:** cancels the tasks. **Policy:** a result
-  /// waits until it is requested and, with `order` `.preserved`, for the earlier ones: at most `limit` results. A
-  /// result whose loop is closed is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// waits until it is requested and, with `.preserved` order, until the earlier results have been delivered; at most
+  /// `limit` results wait. A result whose loop is closed is dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
   ///   - limit: the maximum number of values to process at the same time; more than zero.

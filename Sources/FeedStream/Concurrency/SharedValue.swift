@@ -9,7 +9,7 @@ import Synchronization
 ///     }
 ///     greeting.value = "Good evening"  // on any thread; all loops answer so from their next request on
 ///
-/// ``value`` takes a lock. A loop that reads it often can keep its own copy (``local()``), which needs no lock.
+/// ``value`` takes a lock. A loop that reads the value often can keep its own copy (``local()``), which needs no lock.
 public final class SharedValue<Value: Sendable>: Sendable {
   private let state: Locked<Value>
   /// The number of changes.

@@ -35,7 +35,7 @@ struct StreamHome: Sendable {
 }
 
 extension StreamHome {
-  /// Starts a task for a stream that lives here; in virtual time, on that time's executor.
+  /// Starts a task for a stream that lives here, on the domain's executor if the domain has one.
   func task(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     Task(executorPreference: domain?.taskExecutor) { await work() }
   }

@@ -75,7 +75,7 @@ extension Subject where Output: Sendable {
   /// - Precondition: there is such a loop. If there isn't, pass the loop to `sender(on:)`.
   @inlinable public var sender: StreamSender<Output, Failure> { makeSender(nil, true) }
 
-  /// Makes a sender that any thread may use to this subject, which lives on `loop`.
+  /// Makes a sender to this subject, which lives on `loop`. Any thread may use the sender.
   ///
   /// - Parameters:
   ///   - loop: an ``EventLoop``, or virtual time.

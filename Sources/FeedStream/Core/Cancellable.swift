@@ -1,16 +1,16 @@
-/// Something that can be stopped.
+/// An activity that can be cancelled.
 public protocol Cancellable {
-  /// Stops this. Idempotent; after `cancel()` returns, nothing more is delivered.
+  /// Cancels the activity. Idempotent; after `cancel()` returns, nothing more is delivered.
   func cancel()
 }
 
 extension Cancellable {
-  /// Adds this to `collection`, which then keeps it alive.
+  /// Adds this cancellable to `collection`, which then keeps it alive.
   public func store<C: RangeReplaceableCollection>(in collection: inout C) where C.Element == AnyCancellable {
     AnyCancellable(self).store(in: &collection)
   }
 
-  /// Adds this to `set`, which then keeps it alive.
+  /// Adds this cancellable to `set`, which then keeps it alive.
   public func store(in set: inout Set<AnyCancellable>) {
     AnyCancellable(self).store(in: &set)
   }

@@ -1,9 +1,9 @@
 /// The root of every subscription of this library: the single entry point for requests and cancellation.
 ///
 /// `request(_:)` and `cancel()` are final. They check that the stream is used on its own thread and that the demand is
-/// more than zero (`CONTRACT.md`, rules 1 and 3); no subclass can omit that. A subclass implements the effects of a
-/// request and a cancellation. Other modules of this package, which cannot subclass it, use ``PullSubscription``,
-/// ``ResultSubscription`` and ``CancellationSubscription``.
+/// more than zero (`CONTRACT.md`, rules 1 and 3); no subclass can skip these checks. A subclass implements the effects
+/// of a request and a cancellation. Other modules of this package, which cannot subclass this class, use
+/// ``PullSubscription``, ``ResultSubscription`` and ``CancellationSubscription``.
 @usableFromInline
 package class GuardedSubscription: Subscription, CustomStringConvertible, CustomPlaygroundDisplayConvertible,
   CustomReflectable
@@ -37,7 +37,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   /// The gate through which events arrive on several threads, in turn, at this subscription or above it.
   @usableFromInline var gateAbove: ThreadGate? { cancellationGate?.gateAbove }
 
-  /// Its upstreams, its subscriber, and its held values, for the map. Read on the stream's thread only.
+  /// Reports the upstreams, the subscriber, and the held values to the map. Called on the stream's thread only.
   @usableFromInline func tell(_ facts: inout StreamFacts) {}
 
   // MARK: The subscriber's side
@@ -69,7 +69,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
 
 /// Decides what a cancellation may touch in a stream whose upstream may deliver on any thread.
 @usableFromInline protocol CancellationGate: AnyObject {
-  /// Runs `cancel` if the calling thread may use the stream's state, while no other thread does.
+  /// Called when the stream is cancelled.
   ///
   /// - Returns: false if it may not, and `cancel` was not run.
   func touch(_ cancel: () -> Void) -> Bool

@@ -32,7 +32,7 @@ extension Publisher {
 extension Publisher {
   /// Attaches `subscriber` to this publisher.
   ///
-  /// **Demand:** the subscriber's requests to the subscription it receives; nothing is delivered before.
+  /// **Demand:** the values that the subscriber requests from its subscription; no value is delivered before that.
   @inlinable public func subscribe<S: Subscriber<Output, Failure>>(_ subscriber: S) {
     if Introspection.isWatched, attachWatched(subscriber) { return }
     receive(subscriber: subscriber)

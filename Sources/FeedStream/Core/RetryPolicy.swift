@@ -45,7 +45,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
     RetryPolicy(limit: limit, firstPause: firstPause, factor: factor, cap: cap, jitter: jitter)
   }
 
-  /// Pauses that double from the lower bound to the upper one, half of each random.
+  /// Pauses that double from the lower bound to the upper one; half of each pause is random.
   package static func between(_ pauses: ClosedRange<Duration>) -> RetryPolicy {
     .exponential(from: pauses.lowerBound, cap: pauses.upperBound, jitter: 0.5)
   }
@@ -54,7 +54,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - retry: the number of the retry; the first is 0.
-  ///   - generator: the random numbers for the jitter; not used without jitter.
+  ///   - generator: the source of random numbers for the jitter; unused when there is no jitter.
   public func pause<G: RandomNumberGenerator>(before retry: Int, using generator: inout G) -> Duration {
     var seconds = min(firstPause.inSeconds, cap.inSeconds)
     if factor != 1 { seconds = min(seconds * exponent(retry), cap.inSeconds) }

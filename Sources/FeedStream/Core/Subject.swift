@@ -19,7 +19,7 @@ extension Subject where Output == Void {
   @discardableResult public func send() -> Receipt { send(()) }
 }
 
-/// The number of subscribers that received a sent value.
+/// The outcome of sending a value: the number of subscribers that received it, and the number that did not.
 @frozen public struct Delivery: Equatable, Sendable {
   /// The number of subscribers that received the value.
   public var delivered: Int

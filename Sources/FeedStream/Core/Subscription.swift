@@ -7,7 +7,8 @@ public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
   /// - Precondition: `demand` is more than zero.
   func request(_ demand: Subscribers.Demand)
 
-  /// True for the subscriptions of this library, which stay in their stream's home. Don't implement this property.
+  /// True for a subscription of this library whose values all arrive in the stream's home. Don't implement this
+  /// property.
   @_documentation(visibility: internal)
   var _isConfined: Bool { get }
 }

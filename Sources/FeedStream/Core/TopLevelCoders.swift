@@ -8,7 +8,7 @@ public protocol TopLevelEncoder<Output> {
 
 /// Turns data into a value; see ``Publisher/decode(type:decoder:)``.
 public protocol TopLevelDecoder<Input> {
-  /// The type of the data it reads.
+  /// The type of the data that the decoder reads.
   associatedtype Input
   /// Decodes a value of type `type` from `input`.
   func decode<T: Decodable>(_ type: T.Type, from input: Input) throws -> T

@@ -1,8 +1,8 @@
 internal import CLibUV
 internal import Dispatch
 
-/// The main queue, which runs the main actor's code. A loop that runs on the main thread serves it, as Foundation's run
-/// loop does: otherwise a task of the main actor would wait until the loop returns, and then forever.
+/// The main queue, which runs the main actor's code. A loop that runs on the main thread serves this queue, as
+/// Foundation's run loop does: otherwise a task of the main actor would wait until the loop returns, and then forever.
 enum MainQueue {
   private static let mark: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -44,8 +44,8 @@ enum MainQueue {
       return true
     }
 
-    /// Serves the queue, and returns true if that works. It doesn't if a run loop is already serving the queue and
-    /// waits for the current call to return.
+    /// Serves the queue, and returns true if that works. It fails if a run loop is already serving the queue and waits
+    /// for the current call to return.
     static func canServe(_ descriptor: Int32) -> Bool {
       let hasRun = Locked(false)
       DispatchQueue.main.async { hasRun.withLock { $0 = true } }

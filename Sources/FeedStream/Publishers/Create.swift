@@ -9,9 +9,9 @@
 ///     demand      1--------2---
 ///     downstream  --a------bc|
 ///
-/// The closure runs once per subscriber, when it subscribes, after the subscriber has received its subscription. An
-/// error that it throws ends the stream. If your source can wait, send only requested values: see
-/// ``Emitter/onRequest(_:)``. Callbacks on other threads send through ``Emitter/sender``.
+/// The closure runs once for each subscriber, after the subscriber has received its subscription. An error that the
+/// closure throws ends the stream. If your source can wait, send only requested values: see ``Emitter/onRequest(_:)``.
+/// Callbacks on other threads send through ``Emitter/sender``.
 ///
 /// **Demand:** a value sent before it is requested is held. The completion follows the held values, and needs no
 /// request.
@@ -74,7 +74,8 @@ public struct Create<Output, Failure: Error>: Publisher {
     /// The outstanding demand of the subscriber: this many values can be sent without being held.
     @inlinable public var demand: Subscribers.Demand { buffer?.demand ?? .none }
 
-    /// Delivers `value`, or holds it until it is requested. If the emitter isn't active, drops and reports it.
+    /// Delivers `value`, or holds it until it is requested. If the emitter isn't active, drops the value and reports
+    /// that.
     @inlinable public func send(_ value: Output) {
       guard let buffer else { return refuse(value) }
       let standing = buffer.demand
@@ -98,8 +99,8 @@ public struct Create<Output, Failure: Error>: Publisher {
       buffer?.receive(completion: completion)
     }
 
-    /// Runs `produce` whenever the subscriber requests values, immediately if it already has, with the outstanding
-    /// demand.
+    /// Runs `produce` with the outstanding demand whenever the subscriber requests values, and immediately if it
+    /// already has.
     ///
     /// If a source sends that many values and then waits, no value is held or dropped:
     ///

@@ -9,7 +9,7 @@
   public typealias Output = DeferredPublisher.Output
   public typealias Failure = DeferredPublisher.Failure
 
-  /// Runs once per subscriber, when it subscribes.
+  /// Runs each time that a subscriber subscribes.
   public let createPublisher: () -> DeferredPublisher
 
   @inlinable public init(createPublisher: @escaping () -> DeferredPublisher) { self.createPublisher = createPublisher }

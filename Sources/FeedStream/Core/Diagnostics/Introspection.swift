@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Observes every subscription of the process: a debugging aid, as in Combine and OpenCombine.
+/// Observes every subscription in the process: a debugging aid, as in Combine and OpenCombine.
 ///
 /// Implement the methods you need and call ``enable()``. From then on, every subscription made by
 /// ``Publisher/subscribe(_:)-(S)``, and by methods that are built on it (`sink`, `assign` …), is reported until

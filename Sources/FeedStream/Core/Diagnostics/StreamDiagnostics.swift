@@ -30,7 +30,7 @@ public struct DroppedValue {
   public let reason: Reason
 }
 
-/// A failure that reached the end of a stream where nothing handles it.
+/// A failure that reached the end of a stream without being handled.
 public struct UnhandledFailure: CustomStringConvertible {
   public let error: any Error
   /// The subscriber or operator that the failure reached.
@@ -43,8 +43,8 @@ public struct UnhandledFailure: CustomStringConvertible {
   }
 }
 
-/// An error that was handled automatically: for example, a server responded with 500, a listener closed the connection,
-/// or a decoder skipped the line.
+/// An error that was handled automatically: for example, a server responded with status 500, a listener closed a
+/// connection, or a decoder skipped a line.
 public struct CaughtError: CustomStringConvertible {
   public let error: any Error
   /// The place where the error was caught, such as `HTTPServer: GET /feeds from 127.0.0.1:4711`.
@@ -75,11 +75,12 @@ public enum StreamDiagnostics {
     state.withLock { $0.onUnhandledFailure = handler }
   }
 
-  /// Calls `handler`, on the error's thread, for every error that was handled automatically: an error of a handler or a
-  /// body of `HTTPServer` without `onError`, of a handshake in `secured(by:)` of a listener without `report`, and of a
-  /// line that `decodeJSONLines(onInvalid: .skip())` skips.
+  /// Calls `handler`, on the error's thread, for every error that was handled automatically: an error from a handler or
+  /// body of an `HTTPServer` without `onError`, from a handshake in a listener's `secured(by:)` without `report`, or
+  /// from a line that `decodeJSONLines(onInvalid: .skip())` skips.
   ///
-  /// By default, a debug build writes the error to standard error, and a release build does nothing. To turn that off:
+  /// By default, a debug build writes the error to standard error, and a release build does nothing. To turn this
+  /// output off:
   ///
   ///     StreamDiagnostics.onCaughtError { _ in }
   public static func onCaughtError(_ handler: (@Sendable (CaughtError) -> Void)?) {

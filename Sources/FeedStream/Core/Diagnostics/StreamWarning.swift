@@ -1,12 +1,12 @@
 /// A probable mistake that a stream survives, and that would otherwise go unnoticed.
 ///
-/// Debug builds write each warning to standard error as one line, once per place. The stack follows the warning of a
-/// long turn:
+/// Debug builds write each warning to standard error as one line, once per place. For a long turn, the stack follows.
+/// An example:
 ///
 ///     App/main.swift:12: warning: PassthroughSubject: a value was sent while there was no subscriber …
 ///
 /// ``StreamDiagnostics/writeWarnings(_:)`` and the environment variable `FEEDSTREAM_WARNINGS`, which is `on` or `off`,
-/// turn warnings on and off; ``StreamDiagnostics/onWarning(_:)`` handles them instead.
+/// turn warnings on and off; ``StreamDiagnostics/onWarning(_:)`` passes them to your code instead.
 public struct StreamWarning: Hashable, Sendable, CustomStringConvertible {
   /// The kinds of mistakes.
   public enum Kind: String, Hashable, Sendable, CaseIterable {

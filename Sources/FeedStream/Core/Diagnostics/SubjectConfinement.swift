@@ -50,7 +50,7 @@ public import CThread
     if thread != currentThread() { moved("\(name())", Self.adviceOnSchedulers) }
   }
 
-  /// Checks a deadline of an operator, which is named after its scheduler.
+  /// Checks a deadline of an operator; the message names the operator's scheduler.
   @inline(__always) mutating func checkScheduled(by scheduler: Any.Type) {
     if thread != currentThread() { moved("an operator that uses the scheduler \(scheduler)", Self.adviceOnSchedulers) }
   }

@@ -14,7 +14,7 @@ import Synchronization
   var isLive: Bool { get }
   /// True when the subscriber lives on a queue, and its values arrive there.
   var isOnQueue: Bool { get }
-  /// Its subscription, if that is an object, for the map. Read only on the stream's thread.
+  /// The subscriber's subscription, if it is an object, for the map. Read it only on the stream's thread.
   var upstream: AnyObject? { get }
 }
 
@@ -208,7 +208,7 @@ package final class LiveSubscriptions {
 }
 
 /// The values of a publisher that no task has iterated yet. They keep the loop running until a task iterates them, or
-/// none can any more.
+/// until no task can any more.
 final class UnreadValues: Sendable {
   private let domain: any StreamDomain
   private let hasReader = Atomic(false)

@@ -1,5 +1,5 @@
 /// Counts the values in transit to queues from a thread that has no loop yet. A loop that the thread makes later waits
-/// for these values: a program may subscribe first and make its loop last.
+/// for these values: a program may subscribe first and make its loop afterwards.
 // @unchecked: the state is locked.
 final class EarlyHolds: StreamDomain, @unchecked Sendable {
   private struct State {

@@ -16,7 +16,7 @@
   /// home.
   ///
   /// - Parameters:
-  ///   - gate: the gate of the stage that takes the subscription; `nil` for one that lives on one thread.
+  ///   - gate: the gate of the stage that takes the subscription; `nil` for a stage that lives on one thread.
   ///   - name: the stage's name, for the message if the stage has no home.
   @inline(never) @usableFromInline
   static func ofSubscriptionHandedDown(to gate: ThreadGate?, _ name: @autoclosure () -> String) -> HomePair? {

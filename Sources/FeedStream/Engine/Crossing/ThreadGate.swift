@@ -123,10 +123,10 @@ import Synchronization
       let lane = SerialLane()
       self.lane = lane
       isShared.store(true, ordering: .sequentiallyConsistent)
-      // The thread that made the stage marks that it is inside, and then reads `isShared`. A processor may do the read
-      // before its mark is visible to others. After this pause, either the mark is visible here, or the thread has seen
-      // that the stage is shared. A sequentially consistent mark would cost every event more than the rest of
-      // `enter()`.
+      // The thread that made the stage marks that it is inside, and then reads `isShared`. A processor may perform the
+      // read before the mark is visible to other processors. After this pause, either the mark is visible here, or the
+      // thread has seen that the stage is shared. A sequentially consistent mark would cost every event more than the
+      // rest of `enter()`.
       usleep(100)
       isOccupied = depth.load(ordering: .sequentiallyConsistent) > 0
       if isOccupied { lane.occupy() }

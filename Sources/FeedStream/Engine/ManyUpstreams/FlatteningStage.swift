@@ -168,7 +168,7 @@ final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Outp
 }
 
 extension Publisher {
-  /// Makes a publisher from each value, runs one at a time, and delivers their values to `subscriber`.
+  /// Makes a publisher from each value, runs the publishers one at a time, and delivers their values to `subscriber`.
   @inlinable func flatten<P: Publisher, S: Subscriber<P.Output, P.Failure>>(
     _ name: StaticString, _ whenBusy: WhenBusy, into subscriber: S, _ make: @escaping (Output) -> P
   ) where Failure == S.Failure {

@@ -2,9 +2,9 @@
 /// `combineLatest` of three or more, of a collection, and of any number of publishers of different types.
 ///
 /// Each upstream has a ``Lane`` that keeps its values. `assemble`, which is formed where the lanes' types are known,
-/// combines the first value of each. The stage counts the states of the lanes, so that a completion or a value needn't
-/// examine the others. Events are handled in the order in which they arrive; those that arrive during a delivery come
-/// after it.
+/// combines the first value of each. The stage counts the states of the lanes, so that it can handle a completion or a
+/// value of one lane without examining the others. Events are handled in the order in which they arrive; those that
+/// arrive during a delivery come after it.
 ///
 /// **Demand:** passes to every upstream. A request made while a value is being delivered is returned to the upstream
 /// that delivers.

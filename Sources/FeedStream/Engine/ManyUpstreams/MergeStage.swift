@@ -1,7 +1,7 @@
 /// Merges several upstreams into one subscriber: the stage of `flatMap` and `merge`.
 ///
-/// **Demand:** unlimited for each inlet while the subscriber's is. Otherwise, each inlet requests one value at a time,
-/// and a value without demand waits: at most one per inlet. No value is lost.
+/// **Demand:** unlimited for each inlet while the subscriber's demand is unlimited. Otherwise, each inlet requests one
+/// value at a time, and a value without demand waits: at most one per inlet. No value is lost.
 @usableFromInline class MergeStage<Output, Failure: Error>: Junction<Output, Failure> {
   @exclusivity(unchecked) @usableFromInline final var isDraining = false
   @exclusivity(unchecked) @usableFromInline

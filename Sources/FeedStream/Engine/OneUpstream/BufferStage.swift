@@ -25,7 +25,7 @@ extension Publishers {
   @usableFromInline let size: Int
   @usableFromInline let prefetch: Publishers.PrefetchStrategy
   @usableFromInline let whenFull: Publishers.BufferingStrategy<Failure>
-  /// True when the completion waits for demand, as a value does; so it does in Combine's buffer.
+  /// True when the completion waits for demand like a value, as in Combine's buffer.
   @usableFromInline let endingWaits: Bool
   /// Calls `drain()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
   /// specialized, and delivery would take five times as long.

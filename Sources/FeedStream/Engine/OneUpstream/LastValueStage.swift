@@ -1,8 +1,7 @@
 /// A stage that may have one value to deliver after upstream's completion: it delivers the value once the subscriber
 /// has requested it, and then finishes.
 ///
-/// As in Combine, the stage waits for the request even if it finishes without a value, as long as there could have been
-/// one.
+/// As in Combine, the stage waits for the request even if it finishes without a value, as long as a value was possible.
 @usableFromInline class LastValueStage<Output, Failure: Error>: Stage<Output, Failure> {
   private var last: Output?
   /// True if upstream has completed and there is no demand yet.

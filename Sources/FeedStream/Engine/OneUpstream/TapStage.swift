@@ -56,7 +56,7 @@
 
   @usableFromInline func receive(completion: Subscribers.Completion<Failure>) {
     let (wasLive, wasReporting) = (takesEvents, isReporting)
-    // First: the closure may call back into this.
+    // Set this first, because the closure may call back into the stage.
     isReporting = reportsAfterEnd
     if wasReporting { report(.completion(completion)) }
     // The closure has cancelled the stream.

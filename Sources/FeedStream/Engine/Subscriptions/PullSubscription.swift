@@ -79,7 +79,7 @@
 
   /// Completes after the values that are held.
   ///
-  /// - Parameter dropsHeld: true to complete before them.
+  /// - Parameter dropsHeld: true to drop the held values and complete immediately.
   @inlinable package func end(_ completion: Subscribers.Completion<Failure>, dropsHeld: Bool = false) {
     guard down != nil, ending == nil else { return }
     if dropsHeld { held.removeAll() }

@@ -3,14 +3,15 @@ package protocol RequestedWork<Output, Failure>: Cancellable {
   associatedtype Output
   associatedtype Failure: Error
 
-  /// Starts the work, which calls `settle` once, on the stream's thread, and releases it; or only releases it, if the
-  /// work is cancelled first.
+  /// Starts the work. It calls `settle` once, on the stream's thread, and then releases the closure; if it is cancelled
+  /// first, it only releases the closure.
   func start(_ settle: @escaping (Result<Output, Failure>) -> Void)
 }
 
 /// A publisher of one result: each subscription makes its own work and starts it with the first request.
 ///
-/// **Demand:** the value is delivered with the completion. **Failure:** the work's. **Cancellation:** cancels the work.
+/// **Demand:** the value is delivered with the completion. **Failure:** that of the work. **Cancellation:** cancels the
+/// work.
 package struct WorkOnRequest<Work: RequestedWork>: Publisher {
   package typealias Output = Work.Output
   package typealias Failure = Work.Failure

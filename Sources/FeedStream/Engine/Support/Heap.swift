@@ -1,6 +1,6 @@
 /// An entry of a ``Heap``.
 @usableFromInline package protocol HeapEntry {
-  /// True when this is taken before `other`.
+  /// True when this entry is taken before `other`.
   func precedes(_ other: borrowing Self) -> Bool
 
   /// Called with the entry's new index in the heap, for entries that may be removed before their turn.

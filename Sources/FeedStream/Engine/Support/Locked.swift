@@ -35,7 +35,7 @@
 /// State that several threads share and that one thread at a time uses.
 ///
 /// This isn't the standard library's `Mutex`, because on Linux the thread sanitizer doesn't see that mutex's operations
-/// and reports false races. It knows the system's mutex.
+/// and reports false races. The sanitizer recognizes the system's mutex.
 // @unchecked: the state is used only with the mutex held, and the initializer's caller gives away the initial state.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
   @exclusivity(unchecked) private var state: State

@@ -65,7 +65,7 @@
     scheduleNext()
   }
 
-  /// Delivers the first event in the queue: a value, or after the last one the completion.
+  /// Delivers the first event in the queue: a value or, after the last value, the completion.
   @inlinable final func deliverNext() {
     place.checkScheduled(name)
     guard isLive else {

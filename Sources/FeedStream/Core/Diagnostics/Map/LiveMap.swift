@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Turns the live map of streams on and off, and finds the ends of streams that it shows.
+/// Turns the live map of streams on and off, and finds the list to which a new stream belongs.
 @usableFromInline enum LiveMap {
   /// Read for each new subscription and each new boundary of a chain, but not for values.
   @usableFromInline static var isOn: Bool { on.load(ordering: .relaxed) }

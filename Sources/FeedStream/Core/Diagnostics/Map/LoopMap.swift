@@ -9,7 +9,7 @@
   /// The number of turns that the loop has begun. Times of events are precise to a turn.
   @exclusivity(unchecked) @usableFromInline var turn = 0
   private weak var domain: (any StreamDomain)?
-  /// The domain whose time was read last, if there is no loop but virtual time.
+  /// The domain whose clock was read last, for streams without a loop, such as those in virtual time.
   private weak var clock: (any StreamDomain)?
   private var entries: [Entry] = []
   private var limit = 64

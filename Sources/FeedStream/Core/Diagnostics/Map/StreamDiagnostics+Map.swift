@@ -10,9 +10,9 @@ extension StreamDiagnostics {
   ///     for number in 0..<5 { numbers.send(number) }
   ///     print(StreamDiagnostics.snapshot())
   ///
-  /// **Cost:** off, an atomic load per subscription, another for each boundary where a chain's type is erased, and
-  /// nothing per value. On, a few nanoseconds per value at each of these boundaries; a chain that ends in a subscriber
-  /// of your own is not specialized, and therefore slow.
+  /// **Cost:** while the map is off, an atomic load per subscription, another for each boundary where a chain's type is
+  /// erased, and nothing per value. While the map is on, a few nanoseconds per value at each of these boundaries; a
+  /// chain that ends in a subscriber of your own is not specialized, and therefore slow.
   public static func startMap(_ isOn: Bool = true) { LiveMap.turn(on: isOn) }
 
   /// True while the live map is on.

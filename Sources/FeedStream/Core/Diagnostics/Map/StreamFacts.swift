@@ -2,7 +2,7 @@
 @usableFromInline struct StreamFacts {
   var name: String
   var place: String?
-  /// Its subscriptions to its upstreams.
+  /// The member's subscriptions to its upstreams.
   var upstreams: [any Subscription] = []
   /// The subscriber below, which may be a chain of stateless operators.
   var below: Any?
@@ -34,7 +34,7 @@
 
 /// A member of a live chain that the map can read.
 @usableFromInline protocol MapMember: AnyObject {
-  /// The name of its node.
+  /// The name of the member's node.
   var description: String { get }
   func tell(_ facts: inout StreamFacts)
 }

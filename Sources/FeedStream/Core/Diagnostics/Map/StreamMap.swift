@@ -1,8 +1,8 @@
 /// The live streams of a program at one moment: a node for each member, and the paths from the sources to the
 /// subscribers.
 ///
-/// ``StreamDiagnostics/startMap(_:)`` turns the map on, and ``StreamDiagnostics/snapshot(limit:)`` takes one. As text,
-/// it names the stuck places first.
+/// ``StreamDiagnostics/startMap(_:)`` turns the map on, and ``StreamDiagnostics/snapshot(limit:)`` returns its current
+/// state. As text, the map names the stuck places first.
 public struct StreamMap: Sendable, Hashable {
   /// A source, an operator, or the subscriber at the end of a stream.
   public struct Node: Sendable, Hashable, Identifiable {
