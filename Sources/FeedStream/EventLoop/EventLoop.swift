@@ -152,8 +152,8 @@ extension EventLoop: StreamDomain {
   /// After this returns, the loop can be run again.
   ///
   /// On the main thread, the loop also serves the main queue, and with it the main actor: a `Task` of `main.swift` that
-  /// awaits values runs while the loop does. It can't do so if code of the main queue calls this: in an asynchronous
-  /// `main`, use ``main`` or an ``EventLoopThread``.
+  /// awaits values runs while the loop does. The loop can't do so if code of the main queue calls this method; in an
+  /// asynchronous `main`, use ``main`` or an ``EventLoopThread``.
   ///
   /// - Precondition: the loop is neither running nor closed.
   public func run(_ mode: RunMode = .untilIdle) {
@@ -206,7 +206,7 @@ extension EventLoop: StreamDomain {
 
   /// Makes ``run(_:)`` return at the end of the current turn. Safe from any thread.
   ///
-  /// The next ``run(_:)`` of a loop that is not running returns immediately. Scheduled work stays scheduled.
+  /// If the loop is not running, the next call of ``run(_:)`` returns immediately. Scheduled work stays scheduled.
   public func stop() {
     precondition(host == nil, "EventLoop.stop: the main queue runs this loop until the program ends; use another loop")
     if isCurrent {

@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// A call of the event loop that the operating system rejected.
+/// An operation of the event loop that the operating system rejected.
 public struct EventLoopError: Error, Hashable, Sendable {
   /// The rejected operation.
   public enum Operation: String, Hashable, Sendable {

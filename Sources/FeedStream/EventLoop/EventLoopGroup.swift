@@ -17,7 +17,7 @@ public final class EventLoopGroup: Sendable {
     /// Each loop in turn.
     case roundRobin
     /// The loop with the least work from ``Publisher/parallelMap(on:width:limit:ordering:_:)`` and
-    /// ``Publisher/parallel(on:width:limit:_:)``; the next in turn if several have equally little.
+    /// ``Publisher/parallel(on:width:limit:_:)``; if several loops have equally little, the next of them in turn.
     case leastLoaded
   }
 
@@ -31,7 +31,7 @@ public final class EventLoopGroup: Sendable {
   ///
   /// - Parameters:
   ///   - count: the number of loops, at least one.
-  ///   - name: the threads' name in debuggers, followed by a number; Linux keeps 15 bytes of both.
+  ///   - name: the threads' name in debuggers, followed by a number; Linux keeps 15 bytes in total.
   ///   - isPinned: true to pin each thread to one processor. If the kernel refuses, the threads are not pinned.
   /// - Throws: if the system has no thread left; threads that were already started are shut down first.
   public init(

@@ -20,7 +20,7 @@ public final class EventLoopThread: Sendable {
     try self.init(name: name, processor: nil)
   }
 
-  /// - Parameter processor: the index, among the processors that the process may use, of the one to pin the thread to;
+  /// - Parameter processor: the index of the processor to pin the thread to, among those that the process may use;
   ///   `nil` for no pinning.
   init(name: String, processor: Int?) throws(EventLoopError) {
     let loop = EventLoop(owner: 0)

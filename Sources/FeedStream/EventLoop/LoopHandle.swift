@@ -58,7 +58,7 @@ public class LoopHandle: Cancellable {
   /// The same as ``close()``.
   public func cancel() { close() }
 
-  /// Releases the handler; each kind of handle has its own.
+  /// Releases the handler, whose type depends on the kind of handle.
   func releaseHandler() {}
 
   static func closeAndFree(_ handle: UnsafeMutablePointer<uv_handle_t>) {

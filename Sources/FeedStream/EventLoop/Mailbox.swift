@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Holds the work that other threads post to a loop, and decides when to wake it.
+/// Holds the work that other threads post to a loop, and decides when to wake the loop.
 ///
 /// A sender wakes the loop only when it finds the mailbox empty, because the loop always takes all the mail. The sender
-/// wakes it outside of the lock, so that the loop doesn't have to wait for the lock. Meanwhile, `sendersInFlight` keeps
-/// the wake-up handle open.
+/// wakes the loop outside of the lock, so that the loop doesn't have to wait for the lock. Meanwhile, `sendersInFlight`
+/// keeps the wake-up handle open.
 final class Mailbox: Sendable {
   /// The work that has arrived.
   struct Mail: ~Copyable {

@@ -28,7 +28,7 @@ public final class PollHandle: LoopHandle {
   public let fileDescriptor: Int32
   private var handler: Handler?
 
-  /// Makes a watch on `fileDescriptor`, not yet started.
+  /// Makes a watch on `fileDescriptor` without starting it.
   ///
   /// - Throws: when the descriptor is not open, cannot be polled (a regular file) or is being watched on this loop.
   public init(on loop: EventLoop, fileDescriptor: Int32) throws(EventLoopError) {

@@ -14,7 +14,7 @@ enum SymbolTable {
   struct Symbol {
     /// The mangled name; `nil` if there is none.
     var name: String?
-    /// The name of the file. `offset` is the address in it.
+    /// The name of the file. `offset` is the address in that file.
     var file = "?"
     var offset: UInt
   }

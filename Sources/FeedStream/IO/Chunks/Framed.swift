@@ -15,9 +15,9 @@ extension Publisher where Output == Chunk {
     Publishers.Framed(upstream: self, decoder: decoder)
   }
 
-  /// Delivers the values that `decoder` makes from the bytes, and fails with its error.
+  /// Delivers the values that `decoder` makes from the bytes, and fails with the decoder's error.
   ///
-  /// **Demand, failure, cancellation, policy:** as in `framed(by:)`; an error thrown cancels upstream.
+  /// **Demand, failure, cancellation, policy:** as in `framed(by:)`; an error that the decoder throws cancels upstream.
   public func framed<Decoder: ChunkDecoder>(
     by decoder: Decoder
   ) -> Publishers.Framed<Self, Decoder, Publishers.Throwing<Failure>> where Decoder.DecodingFailure == any Error {
@@ -61,7 +61,7 @@ where Mode.RuleError == Decoder.DecodingFailure {
   @exclusivity(unchecked) @usableFromInline var isWaiting = false
   /// Upstream's completion.
   @exclusivity(unchecked) @usableFromInline var ending: Subscribers.Completion<Mode.Failure>?
-  /// The values of the remaining bytes that have not been requested.
+  /// The next value from the remaining bytes, which has not been requested yet.
   @exclusivity(unchecked) @usableFromInline var upcoming: Decoder.Output?
   /// Calls `serve()`. Formed where the types are known: a request comes through the class's vtable, where nothing is
   /// specialized.

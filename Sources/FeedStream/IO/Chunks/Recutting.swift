@@ -38,8 +38,8 @@ extension Publisher where Output == Chunk {
   ///     prefix(bytes: 5)
   ///     downstream  --abc--(de)|
   ///
-  /// **Demand:** passes through; upstream is cancelled with the last byte, immediately when `count` is 0. **Failure,
-  /// cancellation:** pass through. **Policy:** forwards.
+  /// **Demand:** passes through; upstream is cancelled when the last byte arrives, or immediately if `count` is 0.
+  /// **Failure, cancellation:** pass through. **Policy:** forwards.
   ///
   /// - Precondition: `count` is not negative.
   public func prefix(bytes count: Int) -> Publishers.PrefixBytes<Self> {

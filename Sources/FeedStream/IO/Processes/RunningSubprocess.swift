@@ -124,7 +124,7 @@ extension Subprocess {
   ///       .sink { print($0) } receiveValue: { print($0) }
   ///
   /// Finishes when the program has exited and its output has ended, in either order: a child process may keep the
-  /// output open. If the standard error is a pipe, that must have ended, too.
+  /// output open. If the standard error is a pipe, it must also have ended.
   ///
   /// **Demand:** each requested chunk is one read; without demand, the program waits when the pipe is full.
   /// **Failure:** ``SubprocessError``; an exit status other than 0 is a failure, too. **Cancellation:** ends the

@@ -1,7 +1,7 @@
 /// Both directions of a connection, of an event loop or of virtual time.
 ///
-/// The user must have one reader and one write at a time, and make no calls after `close()`. Lives on its scheduler's
-/// thread. Reading continues after writing has ended.
+/// The user must have at most one reader and one write at a time, and make no calls after `close()`. Lives on its
+/// scheduler's thread. Reading continues after writing has ended.
 package protocol ByteChannel: ByteSink {
   /// The peer's address.
   var peer: SocketAddress { get }

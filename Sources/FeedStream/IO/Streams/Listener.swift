@@ -24,8 +24,8 @@ public final class Listener {
   ///   - backlog: the maximum number of waiting connections; 511 by default. The system may allow fewer.
   ///   - sharingPort: true to share the port with other listeners of the same user that also share it (`SO_REUSEPORT`):
   ///     one on each loop of a group, or in a new process that takes over from an old one. Linux distributes
-  ///     connections among the listeners, and a connection stays with its listener even if that accepts none; macOS
-  ///     gives all connections to one listener. Fails for a path.
+  ///     connections among the listeners, and a connection stays with its listener even if that listener accepts none;
+  ///     macOS gives all connections to one listener. Fails for a path.
   ///   - scheduler: an ``EventLoop``, or virtual time in a test.
   /// - Throws: when the address is invalid, in use, or not permitted.
   public convenience init(
@@ -46,10 +46,11 @@ public final class Listener {
 
   /// The connections, accepted on demand.
   ///
-  /// **Demand:** a connection is accepted when one is requested; others wait in the system's backlog. When that is
-  /// full, the system refuses or ignores more. **Failure:** never; a connection that is lost before it is accepted, or
-  /// for which there is no descriptor left, is skipped. Finishes when the listener is closed. **Cancellation:** leaves
-  /// connections in the backlog. **Policy:** holds at most one connection that was not requested.
+  /// **Demand:** a connection is accepted when one is requested; others wait in the system's backlog. When the backlog
+  /// is full, the system refuses or ignores further connections. **Failure:** never; a connection that is lost before
+  /// it is accepted, or for which there is no descriptor left, is skipped. Finishes when the listener is closed.
+  /// **Cancellation:** leaves connections in the backlog. **Policy:** holds at most one connection that was not
+  /// requested.
   ///
   /// There can be one subscriber at a time: for another one, the stream finishes without a value.
   public var connections: Publishers.Connections { Publishers.Connections(listener: self) }

@@ -8,7 +8,7 @@ public enum TerminalKey: Hashable, Sendable {
   case home, end, pageUp, pageDown, insert, delete
   /// F1 and so on.
   case function(Int)
-  /// A mouse action, if the terminal was told to report them (``TerminalMouse/reporting``).
+  /// A mouse action, if the terminal was told to report mouse actions (``TerminalMouse/reporting``).
   case mouse(TerminalMouse)
   /// An unnamed sequence, or a terminal's response to a query.
   case other(Chunk)

@@ -1,5 +1,5 @@
 // `combineLatest` in which some of the publishers cannot fail; those take on the failure type of the others.
-// Disfavored, so that the compiler tries these overloads only where the failure types differ, and type checking takes
+// These overloads are disfavored: the compiler tries them only where the failure types differ, so type checking takes
 // no longer.
 extension Publisher {
   /// Combines the newest values of this publisher and of one that cannot fail.

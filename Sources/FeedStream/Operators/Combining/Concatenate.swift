@@ -32,7 +32,7 @@ extension Publisher {
     append(elements)
   }
 
-  /// Delivers another publisher's values first, and this one's after the other has finished.
+  /// Delivers another publisher's values first, and this publisher's values after the other has finished.
   ///
   ///     prefix      --1--2|
   ///     upstream          --a--b--|
