@@ -12,8 +12,8 @@ extension Publisher where Output: Sendable {
   /// **Demand:** `limit` values are requested from upstream, and more as results are delivered. **Failure:** passes
   /// through after the results of the earlier values. **Cancellation:** computations that have not begun are dropped;
   /// the results of running ones are discarded. **Policy:** holds at most `limit` values and results. A result waits
-  /// until it is requested and, with `ordering` `.preserved`, for the earlier ones. Values whose loop is closed are
-  /// dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
+  /// until it is requested and, with `.preserved` ordering, until the earlier results have been delivered. Values whose
+  /// loop is closed are dropped and reported to ``StreamDiagnostics/onDrop(_:)``.
   ///
   /// - Parameters:
   ///   - group: the loops that compute the results.
@@ -45,7 +45,7 @@ extension Publisher where Output: Sendable {
     Publishers.ParallelMap(self, group, width, limit, ordering, transform)
   }
 
-  /// Delivers the result of `transform` for each value in a task on a loop of `group`.
+  /// Runs `transform` for each value in a task on a loop of `group`, and delivers the results.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/mapAsync(limit:order:_:)``.
   ///
@@ -64,8 +64,8 @@ extension Publisher where Output: Sendable {
     }
   }
 
-  /// Delivers the result of `transform` for each value in a task on a loop of `group`, and fails with the first error
-  /// it throws.
+  /// Runs `transform` for each value in a task on a loop of `group`, delivers the results, and fails with the first
+  /// error that it throws.
   ///
   /// **Demand, failure, cancellation, policy:** as in ``Publisher/tryMapAsync(limit:order:_:)``.
   ///

@@ -31,7 +31,7 @@ public final class SerialWorker {
   ///   - work: runs off the loop, after all earlier work.
   ///   - completion: receives the result on the scheduler.
   /// - Returns: a cancellable that prevents `completion`, and `work` too if it has not begun. Dropping it does not
-  ///   cancel.
+  ///   cancel the work.
   @inlinable @discardableResult public func perform<T: Sendable, E: Error>(
     _ work: @escaping @Sendable () throws(E) -> T, completion: @escaping (Result<T, E>) -> Void
   ) -> any Cancellable {

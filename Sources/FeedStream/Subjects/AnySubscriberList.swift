@@ -23,7 +23,7 @@
   @usableFromInline final let lane = SerialLane.current
 
   /// Called when a subscriber attaches, requests values or cancels, and when the subject completes. Most subjects have
-  /// none.
+  /// no watchers.
   @exclusivity(unchecked) @usableFromInline final var watchers: [(key: ObjectIdentifier, changed: () -> Void)] = []
 
   @exclusivity(unchecked) private var isAbandoned = false

@@ -67,7 +67,8 @@ extension Publisher where Failure == Never {
   ///     property    --a--b----
   ///
   /// **Demand:** requests everything immediately. **Failure:** none. **Cancellation:** happens when the property's
-  /// owner is released; there is no cancellable to keep. **Policy:** later values are not delivered.
+  /// owner is released; there is no cancellable to keep. **Policy:** values that arrive after the release are not
+  /// delivered.
   @inlinable public func assign(to published: inout Published<Output>.Publisher) {
     subscribe(PublishedSubscriber(published.state))
   }

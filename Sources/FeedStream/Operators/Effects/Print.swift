@@ -13,7 +13,7 @@ extension Publisher {
   /// **Demand, failure, cancellation:** pass through. **Policy:** forwards.
   ///
   /// - Parameters:
-  ///   - prefix: starts every line, followed by a colon unless empty.
+  ///   - prefix: the text at the start of every line; a colon follows it unless it is empty.
   ///   - stream: the output; standard output when `nil`.
   @inlinable public func print(_ prefix: String = "", to stream: (any TextOutputStream)? = nil)
     -> Publishers.Print<Self>

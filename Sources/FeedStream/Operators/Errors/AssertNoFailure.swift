@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Traps if this stream fails, which makes it a stream that cannot fail.
+  /// Traps if this stream fails, so that the resulting stream cannot fail.
   ///
   ///     upstream    --a--b--|
   ///     assertNoFailure()

@@ -14,8 +14,8 @@ extension Publisher {
   ///   - policy: the limit and the pauses. Without a pause, the subscription follows immediately, with a flat stack.
   ///   - scheduler: measures the pauses, and subscribes after them.
   ///   - options: passed on to `scheduler`.
-  ///   - generator: the random numbers for the policy's jitter; each subscription starts with a copy, so a seeded
-  ///     generator gives every subscription the same pauses.
+  ///   - generator: the source of random numbers for the policy's jitter; each subscription starts with a copy, so a
+  ///     seeded generator gives every subscription the same pauses.
   ///   - isWorthIt: returns true to try again after this error.
   @inlinable public func retry<S: Scheduler>(
     _ policy: RetryPolicy, scheduler: S, options: S.SchedulerOptions? = nil,

@@ -14,7 +14,7 @@ extension Publisher {
   /// so that values arrive from a source that delivers while it is being subscribed to.
   ///
   /// **Demand:** each new subscription receives the outstanding demand. **Failure:** that of `handler`'s publisher.
-  /// **Cancellation:** cancels both. **Policy:** forwards.
+  /// **Cancellation:** cancels upstream and `handler`'s publisher. **Policy:** forwards.
   ///
   /// - Parameter handler: receives a publisher of the failures and returns the publisher that triggers the retries.
   @inlinable public func retry<P: Publisher>(

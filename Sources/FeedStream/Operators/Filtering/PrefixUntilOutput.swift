@@ -6,8 +6,9 @@ extension Publisher {
   ///     downstream  --1--2-|
   ///
   /// **Demand:** passes through; one value is requested from `publisher`. **Failure:** passes through; the completion
-  /// of `publisher` has no effect. **Cancellation:** cancels both. A `publisher` that continues after its value is not
-  /// cancelled, as in Combine: if it uses resources, as a timer does, stop it with `first()`. **Policy:** forwards.
+  /// of `publisher` has no effect. **Cancellation:** cancels both publishers. A `publisher` that continues after its
+  /// value is not cancelled, as in Combine: if it uses resources, as a timer does, stop it with `first()`. **Policy:**
+  /// forwards.
   @inlinable public func prefix<P: Publisher>(untilOutputFrom publisher: P) -> Publishers.PrefixUntilOutput<Self, P> {
     Publishers.PrefixUntilOutput(upstream: self, other: publisher)
   }

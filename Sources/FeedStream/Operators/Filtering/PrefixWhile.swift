@@ -7,7 +7,8 @@ extension Publisher {
   ///
   /// ![prefix { $0 < 3 }](marbles-prefix-while.svg)
   ///
-  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards; drops the value for which it does not hold.
+  /// **Demand, failure, cancellation:** pass through. **Policy:** forwards; drops the first value for which `predicate`
+  /// does not hold.
   @inlinable public func prefix(while predicate: @escaping (Output) -> Bool) -> Publishers.PrefixWhile<Self> {
     Publishers.PrefixWhile(upstream: self, predicate: predicate)
   }
@@ -34,7 +35,7 @@ extension Publisher {
   ///     downstream  --1--2--#
   ///
   /// **Demand, cancellation:** pass through. **Failure:** a thrown error cancels upstream; upstream's own failure
-  /// passes through. **Policy:** forwards; drops the value for which it does not hold.
+  /// passes through. **Policy:** forwards; drops the first value for which `predicate` does not hold.
   @inlinable
   public func tryPrefix(while predicate: @escaping (Output) throws -> Bool) -> Publishers.TryPrefixWhile<Self> {
     Publishers.TryPrefixWhile(upstream: self, predicate: predicate)

@@ -1,5 +1,5 @@
 extension Publisher {
-  /// Makes a publisher from each value and delivers their values, one publisher after the other.
+  /// Makes a publisher from each value and delivers the publishers' values, one publisher after the other.
   ///
   ///     upstream    --a--b---------|
   ///     concatMap { Timer… }
@@ -8,18 +8,19 @@ extension Publisher {
   ///     downstream  ----1----2----3--4|
   ///
   /// Finishes when upstream and the publishers of all its values have finished. **Demand:** requests everything from
-  /// upstream; the outstanding demand passes to each next publisher. **Failure:** the first failure, upstream's or a
+  /// upstream; the outstanding demand passes to each new publisher. **Failure:** the first failure, upstream's or a
   /// publisher's, ends the stream immediately; waiting values are not mapped, but reported as dropped.
-  /// **Cancellation:** cancels both. **Policy:** holds values without limit until their turn, so nothing is lost, not
-  /// even a subject's values. If upstream can wait and is long, use `flatMap(maxPublishers: .max(1))`, which takes its
-  /// values one at a time.
+  /// **Cancellation:** cancels upstream and the running publisher. **Policy:** holds values without limit until their
+  /// turn, so nothing is lost, not even a subject's values. If upstream can wait and is long, use
+  /// `flatMap(maxPublishers: .max(1))`, which takes its values one at a time.
   @inlinable public func concatMap<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.ConcatMap<P, Self> where P.Failure == Failure {
     Publishers.ConcatMap(upstream: self, transform: transform)
   }
 
-  /// Makes a publisher that cannot fail from each value and delivers their values, one publisher after the other.
+  /// Makes a publisher that cannot fail from each value and delivers the publishers' values, one publisher after the
+  /// other.
   ///
   /// **Demand, failure, cancellation, policy:** as in `concatMap(_:)` where both may fail.
   @_disfavoredOverload @inlinable public func concatMap<P: Publisher>(

@@ -7,7 +7,7 @@ extension Publisher {
   ///     downstream  --1-234567|
   ///
   /// Use it for trees, and for pages that link to the next page. Finishes when there is nothing left to expand.
-  /// **Demand:** the outstanding demand passes to each next publisher. **Failure:** the first failure ends the stream.
+  /// **Demand:** the outstanding demand passes to each new publisher. **Failure:** the first failure ends the stream.
   /// **Cancellation:** cancels the running publisher. **Policy:** holds delivered values without limit until their turn
   /// to be expanded.
   @inlinable public func expand<P: Publisher<Output, Failure>>(

@@ -1,6 +1,6 @@
 extension Publisher {
-  /// Makes a publisher from a value and delivers that publisher's values; values that upstream delivers before it has
-  /// finished are dropped.
+  /// Makes a publisher from a value and delivers that publisher's values; values that upstream delivers before that
+  /// publisher has finished are dropped.
   ///
   ///     upstream    --a----b----c-----|
   ///     flatMapFirst { Timer… }
@@ -9,9 +9,9 @@ extension Publisher {
   ///     downstream  ----1----2----4--5|
   ///
   /// Finishes when upstream and the running publisher have finished. **Demand:** upstream is given unlimited demand;
-  /// the outstanding demand passes to each next publisher. **Failure:** the first failure, upstream's or the
-  /// publisher's, ends the stream. **Cancellation:** cancels both. **Policy:** drops a value that arrives while a
-  /// publisher runs, and reports it to ``StreamDiagnostics/onDrop(_:)``.
+  /// the outstanding demand passes to each new publisher. **Failure:** the first failure, upstream's or the
+  /// publisher's, ends the stream. **Cancellation:** cancels upstream and the running publisher. **Policy:** drops a
+  /// value that arrives while a publisher runs, and reports it to ``StreamDiagnostics/onDrop(_:)``.
   @inlinable public func flatMapFirst<P: Publisher>(
     _ transform: @escaping (Output) -> P
   ) -> Publishers.FlatMapFirst<P, Self> where P.Failure == Failure {

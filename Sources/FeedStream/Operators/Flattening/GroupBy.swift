@@ -11,8 +11,8 @@ extension Publisher {
   /// and the stream; groups that have not been requested are dropped and reported. When upstream finishes, so do the
   /// groups; the stream finishes after the waiting groups are delivered. **Cancellation:** cancelling a group ends it,
   /// and the next value with its key begins another; cancelling the stream is immediate, and the groups finish.
-  /// **Policy:** a group holds its values without limit until it is subscribed to and they are requested: nothing is
-  /// lost, so subscribe to every group.
+  /// **Policy:** a group holds its values without limit until it is subscribed to and the values are requested: nothing
+  /// is lost, so subscribe to every group.
   ///
   /// - Parameter key: returns the key of a value's group.
   @inlinable public func groupBy<Key: Hashable>(_ key: @escaping (Output) -> Key) -> Publishers.GroupBy<Self, Key> {

@@ -9,9 +9,9 @@ extension Publisher where Output: Publisher, Output.Failure == Failure {
   /// ![map { answers($0) }.switchToLatest()](marbles-switchToLatest.svg)
   ///
   /// Finishes when upstream and the newest publisher have finished. **Demand:** the outstanding demand passes to each
-  /// next publisher; upstream is given unlimited demand. **Failure:** the first failure, upstream's or the newest
-  /// publisher's, ends the stream. **Cancellation:** cancels both. **Policy:** forwards; values that a publisher has
-  /// not delivered when it is replaced are lost, by design.
+  /// new publisher; upstream is given unlimited demand. **Failure:** the first failure, upstream's or the newest
+  /// publisher's, ends the stream. **Cancellation:** cancels upstream and the newest publisher. **Policy:** forwards;
+  /// values that a publisher has not delivered when it is replaced are lost, by design.
   @inlinable public func switchToLatest() -> Publishers.SwitchToLatest<Output, Self> {
     Publishers.SwitchToLatest(upstream: self)
   }
@@ -58,8 +58,9 @@ extension Publisher {
   ///       b                   --4--5|
   ///     downstream  ----1--2----4--5|
   ///
-  /// **Demand:** the outstanding demand passes to each next publisher; upstream is given unlimited demand. **Failure:**
-  /// the first failure, upstream's or the newest publisher's, ends the stream. **Cancellation:** cancels both.
+  /// **Demand:** the outstanding demand passes to each new publisher; upstream is given unlimited demand. **Failure:**
+  /// the first failure, upstream's or the newest publisher's, ends the stream. **Cancellation:** cancels upstream and
+  /// the newest publisher.
   /// **Policy:** forwards; values that a publisher has not delivered when it is replaced are lost, by design.
   @inlinable public func flatMapLatest<P: Publisher>(
     _ transform: @escaping (Output) -> P

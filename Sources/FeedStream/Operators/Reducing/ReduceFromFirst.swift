@@ -1,20 +1,22 @@
 extension Publisher {
-  /// Delivers the result of combining all values with the first, when upstream finishes; nothing if there are none.
+  /// Delivers the result of combining all values, beginning with the first, when upstream finishes; nothing if there
+  /// are none.
   ///
   ///     upstream    --1--2--3--|
   ///     reduce(+)
   ///     downstream  -----------6|
   ///
-  /// `reduce(_:_:)` without an initial result: a single value is the result unchanged. **Demand:** requests everything
-  /// from upstream; the result waits for demand. **Failure:** passes through, without a result. **Cancellation:**
-  /// passes through. **Policy:** keeps the result so far.
+  /// This is `reduce(_:_:)` without an initial result: a single value becomes the result unchanged. **Demand:**
+  /// requests everything from upstream; the result waits for demand. **Failure:** passes through, without a result.
+  /// **Cancellation:** passes through. **Policy:** keeps the result so far.
   @inlinable public func reduce(
     _ nextPartialResult: @escaping (Output, Output) -> Output
   ) -> Publishers.ReduceFromFirst<Self> {
     Publishers.ReduceFromFirst(upstream: self, nextPartialResult: nextPartialResult)
   }
 
-  /// Delivers the result of combining all values with the first, and fails with the first error that combining throws.
+  /// Delivers the result of combining all values, beginning with the first, and fails with the first error that
+  /// combining throws.
   ///
   ///     upstream    --1--2--x--|
   ///     tryReduce { try add($0, $1) }   (throws on x)

@@ -5,7 +5,7 @@ extension ConnectablePublisher {
   ///     connected          x-------------x
   ///     second subscriber      x---------cancels
   ///
-  /// After disconnecting, the next subscriber to attach connects again. After upstream has completed, no subscriber
+  /// After a disconnection, the next subscriber to attach connects again. After upstream has completed, no subscriber
   /// connects; a ``ConnectablePublisher`` of your own decides this in its `connect()`. **Demand, failure:** pass
   /// through. **Cancellation:** when the last subscriber cancels, the connection is cancelled first, even if the source
   /// is delivering values during `connect()`. The connection of a ``ConnectablePublisher`` of your own is cancelled

@@ -16,8 +16,8 @@ extension Publisher {
   /// as this publisher is retained or has a subscriber.
   ///
   /// - Parameters:
-  ///   - resetOnError: true to subscribe to upstream again for subscribers after a failure.
-  ///   - resetOnComplete: true to subscribe to upstream again for subscribers after it has finished.
+  ///   - resetOnError: true to subscribe to upstream again for subscribers that attach after a failure.
+  ///   - resetOnComplete: true to subscribe to upstream again for subscribers that attach after upstream has finished.
   ///   - resetOnRefCountZero: true when the last subscriber's cancellation cancels upstream.
   @inlinable public func share(
     resetOnError: Bool = false, resetOnComplete: Bool = false, resetOnRefCountZero: Bool = true

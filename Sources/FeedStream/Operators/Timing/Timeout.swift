@@ -28,7 +28,7 @@ extension Publisher {
   }
 }
 
-/// The failure of a timeout. `timeout` passes it to its `customError`.
+/// The description of a timeout, which `timeout` passes to its `customError`.
 public struct TimedOut: Error, Hashable, Sendable, CustomStringConvertible {
   /// The place where `timeout` was called.
   public let place: Place

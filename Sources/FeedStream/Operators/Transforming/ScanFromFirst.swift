@@ -5,8 +5,8 @@ extension Publisher {
   ///     scan(+)
   ///     downstream  --1--3--6--|
   ///
-  /// `scan(_:_:)` without an initial result: the first value passes unchanged. **Demand, failure, cancellation:** pass
-  /// through. **Policy:** forwards.
+  /// This is `scan(_:_:)` without an initial result: the first value passes unchanged. **Demand, failure,
+  /// cancellation:** pass through. **Policy:** forwards.
   @inlinable public func scan(
     _ nextPartialResult: @escaping (Output, Output) -> Output
   ) -> Publishers.ScanFromFirst<Self> {
