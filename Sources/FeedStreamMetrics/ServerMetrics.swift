@@ -7,9 +7,9 @@
     ///
     ///     routes.use(.metrics())
     ///
-    /// The attributes are the method, the status, the scheme, and, for statuses of 500 and above, `error.type`. Add it
-    /// before other middleware, so that it sees their responses. Requests whose client disconnects before the response
-    /// are not recorded.
+    /// The attributes are the method, the status, the scheme, and, for statuses of 500 and above, `error.type`. Add
+    /// this middleware before any other, so that it sees all responses. Requests whose client disconnects before the
+    /// response are not recorded.
     ///
     /// - Parameters:
     ///   - scheme: the scheme of the server's URLs. The server doesn't know whether its connections use TLS.

@@ -7,7 +7,7 @@
     /// The result of this future, for any number of subscribers.
     ///
     /// The result is delivered where the stream lives: on FeedStream's loop if the stream is set up there, otherwise on
-    /// this future's event loop. **Demand:** the value is held until it is requested. **Failure:** the future's.
+    /// this future's event loop. **Demand:** the value is held until it is requested. **Failure:** that of the future.
     /// **Cancellation:** ends the subscription; the future continues.
     public var publisher: Future<Value, any Error> {
       Future { promise in self.whenComplete { promise($0) } }
@@ -17,7 +17,7 @@
   extension Publisher where Output: Sendable {
     /// The first value of this publisher as a future of `eventLoop`; `nil` if the publisher finishes without a value.
     ///
-    /// Subscribes immediately, requests one value, and cancels after it arrives.
+    /// Subscribes immediately, requests one value, and cancels after that value arrives.
     public func firstValue(on eventLoop: any NIOCore.EventLoop) -> EventLoopFuture<Output?> {
       let promise = eventLoop.makePromise(of: Output?.self)
       let subscription = Kept()

@@ -11,8 +11,8 @@
     /// `ServiceContext.current` is the span's context while the handler runs, and while its response is being
     /// subscribed to. Events that arrive later, from a timer or a connection, have no context: read the context in the
     /// handler, and pass it to a client's `traced(in:)`. The span ends when the response begins, or when the client
-    /// disconnects. Its names follow OpenTelemetry's semantic conventions. The query is left out, because it may
-    /// contain secrets.
+    /// disconnects. The names of the span and of its attributes follow OpenTelemetry's semantic conventions. The query
+    /// is left out, because it may contain secrets.
     ///
     /// - Parameters:
     ///   - scheme: the scheme of the server's URLs. The server doesn't know whether its connections use TLS.

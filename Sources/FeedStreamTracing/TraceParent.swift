@@ -36,7 +36,7 @@
       "00-\(traceID)-\(parentID)-\(flags < 16 ? "0" : "")\(String(flags, radix: 16))"
     }
 
-    /// True for digits and lowercase letters, as the specification requires.
+    /// True for hexadecimal digits whose letters are lowercase, as the specification requires.
     private static func isHexadecimal(_ bytes: ArraySlice<UInt8>) -> Bool {
       bytes.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }

@@ -87,7 +87,7 @@ struct StreamMapPage {
     let notes =
       map.findings.map { "<b>\(escaped(map.stuckTitle($0.node)))</b>: \(escaped($0.message))" }
       + map.silentLoops.map { "<b>\(escaped($0))</b> does not respond: it is blocked, or nobody runs it" }
-      + (map.isCut ? ["There are more streams than the limit of this map"] : [])
+      + (map.isCut ? ["There are more nodes than the limit of this map"] : [])
     if !notes.isEmpty {
       text += "\n<h2>Places that may be stuck</h2>\n<ul class=\"stuck\">"
       for note in notes { text += "<li>\(note)</li>\n" }

@@ -10,7 +10,7 @@ extension Publisher where Failure == Never {
   ///   - file: names the subscription in warnings, together with the line.
   ///   - line: the line in the file.
   /// - Returns: a cancellable that cancels the subscription when it is cancelled or released. Keep it, but not in
-  ///   `object`: that would be a reference cycle.
+  ///   `object`: that would create a retain cycle.
   @inlinable public func assign<Root>(
     to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root, file: StaticString = #fileID,
     line: UInt = #line

@@ -18,7 +18,7 @@ extension Recorder {
   /// - Parameters:
   ///   - marbles: the expected events; see ``Marbles``.
   ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
-  ///     `String`, and digits do if it is `Int`.
+  ///     `String`, and digits represent numbers if the type is `Int`.
   ///   - failure: the failure for `#`; ``MarbleFailure`` by default.
   ///   - frame: the duration of one character.
   public func expect(
@@ -30,7 +30,7 @@ extension Recorder {
     compare(with: marbles, MarbleKey(values: values, failure: failure), frame, site)
   }
 
-  /// The same with values from a dictionary, which tests can share.
+  /// The same, with values from a dictionary that tests can share.
   @_disfavoredOverload
   public func expect(
     _ marbles: String, values: [Character: Input], failure: Failure? = nil,
@@ -127,7 +127,7 @@ extension Recorder {
 ///     from the beginning of this diagram. See ``SubscriptionMarbles``.
 ///   - marbles: the expected events; see ``Marbles``.
 ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
-///     `String`, and digits do if it is `Int`.
+///     `String`, and digits represent numbers if the type is `Int`.
 ///   - failure: the failure for `#`; ``MarbleFailure`` by default.
 ///   - frame: the duration of one character, in both diagrams.
 public func expectMarbles<P: Publisher>(
@@ -140,7 +140,7 @@ public func expectMarbles<P: Publisher>(
   expectMarbles(publisher, time, subscription, marbles, MarbleKey(values: values, failure: failure), frame, site)
 }
 
-/// The same with values from a dictionary, which tests can share.
+/// The same, with values from a dictionary that tests can share.
 @_disfavoredOverload
 public func expectMarbles<P: Publisher>(
   _ publisher: P, on time: VirtualTimeScheduler, during subscription: String = "^", _ marbles: String,

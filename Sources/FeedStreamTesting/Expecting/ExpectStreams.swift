@@ -12,7 +12,7 @@ extension Recorder {
   ///   - marbles: the arrivals of the streams; see ``Marbles``.
   ///   - streams: the diagram of each stream.
   ///   - values: the values of the characters in `streams`. Other characters represent themselves if the type is
-  ///     `Character` or `String`, and digits do if it is `Int`.
+  ///     `Character` or `String`, and digits represent numbers if the type is `Int`.
   ///   - failure: the failure for `#` in `marbles`; ``MarbleFailure`` by default.
   ///   - streamFailure: the failure for `#` in `streams`; ``MarbleFailure`` by default.
   ///   - frame: the duration of one character.

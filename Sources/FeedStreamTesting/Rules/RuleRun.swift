@@ -79,8 +79,8 @@ struct RuleRun<P: Publisher> {
     var result = Result()
   }
 
-  /// Makes upstream. Also returns functions for the records of its subscriptions, and for whether a second subscription
-  /// was not cancelled.
+  /// Makes upstream. Also returns a function that returns the records of upstream's subscriptions, and one that returns
+  /// true if a second subscription was not cancelled.
   private func source(
     _ script: RuleScript, _ time: VirtualTimeScheduler
   ) -> (AnyPublisher<Int, MarbleFailure>, () -> [SubscriptionRecord], () -> Bool) {
@@ -149,7 +149,7 @@ struct RuleRun<P: Publisher> {
     for _ in 0..<stepLimit { guard case .moved = time.step(CallSite()) else { return } }
   }
 
-  /// True if upstream ran on after the cancellation and ended later.
+  /// True if upstream continued after the cancellation and ended later.
   private func wentOn(_ records: [SubscriptionRecord], after cancelledAt: StreamInstant?) -> Bool {
     guard let cancelledAt else { return false }
     return records.contains { ($0.cancelledAt ?? $0.endedAt ?? cancelledAt) > cancelledAt }
@@ -170,7 +170,7 @@ struct RuleRun<P: Publisher> {
     if records.contains(where: \.isLive) || wentOn(records, after: recorder.cancelledAt) {
       result.breach(isCancelled ? .cancelIsFinal : .everythingReleased, "upstream continued after \(how)")
     } else if records.contains(where: { $0.subscription != nil }) {
-      result.breach(.everythingReleased, "the subscription of upstream was still held after \(how)")
+      result.breach(.everythingReleased, "the subscription to upstream was still held after \(how)")
     }
   }
 }

@@ -5,7 +5,7 @@ extension VirtualTimeScheduler {
   ///
   ///     let answers = time.cold("--a-b|")
   ///
-  /// A diagram that cannot be read fails the test, pointing at the character, and returns a publisher that does
+  /// If the diagram cannot be read, the test fails with a message that points at the character, and the publisher does
   /// nothing. The resulting differences don't fail the test again.
   ///
   /// - Parameters:
@@ -21,14 +21,14 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with values of another type, which is inferred from `values` or from the use of the publisher, or given
-  /// as `type`.
+  /// Makes a stream with values of another type, which is inferred from `values` or from the use of the publisher, or
+  /// given as `type`.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
   ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
-  ///     `String`, and digits do if it is `Int`.
+  ///     `String`, and digits represent numbers if the type is `Int`.
   ///   - frame: the duration of one character.
   public func cold<Output>(
     _ marbles: String, of type: Output.Type = Output.self, values: KeyValuePairs<Character, Output> = [:],
@@ -40,7 +40,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with values from a dictionary, which tests can share.
+  /// The same, with values from a dictionary that tests can share.
   @_disfavoredOverload
   public func cold<Output>(
     _ marbles: String, values: [Character: Output], frame: StreamInstant.Stride = .milliseconds(1),
@@ -74,7 +74,7 @@ extension VirtualTimeScheduler {
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
   ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
-  ///     `String`, and digits do if it is `Int`.
+  ///     `String`, and digits represent numbers if the type is `Int`.
   ///   - failure: the failure for `#`; not needed for a diagram without `#`.
   ///   - frame: the duration of one character.
   public func cold<Output, Failure: Error>(
@@ -88,7 +88,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with values from a dictionary.
+  /// The same, with values from a dictionary.
   @_disfavoredOverload
   public func cold<Output, Failure: Error>(
     _ marbles: String, values: [Character: Output], failure: Failure? = nil,

@@ -2,11 +2,11 @@ import FeedStream
 
 extension VirtualTimeScheduler {
   /// Makes a stream of strings that plays `marbles` once, from now on, to the current subscribers. `^` marks the
-  /// current time. A value that was not requested is lost, which the ``SubscriptionRecord`` shows.
+  /// current time. A value that was not requested is lost; the ``SubscriptionRecord`` counts it.
   ///
   ///     let typing = time.hot("s-e-a 500ms |")
   ///
-  /// A diagram that cannot be read fails the test, pointing at the character, and returns a publisher that does
+  /// If the diagram cannot be read, the test fails with a message that points at the character, and the publisher does
   /// nothing. The resulting differences don't fail the test again.
   ///
   /// - Parameters:
@@ -22,14 +22,14 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with values of another type, which is inferred from `values` or from the use of the publisher, or given
-  /// as `type`.
+  /// Makes a stream with values of another type, which is inferred from `values` or from the use of the publisher, or
+  /// given as `type`.
   ///
   /// - Parameters:
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
   ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
-  ///     `String`, and digits do if it is `Int`.
+  ///     `String`, and digits represent numbers if the type is `Int`.
   ///   - frame: the duration of one character.
   public func hot<Output>(
     _ marbles: String, of type: Output.Type = Output.self, values: KeyValuePairs<Character, Output> = [:],
@@ -41,7 +41,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with values from a dictionary, which tests can share.
+  /// The same, with values from a dictionary that tests can share.
   @_disfavoredOverload
   public func hot<Output>(
     _ marbles: String, values: [Character: Output], frame: StreamInstant.Stride = .milliseconds(1),
@@ -75,7 +75,7 @@ extension VirtualTimeScheduler {
   ///   - marbles: see ``Marbles``.
   ///   - type: the type of the values.
   ///   - values: the values of the characters. Other characters represent themselves if the type is `Character` or
-  ///     `String`, and digits do if it is `Int`.
+  ///     `String`, and digits represent numbers if the type is `Int`.
   ///   - failure: the failure for `#`; not needed for a diagram without `#`.
   ///   - frame: the duration of one character.
   public func hot<Output, Failure: Error>(
@@ -89,7 +89,7 @@ extension VirtualTimeScheduler {
       CallSite(fileID: fileID, filePath: filePath, line: line, column: column))
   }
 
-  /// The same with values from a dictionary.
+  /// The same, with values from a dictionary.
   @_disfavoredOverload
   public func hot<Output, Failure: Error>(
     _ marbles: String, values: [Character: Output], failure: Failure? = nil,

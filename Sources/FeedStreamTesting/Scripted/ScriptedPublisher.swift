@@ -17,9 +17,10 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     /// requested.
     case cold
     /// The script is played once, starting when the publisher is made. A subscriber misses values that it has not
-    /// requested, and receives the completion immediately if it subscribes after it.
+    /// requested, and receives the completion immediately if it subscribes later.
     case hot
-    /// The script is played to each subscriber separately, in the calls that request values. Its times have no effect.
+    /// The script is played to each subscriber separately, in the calls that request values. The script's times have no
+    /// effect.
     case synchronous
   }
 

@@ -23,7 +23,7 @@ struct Patience {
     }
     count += 1
     guard count >= limit else { return .no }
-    // Skip the first ones past the limit, which were scheduled before origins were traced.
+    // Skip the first pieces past the limit, which were scheduled before origins were traced.
     if count >= limit + Patience.watched { makers[item.origin, default: 0] += 1 }
     return count >= limit + 2 * Patience.watched ? .yes : .nearly
   }

@@ -76,7 +76,8 @@ extension VirtualLoop: ElsewhereScheduler {
 
 extension EventLoopGroup {
   /// Makes a group of virtual loops, for ``FeedStream/Publisher/parallelMap(on:width:limit:ordering:_:)`` and
-  /// ``FeedStream/Publisher/parallel(on:width:limit:_:)`` in virtual time. Its ``loops`` are empty.
+  /// ``FeedStream/Publisher/parallel(on:width:limit:_:)`` in virtual time. The array ``loops`` of such a group is
+  /// empty.
   ///
   /// - Parameters:
   ///   - count: the number of loops, at least one.

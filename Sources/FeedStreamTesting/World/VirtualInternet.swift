@@ -185,7 +185,7 @@ public final class VirtualInternet {
 
   func close(_ port: VirtualDatagrams) { datagramPorts[port.address] = nil }
 
-  /// - Sends a datagram.
+  /// Sends a datagram.
   func carry(_ datagram: Datagram, from sender: SocketAddress) -> any Cancellable {
     time.after(link.latency, "a datagram for \(datagram.address)") { [self] in
       guard !losesDatagram(datagram), let port = datagramPorts[datagram.address],

@@ -18,7 +18,7 @@ extension StreamMap: CustomStringConvertible {
     for loop in silentLoops {
       lines.append("- \(loop) does not respond: it is blocked, or nobody runs it; its streams are missing here")
     }
-    if isCut { lines.append("- there are more streams than the limit of this map") }
+    if isCut { lines.append("- there are more nodes than the limit of this map") }
     var seen: Set<Int> = []
     var loop: String?
     for end in ends {
