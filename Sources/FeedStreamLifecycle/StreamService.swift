@@ -5,8 +5,8 @@
   public import ServiceLifecycle
   internal import Synchronization
 
-  /// A service that runs a stream on a loop. It ends when the stream completes, and stops the stream on graceful
-  /// shutdown.
+  /// A service that runs a stream on a loop. The service ends when the stream completes, and stops the stream on
+  /// graceful shutdown.
   ///
   ///     let working = StreamService(on: thread.loop) { loop in
   ///       let worker = FleetWorker(queue, client: client, on: loop)

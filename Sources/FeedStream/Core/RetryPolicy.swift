@@ -11,7 +11,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
   /// The longest pause.
   public var cap: Duration
   /// The random share of a pause, from 0 to 1: with 0.5 a pause of 8 s lasts between 4 and 8 s, with 1 ("full jitter")
-  /// between 0 and 8 s. It prevents clients that failed together from retrying together.
+  /// between 0 and 8 s. The jitter prevents clients that failed together from retrying together.
   public var jitter: Double
 
   /// - Precondition: no number is negative, and `jitter` is at most 1.

@@ -5,8 +5,8 @@ extension StreamDiagnostics {
   /// or not running, is listed in ``StreamMap/silentLoops``, and its streams are missing.
   ///
   /// - Parameters:
-  ///   - loop: the loop on which the map is delivered, which the calling thread runs or owns. It keeps running until
-  ///     then.
+  ///   - loop: the loop on which the map is delivered, which the calling thread runs or owns. That loop keeps running
+  ///     until then.
   ///   - limit: the maximum time to wait for the other loops; a second by default.
   ///   - nodes: the maximum number of nodes per loop.
   public static func snapshot(

@@ -5,8 +5,8 @@ import FeedStream
 ///     results.debounce(for: 0.3, scheduler: .immediate)
 ///
 /// Use it in a test that isn't about time: delays take no time, repeated work runs once, and offloaded work runs in the
-/// call. It can replace a ``VirtualTimeScheduler`` or an event loop. An operator that measures time measures zero. If
-/// order or time matters, use virtual time.
+/// call. This scheduler can replace a ``VirtualTimeScheduler`` or an event loop. An operator that measures time
+/// measures zero. If order or time matters, use virtual time.
 public final class ImmediateTimeScheduler: LoopScheduler, Sendable {
   public let now: StreamInstant
 

@@ -29,8 +29,8 @@ import Synchronization
 
 private let isHalting = Atomic(false)
 
-/// Stops the process with a message unless `condition` is true. It replaces Swift's own `precondition`, which prints no
-/// message in release builds.
+/// Stops the process with a message unless `condition` is true. This function replaces Swift's own `precondition`,
+/// which prints no message in release builds.
 @inlinable @inline(__always)
 package func precondition(
   _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String, file: StaticString = #fileID,

@@ -91,7 +91,7 @@ extension _Introspection {
 }
 
 extension Publisher {
-  /// Attaches `subscriber` and reports its events. This is not inlinable, because an observed chain is never
+  /// Attaches `subscriber` and reports its events. This method is not inlinable, because an observed chain is never
   /// specialized, and other chains must not grow.
   ///
   /// - Returns: false when nothing has happened, because only the map is on, and the map already knows this subscriber.

@@ -93,7 +93,8 @@ import Synchronization
   }
 }
 
-/// The file and line of a call, or a name and line 0. It doesn't allocate, because every subject has one.
+/// The file and line of a call, or a name and line 0. This type doesn't allocate, because every subject has such a
+/// place.
 @frozen @usableFromInline struct SourcePlace: Sendable, CustomStringConvertible {
   @usableFromInline let file: StaticString
   @usableFromInline let line: UInt

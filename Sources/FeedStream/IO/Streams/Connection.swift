@@ -5,8 +5,8 @@
 ///       .map { Chunk($0 + "\n") }
 ///       .write(to: connection)
 ///
-/// Streams that read from or write to the connection retain it. It closes when it is released and the last of these
-/// streams has ended. Lives on its scheduler's thread.
+/// Streams that read from or write to the connection retain it. The connection closes when it is released and the last
+/// of these streams has ended. Lives on its scheduler's thread.
 public final class Connection {
   /// The peer's address.
   public let peer: SocketAddress

@@ -42,7 +42,8 @@ extension EventLoop: IOHost {
 }
 
 extension EventLoop {
-  /// The memory for all reads of the loop. They can share it, because each read is complete before the next begins.
+  /// The memory for all reads of the loop. The reads can share the memory, because each read is complete before the
+  /// next begins.
   var reading: SharedReading {
     if let reading = shared { return unsafeDowncast(reading, to: SharedReading.self) }
     let reading = SharedReading()
@@ -125,8 +126,8 @@ extension SocketAddress {
     self.init(kind)
   }
 
-  /// The null-terminated text that `write` writes. It doesn't allocate a buffer, because each accepted connection needs
-  /// this.
+  /// The null-terminated text that `write` writes. This method doesn't allocate a buffer, because it is called for each
+  /// accepted connection.
   private static func text(_ write: (UnsafeMutableBufferPointer<CChar>) -> Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) {
       write($0) == 0 ? String(cString: $0.baseAddress!) : ""

@@ -6,7 +6,8 @@
 ///       .sink { _ in }
 ///
 /// A listener listens until it is closed or released. Connections that aren't accepted yet wait in the system's
-/// backlog. It keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's thread.
+/// backlog. The listener keeps the loop running while ``connections`` has a subscriber. Lives on its scheduler's
+/// thread.
 public final class Listener {
   private let socket: any ListeningSocket
   fileprivate weak var subscription: ListeningSubscription? {

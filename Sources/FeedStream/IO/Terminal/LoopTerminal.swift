@@ -55,8 +55,8 @@ private final class LoopTerminal: TerminalPort {
       return TerminalRescue.setFarewell(Chunk(), to: -1)
     }
     TerminalRescue.install
-    // Open a separate descriptor, because the keys' descriptor may be read-only. It is non-blocking, so that a stalled
-    // terminal doesn't keep the process from exiting.
+    // Open a separate descriptor, because the keys' descriptor may be read-only. The new one is non-blocking, so that a
+    // stalled terminal doesn't keep the process from exiting.
     TerminalRescue.setFarewell(bytes, to: System.open(String(cString: name), O_WRONLY | O_NOCTTY | O_NONBLOCK))
   }
 

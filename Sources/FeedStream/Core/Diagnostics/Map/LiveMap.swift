@@ -60,8 +60,8 @@ import Synchronization
     return map
   }
 
-  /// Attaches a subscriber of an unknown type, so that it becomes a node. This isn't specialized: the chain is slow
-  /// while the map is on.
+  /// Attaches a subscriber of an unknown type, so that it becomes a node. This method isn't specialized: the chain is
+  /// slow while the map is on.
   ///
   /// - Returns: false when `subscriber` is known, and nothing has happened.
   static func attach<P: Publisher, S: Subscriber<P.Output, P.Failure>>(_ subscriber: S, to publisher: P) -> Bool {
