@@ -41,7 +41,7 @@ public enum MetricNames {
   }
 
   /// A method as a value of ``Attribute/method``: `_OTHER` for unusual methods, because clients could send any number
-  /// of different ones.
+  /// of different methods.
   public static func method(_ name: String) -> String {
     ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "CONNECT", "TRACE"].contains(name) ? name : "_OTHER"
   }

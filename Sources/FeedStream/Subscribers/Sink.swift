@@ -68,7 +68,7 @@ extension Subscribers {
 
     /// The phase in which values are passed to the closure.
     @inlinable static var open: UInt8 { 0 }
-    /// The phase until the first event of an upstream that may deliver on any thread.
+    /// The phase until the first event from an upstream that may deliver on any thread.
     private static var beginning: UInt8 { 1 }
     private static var closed: UInt8 { 2 }
 
@@ -135,7 +135,7 @@ extension Subscribers {
       @inline(__always) get { phase.load(ordering: .relaxed) == Self.open || begins() }
     }
 
-    /// Returns true for the first event of an upstream that may deliver on any thread, unless the sink was cancelled
+    /// Returns true for the first event from an upstream that may deliver on any thread, unless the sink was cancelled
     /// before that event.
     @inline(never) @usableFromInline func begins() -> Bool {
       guard phase.load(ordering: .relaxed) == Self.beginning, let unconfined, unconfined.begin() else { return false }

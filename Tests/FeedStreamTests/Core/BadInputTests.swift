@@ -45,7 +45,7 @@ import Testing
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = PassthroughSubject<Int, Boom>().retry(-1)
     }
-    #expect(result?.says("retry(-1): the number of attempts cannot be negative") == true)
+    #expect(result?.says("retry(-1): the number of retries cannot be negative") == true)
   }
 
   @Test func `ReplaySubject with a negative count traps`() async {

@@ -173,7 +173,7 @@ package enum CurrentDomain {
   private static let lastNumber = Atomic<UInt>(0)
   private static let numbers = newSlot()
 
-  /// Makes `domain` the one that the calling thread runs.
+  /// Makes `domain` the domain that the calling thread runs.
   ///
   /// - Returns: the token for ``leave(_:)``, which restores the thread's previous domain.
   package static func enter(_ domain: any StreamDomain) -> UnsafeMutableRawPointer? { enter(Token(domain)) }

@@ -23,7 +23,7 @@ import Synchronization
 
   /// Takes `subscription`, which replaces an earlier one.
   ///
-  /// - Returns: the subscription to use instead. When it is released, so is the given one.
+  /// - Returns: the subscription to use instead. Releasing it also releases `subscription`.
   func attach(_ subscription: any Subscription) -> UnconfinedSubscription {
     let carried = Carried(uncheckedly: subscription)
     let (number, earlier) = state.withLock { state in

@@ -1,5 +1,5 @@
-/// Runs one publisher at a time, each made from a value of upstream: the stage of `switchToLatest`, `flatMapFirst` and
-/// `concatMap`. They differ in their treatment of a value that arrives while a publisher runs.
+/// Runs one publisher at a time, each made from one of upstream's values: the stage of `switchToLatest`, `flatMapFirst`
+/// and `concatMap`. They differ in their treatment of a value that arrives while a publisher runs.
 @usableFromInline
 final class FlatteningStage<Input, Output, Failure: Error>: SequentialStage<Output, Failure>, Subscriber {
   /// Makes a publisher from a value, and subscribes the given inlet to it; without an inlet, the stage takes the

@@ -1,8 +1,8 @@
 /// Joins several upstreams into one subscriber: the base of the stages that merge, pair, race or concatenate.
 ///
-/// It holds the subscriber, the demand, and the ``ThreadGate`` through which all calls enter: events of the upstreams,
-/// requests and the cancellation. A subclass implements requests (`demanded`, which must be harmless when the stream is
-/// over) and the cancellation (`cancelUpstreams`).
+/// It holds the subscriber, the demand, and the ``ThreadGate`` through which all calls enter: events from the
+/// upstreams, requests and the cancellation. A subclass implements requests (`demanded`, which must be harmless when
+/// the stream is over) and the cancellation (`cancelUpstreams`).
 @usableFromInline class Junction<Output, Failure: Error>: GuardedSubscription, GatedStage {
   @usableFromInline final let name: StaticString
   @usableFromInline final let down: ErasedSubscriber<Output, Failure>

@@ -16,7 +16,7 @@
   /// completion.
   ///
   /// Combine's operators differ in this treatment, and each operator here follows its counterpart, as long as it adds
-  /// no violation of its own: an operator without a buffer passes on every event of a misbehaving upstream.
+  /// no violation of its own: an operator without a buffer passes on every event from a misbehaving upstream.
   @usableFromInline enum Strays {
     /// Nothing passes.
     case ignored
@@ -71,7 +71,7 @@
     confinement.relax()
   }
 
-  /// Called at the first event of an upstream that may deliver on any thread.
+  /// Called at the first event from an upstream that may deliver on any thread.
   ///
   /// - Returns: false if the stream was cancelled before it.
   @inline(never) @usableFromInline final func begin() -> Bool {

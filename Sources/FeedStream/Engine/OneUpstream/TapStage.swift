@@ -1,6 +1,6 @@
 /// The stage of `handleEvents` and `print`: it reports every event that passes and changes nothing.
 ///
-/// It also passes on every event of a misbehaving upstream, for inspection.
+/// It also passes on every event from a misbehaving upstream, for inspection.
 @usableFromInline final class TapStage<Input, Failure: Error>: Stage<Input, Failure>, Subscriber {
   /// An event other than a value.
   @usableFromInline enum Event {

@@ -12,21 +12,21 @@ public enum FolderChange: Hashable, Sendable {
 }
 
 extension Folder {
-  /// The changes of the folder's entries, without end. Changes within subfolders are not delivered.
+  /// The changes to the folder's entries, without end. Changes within subfolders are not delivered.
   ///
   ///     Folder("Sources").changes(on: loop)
   ///       .debounce(for: .milliseconds(100), scheduler: loop)
   ///       .sink { print($0) } receiveValue: { print("build: \($0)") }
   ///
-  /// Losses: several changes of one entry are delivered as one if they have not been requested yet; if more than 1,024
+  /// Losses: several changes to one entry are delivered as one if they have not been requested yet; if more than 1,024
   /// changes wait, they become one ``FolderChange/unknown``. The system silently drops announcements when there are too
-  /// many at a time. Therefore, the folder is checked every `interval`, and an unannounced change of its list of
-  /// entries is delivered as ``FolderChange/unknown``. If the system drops the announcement of a change of an entry's
+  /// many at a time. Therefore, the folder is checked every `interval`, and an unannounced change to its list of
+  /// entries is delivered as ``FolderChange/unknown``. If the system drops the announcement of a change to an entry's
   /// content, that change goes unnoticed. Network file systems don't announce changes by other machines.
   ///
   /// **Demand:** announcements are collected from the first request on. **Failure:** the system's reason; `ENOENT` when
   /// the folder has vanished or another folder has taken its name. **Cancellation:** ends the watch. **Policy:** holds
-  /// the latest change of each entry.
+  /// the latest change to each entry.
   ///
   /// - Parameters:
   ///   - interval: the time between two checks; five seconds by default.
@@ -72,7 +72,7 @@ private final class ChangesSubscription: GuardedSubscription {
   private var pause: (any Cancellable)?
   private var job: (any Cancellable)?
   private var status: FileStatus?
-  /// True if a change of the list of entries was announced since the last check.
+  /// True if a change to the list of entries was announced since the last check.
   private var isAnnounced = false
 
   init(_ changes: Publishers.FolderChanges, _ down: ErasedSubscriber<FolderChange, SystemError>) {
@@ -124,7 +124,7 @@ private final class ChangesSubscription: GuardedSubscription {
     isServing = false
   }
 
-  /// Checks for unannounced changes of the list of entries.
+  /// Checks for unannounced changes to the list of entries.
   private func look() {
     guard down != nil else { return }
     job = scheduler.offload { [files = scheduler.files, path] in

@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// Announces changes of a folder's entries: libuv's `uv_fs_event_t`.
+/// Announces changes to a folder's entries: libuv's `uv_fs_event_t`.
 final class FolderWatch: LoopHandle {
   private var announce: ((FolderHint) -> Void)?
 

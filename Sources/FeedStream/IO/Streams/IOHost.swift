@@ -25,7 +25,7 @@ package protocol IOHost: LoopScheduler {
 
   var fileSystem: any FileSystem { get }
 
-  /// Calls `announce` for each change of an entry of a folder, until cancelled.
+  /// Calls `announce` for each change to an entry of a folder, until cancelled.
   func watch(_ folder: String, _ announce: @escaping (FolderHint) -> Void) throws(SystemError) -> any Cancellable
 
   /// Starts a program.

@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// A failed call of the operating system: the operation, its object, and the system's reason.
+/// A failed call to the operating system: the operation, its object, and the system's reason.
 public struct SystemError: Error, Hashable, Sendable {
   /// The attempted operation, in words that follow "cannot": `read`, `connect to` …
   public let operation: String

@@ -18,7 +18,7 @@ extension Publisher {
   @inlinable public func retry(_ retries: Int) -> Publishers.Retry<Self> {
     precondition(
       retries >= 0,
-      "retry(\(retries)): the number of attempts cannot be negative; use 0 or more, or Publishers.Retry(retries: nil)")
+      "retry(\(retries)): the number of retries cannot be negative; use 0 or more, or Publishers.Retry(retries: nil)")
     return Publishers.Retry(upstream: self, retries: retries)
   }
 }

@@ -1,5 +1,5 @@
 extension Publisher where Output: Publisher, Output.Failure == Failure {
-  /// Delivers the values of the newest publisher received, and cancels the one before.
+  /// Delivers the values of the newest publisher received, and cancels the previous one.
   ///
   ///     upstream    --a-------b-----|
   ///       a           --1--2--3--|
@@ -50,7 +50,7 @@ extension Publisher where Output: Publisher, Output.Failure == Never {
 }
 
 extension Publisher {
-  /// Makes a publisher from each value, delivers the values of the newest, and cancels the one before.
+  /// Makes a publisher from each value, delivers the values of the newest publisher, and cancels the previous one.
   ///
   ///     upstream    --a-------b-----|
   ///     flatMapLatest { Timer… }
@@ -68,7 +68,7 @@ extension Publisher {
     map(transform).switchToLatest()
   }
 
-  /// Makes a publisher that cannot fail from each value and delivers the values of the newest.
+  /// Makes a publisher that cannot fail from each value and delivers the values of the newest publisher.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
@@ -83,7 +83,7 @@ extension Publisher {
 }
 
 extension Publisher where Failure == Never {
-  /// Makes a publisher that may fail from each value and delivers the values of the newest.
+  /// Makes a publisher that may fail from each value and delivers the values of the newest publisher.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(
@@ -92,7 +92,7 @@ extension Publisher where Failure == Never {
     map(transform).switchToLatest()
   }
 
-  /// Makes a publisher that cannot fail from each value and delivers the values of the newest.
+  /// Makes a publisher that cannot fail from each value and delivers the values of the newest publisher.
   ///
   /// **Demand, failure, cancellation, policy:** as in `flatMapLatest(_:)` where both may fail.
   @_disfavoredOverload @inlinable public func flatMapLatest<P: Publisher>(

@@ -53,7 +53,7 @@ public struct StreamMap: Sendable, Hashable {
     case bufferIsFull
     /// The node holds values that have not been requested.
     case valuesNobodyRequested
-    /// Values of one upstream wait for values of another.
+    /// Values from one upstream wait for values from another.
     case waitsForPartner
     /// Values are requested, but none has arrived.
     case demandNobodyServes
