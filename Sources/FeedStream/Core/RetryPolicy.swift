@@ -31,7 +31,7 @@ public struct RetryPolicy: Equatable, Hashable, Sendable {
   /// Retries immediately.
   public static func immediate(limit: Int?) -> RetryPolicy { .constant(.zero, limit: limit) }
 
-  /// Retries after a pause that is always the same.
+  /// Retries after pauses of equal length, apart from the jitter.
   public static func constant(_ pause: Duration, jitter: Double = 0, limit: Int? = nil) -> RetryPolicy {
     RetryPolicy(limit: limit, firstPause: pause, factor: 1, cap: pause, jitter: jitter)
   }

@@ -108,7 +108,7 @@ public struct Create<Output, Failure: Error>: Publisher {
     ///       while emitter.demand > .none, let line = readLine() { emitter.send(line) }
     ///     }
     ///
-    /// Values requested while `produce` runs are reported when it has returned. An error that it throws ends the
+    /// Values requested while `produce` runs are reported when it has returned. An error that `produce` throws ends the
     /// stream. A second call replaces the first closure.
     public func onRequest(_ produce: @escaping (Subscribers.Demand) throws(Failure) -> Void) {
       guard isActive else { return }

@@ -7,8 +7,9 @@
 /// skipped and not counted.
 ///
 /// **Demand:** each tick takes one of the requested values. **Policy:** a tick that has not been requested is dropped
-/// and reported. It still counts, so the delivered numbers show a gap. After work that takes longer than the interval,
-/// the next regular tick follows, not the missed ones. **Failure:** none. **Cancellation:** immediately.
+/// and reported. It still counts, so the delivered numbers show a gap. If a subscriber requests one tick at a time and
+/// needs longer than the interval before it requests another, the next regular tick follows, not the dropped ones.
+/// **Failure:** none. **Cancellation:** immediately.
 public struct Interval<Context: Scheduler>: Publisher {
   public typealias Output = Int
   public typealias Failure = Never

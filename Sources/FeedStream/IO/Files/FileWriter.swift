@@ -27,7 +27,7 @@ extension Publisher where Output == Chunk {
   /// when the first bytes arrive, or at the completion if there are none: if upstream fails before that, the file is
   /// unchanged.
   ///
-  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while less than
+  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while fewer than
   /// `limit` bytes wait. **Failure:** ``WriteError``, with exactly the bytes that were not written: those before them
   /// are in the file. Upstream's failure comes after the bytes that it had sent are written. **Cancellation:** cancels
   /// upstream and drops waiting bytes. After a failure or a cancellation, a file that is written atomically is

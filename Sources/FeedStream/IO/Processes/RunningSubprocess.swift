@@ -37,7 +37,7 @@ public final class RunningSubprocess: Cancellable {
   /// - Precondition: ``Subprocess/standardOutput`` is a pipe.
   public var output: Publishers.ConnectionBytes { stream(1, "output", "standardOutput").bytes }
 
-  /// The program's standard error. The program waits if its output isn't read.
+  /// The program's standard error. The program waits if its error output isn't read.
   ///
   /// - Precondition: ``Subprocess/standardErrors`` is a pipe.
   public var errors: Publishers.ConnectionBytes { stream(2, "errors", "standardErrors").bytes }

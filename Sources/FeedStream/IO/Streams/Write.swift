@@ -9,7 +9,7 @@ extension Publisher where Output == Chunk {
   /// Waiting chunks are gathered into one write. Only one publisher at a time can write to a connection; a second one
   /// fails.
   ///
-  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while less than
+  /// **Demand:** begins at the subscription, and requests one chunk at a time from upstream, only while fewer than
   /// `limit` bytes wait, so that a stalled reader doesn't increase memory use. **Failure:** ``WriteError``, with the
   /// chunks that were not written. Upstream's failure comes after the bytes that it had sent are written; `ECANCELED`
   /// if the connection is closed before all bytes are written. **Cancellation:** cancels upstream and drops waiting
@@ -34,7 +34,7 @@ public enum WriteEnding: Hashable, Sendable {
   case leavesOpen
   /// The sending side is closed; you can still read from the connection.
   case endsWriting
-  /// The connection is closed.
+  /// The connection is closed. A cancellation closes it, too.
   case closes
 }
 

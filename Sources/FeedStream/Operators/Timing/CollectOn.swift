@@ -91,7 +91,7 @@ extension Publishers.CollectOn: Equatable where Upstream: Equatable, Trigger: Eq
   @inlinable func receive(_ input: Input) -> Subscribers.Demand {
     guard takesEvents, !isClosed else { return .none }
     collected.append(input)
-    // As Combine does, `collect(.byTime)` requests one value at a time.
+    // As in Combine, `collect(.byTime)` requests one value at a time.
     guard let count else { return hop == nil ? .none : .max(1) }
     outstanding.takeOne()
     if collected.count == count {

@@ -11,8 +11,9 @@ extension Publisher {
   /// since the last delivery.
   ///
   /// **Policy:** drops the other values of an interval, by design; drops and reports values that have not been
-  /// requested. **Demand:** requests everything from upstream. **Failure:** is delivered after the waiting value, at
-  /// that value's time. **Cancellation:** drops the waiting value, and a waiting completion.
+  /// requested. **Demand:** requests everything from upstream. **Failure:** is delivered at the scheduler's next
+  /// opportunity or, if a value is waiting, right after that value. **Cancellation:** drops the waiting value, and a
+  /// waiting completion.
   ///
   /// - Parameters:
   ///   - interval: the minimum time between two deliveries, in `scheduler`'s time.

@@ -147,7 +147,8 @@ final class WindowStage<Input, Failure: Error>: TriggeredStage<AnyPublisher<Inpu
 
   override func triggered() {
     guard isLive, ending == nil else { return }
-    // The next window is opened before the last one finishes, because it takes values sent during that completion.
+    // The next window is opened before the previous one finishes, because the new one takes values sent during that
+    // completion.
     let last = open
     waiting.append(newWindow())
     last?.send(completion: .finished)
