@@ -17,7 +17,7 @@ public final class ScriptedPublisher<Output, Failure: Error>: Publisher {
     /// requested.
     case cold
     /// The script is played once, starting when the publisher is made. A subscriber misses values that it has not
-    /// requested, and receives the completion immediately if it subscribes later.
+    /// requested. If it subscribes after the completion, it receives the completion immediately.
     case hot
     /// The script is played to each subscriber separately, in the calls that request values. The script's times have no
     /// effect.

@@ -131,7 +131,7 @@ extension EventLoop {
       guard let status = System.status(number), status.st_mode & S_IFMT != 0 else { return .nothing }
       return .descriptor(number)
     }
-    // The stream is open for the wrong direction. Don't reopen it, which would hide the error.
+    // If the stream is open for the wrong direction, don't reopen it: that would hide the error.
     let mode = fcntl(number, F_GETFL) & O_ACCMODE
     guard mode == O_RDWR || mode == (number == 0 ? O_RDONLY : O_WRONLY) else { return .descriptor(number) }
     // Reopen the stream if possible: it is then non-blocking only for this process, not for the others that share it.
