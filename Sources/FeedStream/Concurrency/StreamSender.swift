@@ -10,9 +10,9 @@
 /// The stream receives all values on its loop, on a later turn. The values that one thread sends with one sender keep
 /// their order. A burst of values wakes the loop once.
 ///
-/// **Result:** `send(_:)` returns true if the stream's loop will receive the value. On the loop, a value that a subject
-/// can't deliver to all its subscribers, or that has no subscriber, is reported to ``StreamDiagnostics/onDrop(_:)``. In
-/// asynchronous code, `await sender.send(_:)` waits for demand and returns the result.
+/// **Result:** `send(_:)` returns true if the stream's loop will receive the value. On the loop, the subject or emitter
+/// handles the value as if it had been sent there. In asynchronous code, `await sender.send(_:)` waits for demand and
+/// returns the result.
 ///
 /// **Keeping the loop running:** while the stream has a subscriber, a sender keeps ``EventLoop/run(_:)`` from returning
 /// until the completion is sent or the last copy of the sender is released, unless it was made with `keepsLoopAlive:

@@ -50,7 +50,7 @@ extension StreamDiagnostics {
   /// Calls `handler` for every warning instead of writing it, on the thread that caused the warning (for a long turn,
   /// on another thread). This turns warnings on in release builds too. `nil` restores the default.
   ///
-  /// Each place is reported once, and again after a call of this method or of ``writeWarnings(_:)``.
+  /// Each kind of warning is issued once per place, and again after a call of this method or of ``writeWarnings(_:)``.
   public static func onWarning(_ handler: (@Sendable (StreamWarning) -> Void)?) {
     Warnings.change { $0.handler = handler }
   }

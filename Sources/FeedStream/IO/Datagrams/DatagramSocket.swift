@@ -21,9 +21,9 @@ public struct Datagram: Hashable, Sendable {
 ///     let echo = socket.datagrams.write(to: socket)
 ///       .sink { print($0) } receiveValue: { _ in }
 ///
-/// Losses: datagrams can be lost, duplicated or reordered; those that arrive without demand wait in the system's buffer,
-/// and the system silently drops datagrams when the buffer is full. A socket lives on its scheduler's thread, and closes
-/// when it is released.
+/// Losses: datagrams can be lost, duplicated or reordered; those that arrive without demand wait in the system's
+/// buffer, and the system silently drops datagrams when the buffer is full. A socket lives on its scheduler's thread,
+/// and closes when it is released.
 public final class DatagramSocket {
   let port: any DatagramPort
   var users = EndpointUsers()

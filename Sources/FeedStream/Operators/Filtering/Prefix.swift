@@ -7,7 +7,7 @@ extension Publisher {
   ///
   /// ![prefix(2)](marbles-prefix.svg)
   ///
-  /// **Demand:** passes through; upstream is cancelled when the last value arrives, or immediately if `maxLength` is 0.
+  /// **Demand:** passes through; upstream is cancelled after the last value, or immediately if `maxLength` is 0.
   /// **Failure, cancellation:** pass through. **Policy:** forwards.
   ///
   /// - Precondition: `maxLength` is not negative.
@@ -22,7 +22,7 @@ extension Publisher {
   ///     output(at: 1)
   ///     downstream  -----b|
   ///
-  /// **Demand:** each value left out is replaced by requesting one more; upstream is cancelled when the value arrives.
+  /// **Demand:** each value left out is replaced by requesting one more; upstream is cancelled after that value.
   /// **Failure, cancellation:** pass through. **Policy:** forwards one value; leaves out the others, by design.
   ///
   /// - Precondition: `index` is not negative.
@@ -37,9 +37,9 @@ extension Publisher {
   ///     output(in: 1...2)
   ///     downstream  -----b--c|
   ///
-  /// **Demand:** each value left out is replaced by requesting one more; upstream is cancelled when the last value
-  /// arrives, or immediately if `range` is empty. **Failure, cancellation:** pass through. **Policy:** forwards; leaves
-  /// out the others, by design.
+  /// **Demand:** each value left out is replaced by requesting one more; upstream is cancelled after the last value, or
+  /// immediately if `range` is empty. **Failure, cancellation:** pass through. **Policy:** forwards; leaves out the
+  /// others, by design.
   ///
   /// - Precondition: no index in `range` is negative.
   @inlinable public func output<R: RangeExpression>(in range: R) -> Publishers.Output<Self> where R.Bound == Int {
