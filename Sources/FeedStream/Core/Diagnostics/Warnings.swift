@@ -131,7 +131,7 @@ extension Warnings {
   static func sentLate(_ name: String, at place: String) {
     warn(
       .sentAfterCompletion, at: place,
-      "\(name): a value was sent after the completion and is dropped; send it before the completion, or make a new stream")
+      "\(name): a value was sent after the completion and is dropped; send it earlier, or make a new stream")
   }
 
   static func sentToClosedLoop(_ what: String, at place: String) {

@@ -29,7 +29,7 @@ extension Port {
 @usableFromInline class AnyInlet {
   /// For the owner's use: the index in the owner's list.
   @exclusivity(unchecked) @usableFromInline final var index: Int
-  /// For the owner's use: true when it has requested everything.
+  /// For the owner's use: true when the owner has requested everything.
   @exclusivity(unchecked) @usableFromInline final var isUnlimited = false
   /// For the owner's use: the number of this inlet's values that wait for demand.
   @exclusivity(unchecked) @usableFromInline final var waiting = 0

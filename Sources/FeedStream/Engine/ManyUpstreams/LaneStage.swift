@@ -16,7 +16,7 @@
   @exclusivity(unchecked) @usableFromInline var vacant = 0
   /// The number of lanes that have not ended.
   @exclusivity(unchecked) @usableFromInline var running = 0
-  /// True when no further value is possible: there are no lanes, or one has completed without a value.
+  /// True when no further value is possible: there are no lanes, or a completed lane has no value left.
   @exclusivity(unchecked) @usableFromInline var isExhausted = false
   /// True when a lane has ended.
   @exclusivity(unchecked) @usableFromInline var hasEnding = false

@@ -1,5 +1,5 @@
-/// Subscribes to one upstream at a time; the next takes over the demand that the last has not served. The base of
-/// `append`, `switchToLatest`, and every operator that subscribes again.
+/// Subscribes to one upstream at a time; the next upstream takes over the demand that the previous one has not served.
+/// The base of `append`, `switchToLatest`, and every operator that subscribes again.
 ///
 /// A subclass decides in `ended` what follows an upstream's completion. If an upstream completes while the stage
 /// subscribes to it, the subscribing loop starts the next one, so that the stack stays flat.

@@ -24,7 +24,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
   init(_ subprocess: Subprocess, on loop: EventLoop) throws(SystemError) {
     let command = try SpawnCommand(subprocess)
     var pipes: [Pipe?] = []
-    // By then, the program has its own copies.
+    // When this code runs, the program has its own copies of the pipes' ends.
     defer { for pipe in pipes { pipe?.close() } }
     let streams = [subprocess.standardInput, subprocess.standardOutput, subprocess.standardErrors]
     for (index, stream) in streams.enumerated() {
@@ -80,7 +80,7 @@ final class LoopProcess: LoopHandle, ChildProcess {
 
   private func hasEnded(_ status: ExitStatus) {
     let (keeper, onExit) = (keeper.take(), onExit.take())
-    // No other code ends the programs that it has started.
+    // No other code ends the programs that this program has started.
     if group, !leavesDescendants { kill(-number, SIGTERM) }
     close()
     onExit?(status)
