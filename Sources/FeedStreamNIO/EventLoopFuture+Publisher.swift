@@ -17,7 +17,7 @@
   extension Publisher where Output: Sendable {
     /// The first value of this publisher as a future of `eventLoop`; `nil` if the publisher finishes without a value.
     ///
-    /// Subscribes immediately, requests one value, and cancels after that value arrives.
+    /// Subscribes immediately, requests everything, as `first()` does, and cancels when the first value arrives.
     public func firstValue(on eventLoop: any NIOCore.EventLoop) -> EventLoopFuture<Output?> {
       let promise = eventLoop.makePromise(of: Output?.self)
       let subscription = Kept()

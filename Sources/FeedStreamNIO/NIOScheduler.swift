@@ -74,7 +74,7 @@
     init(_ run: @escaping () -> Void) { self.run = run }
   }
 
-  /// The closure that receives the result of offloaded work, unless it is cancelled first.
+  /// The closure that receives the result of offloaded work, unless the work is cancelled first.
   // @unchecked: used only on the event loop, on which streams run and are cancelled.
   private final class Completion<T>: @unchecked Sendable {
     private var receive: ((T) -> Void)?

@@ -53,7 +53,8 @@ public final class VirtualFiles: FileSystem, @unchecked Sendable {
 
   // MARK: For tests
 
-  /// The content of a file; `nil` if there is no file. Setting it replaces the file with a new one, as a rename does.
+  /// The content of a file; `nil` if there is no file. Setting it replaces the file with a new one, as a rename does;
+  /// setting it to `nil` removes the file.
   public subscript(path: String) -> Chunk? {
     get { nodes[path].flatMap { $0.isFolder ? nil : Chunk($0.bytes) } }
     set {

@@ -55,7 +55,7 @@ public struct StreamMap: Sendable, Hashable {
     case valuesNobodyRequested
     /// Values from one upstream wait for values from another.
     case waitsForPartner
-    /// Values are requested, but none has arrived.
+    /// Values are requested, but do not arrive.
     case demandNobodyServes
     /// The source must not deliver, because no value has been requested.
     case nobodyRequests
