@@ -21,7 +21,7 @@ extension BrowseState {
     (part, near) = (0, PictureBox.Near())
   }
 
-  /// Moves to the next image of the post, and after its last one to the next post.
+  /// Moves to the next image of the post, or to the previous one if `count` is -1; beyond the last or first, to the next post.
   ///
   /// - Parameter wraps: true to begin again after the last.
   mutating func step(by count: Int, wraps: Bool = false) {

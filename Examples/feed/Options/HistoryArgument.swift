@@ -23,6 +23,6 @@ enum HistoryArgument {
   }
 
   private static var problem: ValidationError {
-    ValidationError("--keep needs a number of items, an age, or both: 500, 90d, or 500,90d; none, or all.")
+    ValidationError("--keep takes a number of items (500), an age (90d), both (500,90d), none, or all.")
   }
 }

@@ -240,7 +240,8 @@ struct Site {
   private static let pagePolicy =
     "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; base-uri 'none'; "
     + "form-action 'self'; frame-ancestors 'none'"
-  /// A browser shows an image that is opened alone in its own page, which has a style.
+  /// The policy of an image. A browser that opens an image by itself wraps it in a page with inline styles, so those
+  /// are allowed.
   private static let picturePolicy =
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 

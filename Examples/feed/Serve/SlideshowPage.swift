@@ -29,7 +29,7 @@ enum SlideshowPage {
   static func text(_ gallery: Gallery, _ entries: [Gallery.Entry], _ wish: Wish) -> String {
     let place = wish.card.flatMap { card in entries.firstIndex { $0.card == card } } ?? 0
     let entry = entries.indices.contains(place) ? entries[place] : nil
-    // After the last image, continue with the first, which shows new images.
+    // After the last image, go back to the first, so that images that arrived in the meantime are shown too.
     let next = entry == nil ? nil : entries[(place + 1) % entries.count].card
     let following = wish.address(of: next)
     let leaving = wish.query.address().markup

@@ -52,7 +52,7 @@ public struct FleetFollower {
     seed: UInt64 = .random(in: 0 ... .max),
     on scheduler: any LoopScheduler
   ) {
-    precondition(most > 0, "FleetFollower: no feed could be followed; use 1 or more")
+    precondition(most > 0, "FleetFollower: most is \(most), so no feed could be followed; use 1 or more")
     self.engine = engine
     wanted = addresses
     self.most = most

@@ -66,7 +66,8 @@ public struct FeedPoller {
     _ feeds: [PolledAddress], client: any HTTPClient, cache: FeedCache, store: any PollStore,
     on scheduler: any LoopScheduler, options: Options = Options()
   ) {
-    precondition(options.maxRunning > 0, "FeedPoller: no request could ever run; allow one or more")
+    precondition(
+      options.maxRunning > 0, "FeedPoller: maxRunning is \(options.maxRunning), so no request could run; use 1 or more")
     var seen: Set<URL> = []
     self.feeds = feeds.filter { seen.insert($0.address).inserted }
     self.client = client

@@ -25,7 +25,7 @@ public struct FleetFeed: Sendable {
   /// The time when the saved feed was requested; `nil` if nothing is saved.
   public var timestamp: Date? {
     guard let version else { return nil }
-    // The exact time may belong to another version; in that case, a poll wrote this one.
+    // A poll saves only the version's date: an exact time that doesn't match it is left over from an earlier version.
     guard let exact = record.timestamp, FeedVersion(exact) == version else { return version.date }
     return exact
   }

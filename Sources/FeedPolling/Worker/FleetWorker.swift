@@ -11,7 +11,7 @@ public import ImageFeed
 ///
 /// Each poll is the same as `FeedPoller`'s, with the same rules; the engine completes it in one step. While the engine
 /// is unreachable, running polls complete, and the worker keeps sending their results until another worker has their
-/// hosts. It claims nothing, and pauses longer after each attempt.
+/// hosts. This worker gets no new hosts meanwhile: it retries its claim, after a longer pause each time.
 ///
 /// Delivers a report of each poll. **Demand:** a host is claimed only when a report is requested. **Failure:** none:
 /// failures are reported (``Options/report``). Finishes after ``finish()``, when all running polls have been completed.
@@ -78,7 +78,9 @@ public final class FleetWorker {
   public init(
     _ queue: any WorkQueue, client: any HTTPClient, on scheduler: any LoopScheduler, options: Options = Options()
   ) {
-    precondition(options.concurrency > 0, "FleetWorker: no request could ever run; allow one or more")
+    precondition(
+      options.concurrency > 0,
+      "FleetWorker: concurrency is \(options.concurrency), so no request could run; use 1 or more")
     self.queue = queue
     self.client = client
     self.scheduler = scheduler

@@ -68,7 +68,9 @@ public final class RedisClient {
 
   /// - Parameter scheduler: an event loop, or virtual time in a test.
   public init(_ address: RedisAddress, on scheduler: any LoopScheduler, options: Options = Options()) {
-    precondition(options.maxWaiting > 0, "RedisClient: no command could wait; allow one or more")
+    precondition(
+      options.maxWaiting > 0,
+      "RedisClient: maxWaiting is \(options.maxWaiting), so no command could wait; use 1 or more")
     self.address = address
     self.scheduler = scheduler
     self.options = options

@@ -104,8 +104,8 @@ package enum HoldingPlace: Sendable {
       SubscriptionWatch.somethingHappens()
       guard !isAnywhere else { return }
       guard let home else {
-        // A lane for any thread runs one thread at a time: each of its threads may use the operators above a join that
-        // has no home.
+        // Any thread may run a lane without a queue, but only one at a time. So each of them may use the operators above
+        // a join that has no home.
         if CurrentDomain.get()?.isForAnyThread != true { threads.check { placed(touched()) } }
         return
       }

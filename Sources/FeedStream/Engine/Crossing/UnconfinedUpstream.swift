@@ -44,7 +44,7 @@ import Synchronization
   ///
   /// - Returns: false if the event must be ignored, because the stream was cancelled before.
   func begin() -> Bool {
-    // Store `thread`, then read `isRevoked`; `touch(_:)` does it the other way round. At least one of them sees the
+    // Store `thread`, then read `isRevoked`; `touch(_:)` does so in the opposite order. At least one of them sees the
     // other's store.
     thread.store(currentThread(), ordering: .sequentiallyConsistent)
     return !isRevoked.load(ordering: .sequentiallyConsistent)

@@ -101,7 +101,7 @@ struct FeedTables {
     return try isEqual && !db.step(pack, expecting: SQLITE_ROW)
   }
 
-  /// True when the images of a feed can be read; throws when the feed is not the cause of a failure.
+  /// True if the feed's images can be read, false if they are damaged. Throws if reading fails for another reason.
   func canRead(_ feed: FeedRow) throws -> Bool {
     do {
       _ = try images(of: feed)

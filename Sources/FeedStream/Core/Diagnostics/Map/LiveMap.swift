@@ -49,7 +49,7 @@ import Synchronization
 
   static var loops: [Home] { homes.withLock { $0.filter { $0.domain != nil } } }
 
-  // Retained by the slot until the thread ends.
+  // Retains the thread's `LoopMap` until the thread ends.
   private static let slot = CurrentDomain.newSlot { Unmanaged<LoopMap>.fromOpaque($0).release() }
 
   /// The list of the streams that live on this thread without a loop.
