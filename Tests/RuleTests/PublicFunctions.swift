@@ -38,8 +38,10 @@ struct PublicFunctions {
   private static func functions(in text: String) -> [String] {
     var names: [String] = []
     var type: Substring?
+    // What is unavailable only gives the compiler a message.
+    let available = text.replacing(/@available\(\s*\*, unavailable(?:(?!public )[\s\S])*public func/) { _ in "func" }
     // Attributes come before their declaration.
-    let text = text.replacing(/(?m)^( *)(?:@\w+(?:\([^)\n]*\))?[ \n]+)+/) { $0.1 }
+    let text = available.replacing(/(?m)^( *)(?:@\w+(?:\([^)\n]*\))?[ \n]+)+/) { $0.1 }
     var rest = text[...]
     while let line = rest.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false).first {
       let isBeginning = line.hasPrefix("extension ") || line.hasPrefix("public ") || line.hasPrefix("  public ")

@@ -85,6 +85,7 @@ import Testing
     "Subjects/Conduit": "built into subjects: their rows",
     "Subjects/SubjectEntry": "built into subjects: their rows",
     "Subjects/SubscriberList": "built into subjects: their rows",
+    "Operators/OtherNames": "names that can't be used, for the compiler's messages: SnippetTests",
     "Operators/Timing/InDurations": "calls the form with a stride: InDurationsTests",
     "Operators/Timing/OnAnyLoopScheduler": "calls the form with a stride: OnAnyLoopSchedulerTests",
     "Operators/Combining/CombineLatestUnfailing": "calls combineLatest: CombineLatestUnfailingTests",

@@ -35,7 +35,7 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   @usableFromInline package var _isConfined: Bool { true }
 
   /// The gate through which events arrive on several threads, in turn, at this subscription or above it.
-  @usableFromInline var gateAbove: ThreadGate? { cancellationGate?.gateAbove }
+  @usableFromInline var gateAbove: (any EntryGate)? { cancellationGate?.gateAbove }
 
   /// Reports the upstreams, the subscriber, and the held values to the map. Called on the stream's thread only.
   @usableFromInline func tell(_ facts: inout StreamFacts) {}
@@ -78,7 +78,14 @@ package class GuardedSubscription: Subscription, CustomStringConvertible, Custom
   func cancelUpstream()
 
   /// The gate through which upstream's events arrive, if several threads may take turns in it.
-  var gateAbove: ThreadGate? { get }
+  var gateAbove: (any EntryGate)? { get }
+}
+
+/// Admits one thread at a time.
+@usableFromInline protocol EntryGate: AnyObject {
+  /// - Returns: true when the calling thread may use what the gate protects; call `leave()` after that.
+  func enter() -> Bool
+  func leave()
 }
 
 /// The operator's name for messages: "DropWhileStage<Int, Never>" becomes "DropWhile".

@@ -57,7 +57,7 @@ extension Publisher {
   public func forEach(_ body: @escaping (Output) -> Void) -> AnyCancellable { fatalError("unavailable") }
 
   @available(*, unavailable, message: "use sink(receiveCompletion:receiveValue:)")
-  @_documentation(visibility: internal)
+  @_documentation(visibility: internal) @inlinable
   public func subscribe(
     onNext: ((Output) -> Void)? = nil, onError: ((any Error) -> Void)? = nil, onCompleted: (() -> Void)? = nil
   ) -> AnyCancellable { fatalError("unavailable") }

@@ -6,13 +6,13 @@ extension Publisher {
     message:
       "this stream can fail; use sink(receiveCompletion:receiveValue:), or handle the failure first, with catch or replaceError(with:)"
   )
-  @_documentation(visibility: internal) @_disfavoredOverload
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable { fatalError("unavailable") }
 
   @available(
     *, unavailable, message: "this stream can fail; handle the failure first, with catch or replaceError(with:)"
   )
-  @_documentation(visibility: internal) @_disfavoredOverload
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public func assign<Root>(
     to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root
   ) -> AnyCancellable { fatalError("unavailable") }
@@ -20,6 +20,6 @@ extension Publisher {
   @available(
     *, unavailable, message: "this stream can fail; handle the failure first, with catch or replaceError(with:)"
   )
-  @_documentation(visibility: internal) @_disfavoredOverload
+  @_documentation(visibility: internal) @_disfavoredOverload @inlinable
   public func assign(to published: inout Published<Output>.Publisher) { fatalError("unavailable") }
 }

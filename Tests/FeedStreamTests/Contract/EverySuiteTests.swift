@@ -21,6 +21,8 @@ import Testing
     // It stops in a debugger.
     "Effects/Breakpoint": "../../RuleTests/RuleSuite",
     "Reducing/PredicateReduction": "Reducing/ContainsTests",
+    // Only for the compiler's messages.
+    "OtherNames": "../../SnippetTests/SnippetTests",
   ]
 
   @Test func `every operator has a suite with its name, in the corresponding folder`() throws {

@@ -16,7 +16,7 @@ import Synchronization
 /// marks that it is inside. Once another thread arrives, the stage is shared, and its events go through a
 /// ``SerialLane``. No thread waits for another, so joined stages can't deadlock.
 // @unchecked: the properties that are not atomic are used under the mutex, or in the stage's home.
-@usableFromInline final class ThreadGate: @unchecked Sendable {
+@usableFromInline final class ThreadGate: EntryGate, @unchecked Sendable {
   /// The thread that may enter without a further check; 0 when the stage is shared, or lives in a lane, whose thread
   /// changes.
   @usableFromInline let thread: Atomic<UInt>

@@ -11,7 +11,7 @@ import Synchronization
   private struct State {
     var subscription: (any Subscription)?
     /// The gate above the subscription, which remains in use after the subscription has completed.
-    var gate: ThreadGate?
+    var gate: (any EntryGate)?
     /// The number of the subscription: a stage that subscribes again has several.
     var number = 0
   }
@@ -69,7 +69,7 @@ import Synchronization
 
   @usableFromInline func cancelUpstream() { take()?.cancel() }
 
-  @usableFromInline var gateAbove: ThreadGate? { state.withLock { $0.gate } }
+  @usableFromInline var gateAbove: (any EntryGate)? { state.withLock { $0.gate } }
 
   /// The subscription; `nil` when it is over.
   var current: (any Subscription)? { state.withLock { Carried(uncheckedly: $0.subscription) }.value }

@@ -64,7 +64,7 @@
 
   /// False without a home: the stage then delivers on whichever thread finds it free.
   @usableFromInline final override var _isConfined: Bool { gate.isHomed }
-  @usableFromInline final override var gateAbove: ThreadGate? { gate.isHomed ? nil : gate }
+  @usableFromInline final override var gateAbove: (any EntryGate)? { gate.isHomed ? nil : gate }
 
   @usableFromInline override func tell(_ facts: inout StreamFacts) {
     facts.delivers(to: down)
