@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A running program, `feed` by default, to read from and to send signals to.
 package final class RunningFeed: Sendable {
@@ -18,7 +19,7 @@ package final class RunningFeed: Sendable {
   package init(
     program: String = FeedBinary.path, _ arguments: [String], environment: [String: String] = [:],
     input: ChildProcess.Stream = .null, terminal: Bool = false, readsOutput: Bool = true, errorsAreFull: Bool = false,
-    patience: Int = 60
+    patience: Int = 240
   ) throws {
     let output = try terminal ? Channel.terminal() : Channel.pipe()
     let errors = try Channel.pipe()
@@ -35,7 +36,10 @@ package final class RunningFeed: Sendable {
       var patience = patience * 100
       while child.endingNow == nil {
         patience -= 1
-        if patience == 0 { child.send(SIGKILL) }
+        if patience == 0 {
+          Issue.record("\(program) \(arguments) was still running after its time, and was killed")
+          child.send(SIGKILL)
+        }
         usleep(10_000)
       }
       continuation.yield(child.wait().status)

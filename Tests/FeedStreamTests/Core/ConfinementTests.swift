@@ -47,6 +47,50 @@ import Testing
     #expect(says(result, "touched on a thread other than that of the loop where it was made"))
   }
 
+  @Test func `reading a subject's value on another thread traps, as sending does`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await ConfinementTests.onThread {
+        let loop = EventLoop()
+        nonisolated(unsafe) let subject = CurrentValueSubject<[Int], Never>([])
+        subject.send([1])
+        Thread.detachNewThread { _ = subject.value }
+        loop.run(.untilStopped)
+      }
+    }
+    #expect(says(result, "CurrentValueSubject: touched on a different thread than before"))
+  }
+
+  @Test func `reading a published property on another thread traps, and the message names it`() async {
+    final class Model { @Published var names = ["sea"] }
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      await ConfinementTests.onThread {
+        let loop = EventLoop()
+        nonisolated(unsafe) let model = Model()
+        model.names = []
+        Thread.detachNewThread { _ = model.names }
+        loop.run(.untilStopped)
+      }
+    }
+    #expect(says(result, "@Published: touched on a different thread than before"))
+    #expect(says(result, "set properties in loop.execute { }"))
+  }
+
+  @Test func `reading a value does not decide where a subject lives`() async {
+    await Self.onThread {
+      nonisolated(unsafe) let subject = CurrentValueSubject<Int, Never>(1)
+      let loop = EventLoop()
+      let isRead = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        #expect(subject.value == 1)
+        isRead.signal()
+      }
+      isRead.wait()
+      subject.send(2)
+      #expect(subject.value == 2)
+      loop.close()
+    }
+  }
+
   @Test func `a task on another thread that touches a loop thread's subject traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       await ConfinementTests.onThread {

@@ -27,7 +27,7 @@ package protocol RevokingScheduler<SchedulerTimeType>: Scheduler {
   }
 
   /// True if the scheduler can cancel work that runs once.
-  var canBeCanceled: Bool { revoking != nil }
+  var canBeCancelled: Bool { revoking != nil }
 
   /// Schedules `action` at `date`. If the scheduler can't cancel it, a cancelled action still runs, and must have no
   /// effect. Until then, it retains its captured values, as in Combine.

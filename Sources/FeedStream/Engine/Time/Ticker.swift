@@ -30,7 +30,7 @@
     let due = Due(scheduler.now)
     self.due = due
     let timer = OneShot(scheduler, tolerance: tolerance, options: options)
-    schedulerRepeats = !timer.canBeCanceled && !scheduler.isQueue
+    schedulerRepeats = !timer.canBeCancelled && !scheduler.isQueue
     alarm = Alarm(of: Context.self, hold: scheduler.newHold()) { timer.start(at: due.date, period: interval, $0) }
   }
 
