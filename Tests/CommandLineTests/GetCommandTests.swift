@@ -62,7 +62,7 @@ import Testing
 
   @Test func `large and binary bodies are written byte for byte, from the server and from the cache`() async throws {
     let body = Data((0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) })
-    let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=100"], body) }
+    let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=86400"], body) }
     defer { place.stop() }
     try body.write(to: place.folder.appending(path: "wanted"))
     for _ in 0..<2 {
@@ -160,7 +160,7 @@ import Testing
   {
     let place = try Place { _, number in
       RawOrigin.answer(
-        "200 OK", ["Cache-Control: max-age=\(number == 1 ? 0 : 100), stale-while-revalidate=100"],
+        "200 OK", ["Cache-Control: max-age=\(number == 1 ? 0 : 86400), stale-while-revalidate=86400"],
         Data("body \(number)".utf8))
     }
     defer { place.stop() }
@@ -193,7 +193,7 @@ import Testing
   }
 
   @Test func `a file that isn't an HTTP cache is refused and left unchanged`() async throws {
-    let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=100"], Data("body".utf8)) }
+    let place = try Place { _, _ in RawOrigin.answer("200 OK", ["Cache-Control: max-age=86400"], Data("body".utf8)) }
     defer { place.stop() }
     for script in ["CREATE TABLE a (b)", "PRAGMA application_id = 1178944836; PRAGMA user_version = 1"] {
       let made = try await FeedBinary.shell(
